@@ -1,0 +1,199 @@
+"""The only file that tells NumPy from PyTorch from JAX.
+
+Everything else asks here, once, in the public function, for the namespace ``xp`` of its arrays and hands it on.
+Dispatch is a plain ``if``: a backend that is not named takes the array API standard's own road.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as _device_of
+
+Array = Any
+Namespace = Any
+
+# A tuple, here and in every isinstance on the compiled road: torch.compile does not know unions of types.
+_HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
+
+
+def as_arrays(**values: Any) -> tuple[Namespace, list[Array]]:
+    """The namespace of all values, and the values as its arrays; lists and data frames become NumPy.
+
+    The keywords are the names that an error message uses.
+    """
+    arrays = [_as_array(name, value) for name, value in values.items()]
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        # NumPy's own namespace is the standard's from 2.2 on, and array_api_compat.numpy costs 150 ms to import.
+        return np, arrays
+    if all(map(_is_tensor, arrays)):
+        import array_api_compat.torch
+
+        return array_api_compat.torch, arrays
+    try:
+        return array_namespace(*arrays), arrays
+    except TypeError as error:
+        kinds = ", ".join(f"{name}: {type(array).__module__.partition('.')[0]}" for name, array in values.items())
+        raise TypeError(f"expected arrays of one library, got {kinds}") from error
+
+
+def _as_array(name: str, value: Any) -> Array:
+    if type(value) is np.ndarray or _is_tensor(value):
+        return value
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))")
+    if not isinstance(value, _HOST_TYPES):
+        try:
+            array_namespace(value)
+        except TypeError:
+            pass
+        else:
+            return value
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # a ragged list
+        raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
+
+
+def _is_tensor(value: Any) -> bool:
+    # Asked of PyTorch itself, if it is there: torch.compile warns of the functools caches in array_namespace.
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_torch(xp: Namespace) -> bool:
+    """Whether this is array_api_compat's PyTorch."""
+    return bool(xp.__name__ == "array_api_compat.torch")
+
+
+def is_jax(xp: Namespace) -> bool:
+    """Whether this is ``jax.numpy``."""
+    return bool(xp.__name__ == "jax.numpy")
+
+
+def quiet(xp: Namespace) -> contextlib.AbstractContextManager[Any]:
+    """No floating-point warnings within: NumPy warns of the 0/0 that every measure knows how to answer."""
+    return np.errstate(all="ignore") if xp is np else contextlib.nullcontext()
+
+
+def can_look(x: Array, xp: Namespace) -> bool:
+    """Whether values of ``x`` can be looked at in Python (it may cost a wait for the device)."""
+    if is_jax(xp):
+        return not isinstance(x, sys.modules["jax"].core.Tracer)
+    if is_torch(xp):
+        torch = sys.modules["torch"]
+        return not (torch.compiler.is_compiling() or _is_traced_tensor(x, torch))
+    return True
+
+
+def _is_traced_tensor(x: Array, torch: Any) -> bool:
+    fake = torch._subclasses.FakeTensor
+    return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def device_option(like: Array, xp: Namespace) -> dict[str, Any]:
+    """``device=`` for a new array that is to meet ``like``; JAX places constants itself, and tracers have no device."""
+    if xp is np or is_jax(xp):
+        return {}
+    return {"device": like.device if is_torch(xp) else _device_of(like)}
+
+
+def widest_float(like: Array, xp: Namespace) -> Any:
+    """The widest real floating dtype of the device that ``like`` is on (Apple's GPUs and default JAX have no float64)."""
+    if xp is np:
+        return np.float64
+    if is_torch(xp):
+        return xp.float32 if like.device.type == "mps" else xp.float64
+    known = xp.__array_namespace_info__().dtypes(kind="real floating", **device_option(like, xp))
+    return known.get("float64", known["float32"])
+
+
+def widest_int(like: Array, xp: Namespace) -> Any | None:
+    """The 64-bit integer of the device, or None (default JAX: sums would wrap at 2**31)."""
+    if xp is np or is_torch(xp):
+        return xp.int64
+    return xp.__array_namespace_info__().dtypes(kind="signed integer", **device_option(like, xp)).get("int64")
+
+
+def is_integer(x: Array, xp: Namespace) -> bool:
+    """Integers and booleans: counts, or labels."""
+    return x.dtype == xp.bool or _isdtype(x, "integral", xp)
+
+
+def is_float(x: Array, xp: Namespace) -> bool:
+    """Real floating numbers of any width."""
+    return _isdtype(x, "real floating", xp)
+
+
+def _isdtype(x: Array, kind: str, xp: Namespace) -> bool:
+    try:
+        return bool(xp.isdtype(x.dtype, kind))
+    except TypeError:  # NumPy's answer to a dtype from outside (text, objects, ml_dtypes)
+        return False
+
+
+def float_dtype(x: Array, xp: Namespace) -> Any:
+    """The dtype in which ``x`` is scored: float32 and float64 stay, half is widened, integers take the widest."""
+    if x.dtype == xp.float32 or x.dtype == xp.float64:
+        return x.dtype
+    if is_integer(x, xp):
+        return widest_float(x, xp)
+    return xp.float32 if xp.finfo(x.dtype).bits < 32 else widest_float(x, xp)
+
+
+def to_float(x: Array, xp: Namespace) -> Array:
+    """``x`` in the dtype in which it is scored."""
+    dtype = float_dtype(x, xp)
+    return x if x.dtype == dtype else xp.astype(x, dtype)
+
+
+def to_wide(x: Array, xp: Namespace) -> Array:
+    """``x`` in a dtype that holds its sums: integers as int64, or as floats where int64 is too narrow or missing."""
+    integer = widest_int(x, xp)
+    if is_integer(x, xp) and integer is not None and x.dtype != xp.uint64:
+        return xp.astype(x, integer)
+    return to_float(x, xp)
+
+
+def class_index(n: int, like: Array, xp: Namespace) -> Array:
+    """0, 1, …, n - 1 beside ``like``."""
+    return xp.arange(n, **device_option(like, xp))
+
+
+def eigvalsh(x: Array, xp: Namespace) -> Array:
+    """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
+    return xp.linalg.eigvalsh(x)
+
+
+def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array:
+    """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all of which lie in [0, length).
+
+    One pass for the whole batch. K may be broadcast (strides of zero are not copied where the backend allows it).
+    """
+    batch, samples, width = values.shape
+    if is_torch(xp):
+        # Not bincount: its shape depends on the data, and vmap has no rule for it. Not in place: vmap again.
+        zeros = xp.zeros((batch, length, width), dtype=values.dtype, device=values.device)
+        return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)
+    if is_jax(xp):
+        zeros = xp.zeros((batch, length, width), dtype=values.dtype)
+        return zeros.at[xp.arange(batch)[:, None], rows].add(values)
+    bins = class_index(length, rows, xp)
+    one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
+    return xp.matmul(one_hot, values)
+
+
+def count(bins: Array, length: int, weights: Array | None, dtype: Any, xp: Namespace) -> Array:
+    """How often (or with what weight) each bin in [0, length) occurs: (B, S) -> (B, length)."""
+    batch, samples = bins.shape
+    if xp is np:
+        flat = (bins + length * np.arange(batch)[:, None]).ravel()
+        weigh = None if weights is None else np.ravel(weights)
+        return np.bincount(flat, weigh, minlength=batch * length).reshape(batch, length).astype(dtype, copy=False)
+    if weights is None:
+        weights = xp.ones((1, 1), dtype=dtype, **device_option(bins, xp))
+    return scatter_add(bins, xp.broadcast_to(weights, (batch, samples))[:, :, None], length, xp)[:, :, 0]

@@ -1,0 +1,66 @@
+"""From the classes' values to one: macro, micro, weighted, binary, or none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matrics._backend import Array
+from matrics.evaluation import TableFunction
+from matrics.table import Table
+
+AVERAGES = {
+    "per_class": ("macro", "micro", "weighted", "binary", "class"),
+    "overall": ("one_vs_rest",),
+}
+
+
+def check_average(average: Any, kind: str, name: str) -> str:
+    """The average as a spec spells it (None means every class); raises with what this kind of measure takes."""
+    average = "class" if average is None else average
+    if average not in AVERAGES[kind]:
+        what = "a class measure" if kind == "per_class" else "an overall measure"
+        expected = ", ".join(repr(known) for known in AVERAGES[kind])
+        raise ValueError(f"{name} is {what}: expected average to be one of {expected}, got {average!r}")
+    return str(average)
+
+
+def average(measure: TableFunction, how: str, pos_label: int) -> TableFunction:
+    """A class measure ``[class, *batch]`` as the function of a Table that an average of it is."""
+    if how == "class":
+        return measure
+    if how == "macro":
+        return lambda table: mean_of_defined(measure(table), table)
+    if how == "weighted":
+        return lambda table: mean_of_defined(measure(table), table, weights=table.true_share)
+    if how == "micro":
+        return lambda table: measure(table.pooled)[1, ...]
+
+    def binary(table: Table) -> Array:
+        if table.n != 2:
+            raise ValueError(
+                f"average='binary' is for 2×2 matrices, got {table.n}×{table.n}: take 'macro', 'weighted' or 'micro', "
+                "or every class with average=None (':class' in a spec)"
+            )
+        if pos_label not in (0, 1):
+            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {pos_label!r}")
+        return measure(table)[pos_label, ...]
+
+    return binary
+
+
+def one_vs_rest(measure: TableFunction) -> TableFunction:
+    """An overall measure as a class measure: of each class against the rest."""
+    return lambda table: measure(table.one_vs_rest)
+
+
+def mean_of_defined(values: Array, table: Table, weights: Array | None = None) -> Array:
+    """The mean over classes, undefined ones left out unless ``zero_division`` makes numbers of them."""
+    xp = table.xp
+    if math.isnan(table.zero_division):
+        missing = xp.isnan(values)
+        values = xp.where(missing, 0, values)
+        weights = xp.where(missing, 0, xp.ones_like(values) if weights is None else weights)
+    elif weights is None:
+        return xp.sum(values, axis=0) / table.n
+    return table.divide(xp.sum(values * weights, axis=0), xp.sum(weights, axis=0))

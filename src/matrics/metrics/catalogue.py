@@ -1,0 +1,408 @@
+"""Metric records, the decorator that makes them, and the look-up by name, alias or spec."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from matrics._backend import Array
+from matrics.evaluation import Invalid, TableFunction, evaluate
+from matrics.metrics import averages
+from matrics.metrics.docstring import compose
+from matrics.table import Table
+
+Kind = Literal["overall", "per_class"]
+
+#: What ``score`` gives without being asked for more.
+CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
+
+_METRICS: dict[str, Metric] = {}
+_NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
+_SPECS: dict[str, Metric] = {}  # specs read so far
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One option of a metric: its default first, then what else it may be."""
+
+    name: str
+    default: Any
+    choices: tuple[Any, ...]  # empty: any finite positive number
+
+    def read(self, value: Any, metric: str) -> Any:
+        """The value itself, or the one that a spec's text means; raises with what was expected."""
+        if self.choices:
+            if isinstance(value, str):
+                value = {"true": True, "false": False}.get(value.casefold(), value)
+            if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
+                return value
+            expected = " or ".join(repr(choice) for choice in self.choices)
+        else:
+            number = math.e if value == "e" else value
+            try:
+                number = float(number)
+            except (TypeError, ValueError):
+                number = math.nan
+            if 0 < number < math.inf:
+                return number
+            expected = "a positive number"
+        raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A measure of confusion matrices: one formula, and the record of its facts.
+
+    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix options of it with :meth:`using`. Metrics
+    compare by name and fixed options, hash, pickle and print as the spec that :func:`matrics.get_metric` reads.
+    """
+
+    name: str
+    kind: Kind
+    family: str
+    summary: str
+    function: Callable[..., Array] = field(repr=False)
+    range: tuple[float, float]
+    higher_is_better: bool | None
+    formula: str
+    source: str
+    undefined: str
+    aliases: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    fixed: tuple[tuple[str, Any], ...] = ()
+    average: str | None = None
+
+    def __post_init__(self) -> None:
+        # What makes help(), doctest and Sphinx take the record for the function that the user calls.
+        dressing = {
+            "__wrapped__": self.function,
+            "__module__": self.function.__module__,
+            "__name__": self.name,
+            "__qualname__": self.name,
+            "__doc__": compose(self),
+            "__signature__": self._signature(),
+        }
+        for name, value in dressing.items():
+            object.__setattr__(self, name, value)
+
+    def _signature(self) -> inspect.Signature:
+        def keyword(name: str, default: Any) -> inspect.Parameter:
+            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+
+        fixed = dict(self.fixed)
+        return inspect.Signature(
+            [
+                inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                *([keyword("average", self.average or "macro"), keyword("pos_label", 1)] if self._averaged else []),
+                *(keyword(option.name, fixed.get(option.name, option.default)) for option in self.options),
+                keyword("zero_division", math.nan),
+                keyword("invalid", "warn"),
+            ]
+        )
+
+    @property
+    def _averaged(self) -> bool:
+        return self.kind == "per_class"
+
+    def __call__(
+        self, cm: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any
+    ) -> Array:
+        """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
+        function = self.bind(**options) if options else self.bind()
+        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
+
+    def bind(self, pos_label: int = 1, **options: Any) -> TableFunction:
+        """The function of a Table that this metric with these options is."""
+        if pos_label != 1 and not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
+        metric = self.using(**options) if options else self
+        function, keywords = metric.function, dict(metric.fixed)
+
+        def measure(table: Table) -> Array:
+            return function(table, **keywords)
+
+        if metric._averaged:
+            return averages.average(measure, metric.average or "macro", pos_label)
+        return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
+
+    def using(self, **options: Any) -> Metric:
+        """This metric with options fixed.
+
+        >>> import matrics
+        >>> print(matrics.fbeta.using(beta=2, average=None))
+        fbeta(beta=2):class
+        """
+        average = self.average
+        if "average" in options:
+            average = averages.check_average(options.pop("average"), self.kind, self.name)
+        known = {option.name: option for option in self.options}
+        fixed = dict(self.fixed)
+        for name, value in options.items():
+            if name not in known:
+                takes = ", ".join([*known, *(["average"] if self._averaged else [])])
+                raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
+            fixed[name] = known[name].read(value, self.name)
+        # In the order of the signature and without defaults, so that equal metrics are equal.
+        kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
+        return replace(self, fixed=kept, average=average)
+
+    @property
+    def spec(self) -> str:
+        """The text that :func:`matrics.get_metric` reads as this metric."""
+        values = ",".join(f"{name}={_spell(value)}" for name, value in self.fixed)
+        return self.name + (f"({values})" if values else "") + (f":{self.average}" if self.average else "")
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<matrics metric {self.spec}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return (self.name, self.fixed, self.average)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_metric, (self.spec,)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def metric(
+    *,
+    kind: Kind,
+    range: tuple[float, float],  # noqa: A002 (the field's word)
+    higher_is_better: bool | None,
+    formula: str,
+    source: str,
+    undefined: str,
+    aliases: Iterable[str] = (),
+) -> Callable[[Callable[..., Array]], Metric]:
+    """Make a function of a Table a metric of the catalogue.
+
+    The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
+    ``Literal[...]`` or ``bool``, the default first, or ``float`` for a positive number. The first paragraph of its
+    docstring is the one-line summary. CONTRIBUTING shows the whole of it.
+    """
+
+    def register(function: Callable[..., Array]) -> Metric:
+        record = Metric(
+            name=function.__name__,
+            kind=kind,
+            family=function.__module__.rpartition(".")[2],
+            summary=inspect.getdoc(function).partition("\n\n")[0].replace("\n", " "),  # type: ignore[union-attr]
+            function=function,
+            range=range,
+            higher_is_better=higher_is_better,
+            formula=formula,
+            source=source,
+            undefined=undefined,
+            aliases=tuple(aliases),
+            options=_read_options(function),
+        )
+        for name in (record.name, *record.aliases):
+            if _NAMES.setdefault(_fold(name), record.name) != record.name:
+                raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[_fold(name)]}")
+        _METRICS[record.name] = record
+        return record
+
+    return register
+
+
+def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
+    hints = get_type_hints(function)
+    options = []
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
+        options.append(Option(parameter.name, parameter.default, choices))
+    return tuple(options)
+
+
+def _fold(name: str) -> str:
+    """Names are found whatever their case, and with blanks or hyphens for underscores."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+# Looking up -----------------------------------------------------------------------------------------------------------
+
+
+def get_metric(name: str | Metric) -> Metric:
+    """The metric of a name, an alias or a spec.
+
+    Parameters
+    ----------
+    name : str or Metric
+        ``"mcc"``, ``"tpr"`` (an alias), or a spec ``name(option=value,...)[:average]``, where average is ``macro``,
+        ``micro``, ``weighted``, ``binary`` or ``class`` for class measures, and ``one_vs_rest`` for overall ones. A
+        Metric is given back.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ValueError
+        There is no such metric (the message has the nearest names), option value or average.
+    TypeError
+        The metric has no such option.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.get_metric("sensitivity")
+    <matrics metric recall>
+    >>> matrics.get_metric("nmi(normalizer=joint):one_vs_rest")([[3, 1], [0, 4]])
+    array([0.3904238, 0.3904238])
+    """
+    if isinstance(name, Metric):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
+    found = _METRICS.get(name) or _SPECS.get(name)
+    if found is None:
+        found = _SPECS[name] = _read_spec(name)
+    return found
+
+
+def _read_spec(spec: str) -> Metric:
+    # Nothing but string methods, which torch.compile can follow.
+    head, colon, average = spec.partition(":")
+    base, bracket, rest = head.partition("(")
+    canonical = _NAMES.get(_fold(base))
+    if canonical is None:
+        raise ValueError(_unknown(base.strip()))
+    options: dict[str, Any] = {}
+    if bracket:
+        inside, closed, after = rest.partition(")")
+        if not closed or after.strip():
+            raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
+        for part in inside.split(","):
+            option, equals, value = part.partition("=")
+            if part.strip():
+                if not equals:
+                    raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
+                options[option.strip()] = value.strip()
+    if colon:
+        options["average"] = average.strip()
+    found = _METRICS[canonical]
+    return found.using(**options) if options else found
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(_fold(name), _NAMES, n=3, cutoff=0.5)
+    names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {_NAMES[n]})" for n in near))
+    hint = f"did you mean {', '.join(names)}? " if names else ""
+    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(_METRICS)} names"
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """Every group and its canonical names."""
+    found: dict[str, tuple[str, ...]] = {
+        "core": CORE,
+        "overall": tuple(name for name, record in _METRICS.items() if record.kind == "overall"),
+        "all": tuple(_METRICS),
+    }
+    for name, record in _METRICS.items():
+        found[record.family] = (*found.get(record.family, ()), name)
+    return found
+
+
+def list_metrics(group: str | None = None) -> list[str]:
+    """The canonical names of a group of metrics.
+
+    Parameters
+    ----------
+    group : str, optional
+        ``core``, ``overall``, ``all`` (the default), or a family: ``rates``, ``agreement``, ``correlation``,
+        ``information``, ``spectral``.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        There is no such group.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.list_metrics("core")  # doctest: +NORMALIZE_WHITESPACE
+    ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
+    """
+    known = groups()
+    if group is None:
+        group = "all"
+    if group not in known:
+        raise ValueError(f"unknown group {group!r}: expected one of {', '.join(known)}")
+    return list(known[group])
+
+
+def describe(name: str | Metric) -> str:
+    """What there is to know of a metric, as text: formula, range, undefined cases, source, options, aliases.
+
+    Parameters
+    ----------
+    name : str or Metric
+        A name, an alias or a spec.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import matrics
+    >>> print(matrics.describe("mcc"))
+    mcc: Matthews correlation coefficient for any number of classes.
+    <BLANKLINE>
+    kind       overall: one value a matrix
+    family     correlation
+    range      [-1, 1], higher is better
+    formula    \\frac{\\sum_k (tp_k\\,tn_k - fp_k\\,fn_k)}{\\sqrt{\\sum_k t_k (m - t_k)}\\,\\sqrt{\\sum_k k_k (m - k_k)}}
+    undefined  all items in one true class or in one predicted class
+    source     000 (10); Gorodkin 2004
+    aliases    matthews_corrcoef, r_k
+    """
+    record = get_metric(name)
+    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<11}{v}" for k, v in facts(record).items())])
+
+
+def facts(record: Metric) -> dict[str, str]:
+    """The record as lines for a reader: what ``describe``, the command line and the docs page show."""
+    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
+    direction = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    lines = {
+        "kind": "per class: one value a class, then an average" if record._averaged else "overall: one value a matrix",
+        "family": record.family,
+        "range": f"[{low}, {high}], {direction[record.higher_is_better]}".replace("∞]", "∞)").replace("[-∞", "(-∞"),
+        "formula": record.formula,
+        "undefined": record.undefined,
+        "source": record.source,
+    }
+    if record.options:
+        lines["options"] = "; ".join(
+            f"{option.name}={_spell(option.default)}"
+            + (f" (or {', '.join(map(_spell, option.choices[1:]))})" if option.choices else " (any positive number)")
+            for option in record.options
+        )
+    if record.aliases:
+        lines["aliases"] = ", ".join(record.aliases)
+    return lines

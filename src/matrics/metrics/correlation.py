@@ -1,0 +1,33 @@
+"""Correlation of the true classes with the predicted ones."""
+
+from __future__ import annotations
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}",
+    source="000 (10); Gorodkin 2004",
+    undefined="all items in one true class or in one predicted class",
+    aliases=("matthews_corrcoef", "r_k"),
+)
+def mcc(t: Table) -> Array:
+    """Matthews correlation coefficient for any number of classes.
+
+    scikit-learn and source 002 call the undefined case 0: ``zero_division=0``.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.mcc([[[8, 0], [0, 8]], [[10**17, 3], [2, 5]]])
+    array([1.        , 0.6681531])
+    """
+    true_variance = t.xp.sum(t.true_share * t.not_true_share, axis=0)
+    pred_variance = t.xp.sum(t.pred_share * t.not_pred_share, axis=0)
+    # Not the root of the product, which leaves the range of float32, nor the product of roots, which misses 1 by a bit.
+    return t.divide(t.covariance, t.sqrt(t.ratio(true_variance, pred_variance)) * pred_variance)

@@ -1,0 +1,217 @@
+"""Entropies of the joint distribution, and confusion entropy."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+_EMPTY = "an empty matrix"
+
+
+def _joint_entropy(t: Table) -> Array:
+    return -t.xp.sum(t.share_log_share, axis=(t.true_axis, t.pred_axis))
+
+
+def _entropy(t: Table, shares: Array) -> Array:
+    return -t.xp.sum(t.x_log_x(shares), axis=0)
+
+
+def _mutual_information(t: Table) -> Array:
+    # Rounding may leave -1e-17 where the two are independent.
+    nats = _entropy(t, t.true_share) + _entropy(t, t.pred_share) - _joint_entropy(t)
+    return t.xp.clip(nats, 0, None)
+
+
+def _in_base(t: Table, nats: Array, base: float) -> Array:
+    return t.define(nats / math.log(base), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"-\sum_{ij} p_{ij} \ln p_{ij}",
+    source="000 (11)",
+    undefined=_EMPTY,
+    aliases=("h_joint",),
+)
+def joint_entropy(t: Table, *, base: float = math.e) -> Array:
+    """Entropy of the cells, in nats or to another base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.joint_entropy([[2, 0], [1, 1]], base=2)
+    np.float64(1.5)
+    """
+    return _in_base(t, _joint_entropy(t), base)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"-\sum_i p_{i\cdot} \ln p_{i\cdot}",
+    source="000, section 2",
+    undefined=_EMPTY,
+    aliases=("h_true", "reference_entropy"),
+)
+def true_entropy(t: Table, *, base: float = math.e) -> Array:
+    """Entropy of the true classes' sizes, in nats or to another base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.true_entropy([[2, 0], [1, 1]], base=2)
+    np.float64(1.0)
+    """
+    return _in_base(t, _entropy(t, t.true_share), base)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"-\sum_j p_{\cdot j} \ln p_{\cdot j}",
+    source="000, section 2",
+    undefined=_EMPTY,
+    aliases=("h_pred", "response_entropy"),
+)
+def pred_entropy(t: Table, *, base: float = math.e) -> Array:
+    """Entropy of the predicted classes' sizes, in nats or to another base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.pred_entropy([[2, 0], [0, 2]], base=2)
+    np.float64(1.0)
+    """
+    return _in_base(t, _entropy(t, t.pred_share), base)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\sum_{ij} p_{ij} \ln \frac{p_{ij}}{p_{i\cdot}\,p_{\cdot j}}",
+    source="000 (12)",
+    undefined=_EMPTY,
+    aliases=("transmitted_information",),
+)
+def mutual_information(t: Table, *, base: float = math.e) -> Array:
+    """What the predicted class tells of the true one, in nats or to another base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.mutual_information([[2, 0], [0, 2]], base=2)
+    np.float64(1.0)
+    """
+    return _in_base(t, _mutual_information(t), base)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{I(true; pred)}{\tfrac{1}{2} (H(true) + H(pred))}",
+    source="000, section 2 (normalizer=joint); Vinh et al. 2010",
+    undefined="the normalizer is 0: a single true class, a single predicted one, or both",
+    aliases=("normalized_mutual_information", "v_measure"),
+)
+def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "min", "max"] = "arithmetic") -> Array:
+    """Mutual information over a mean of the two entropies, over their joint entropy, or over one of them.
+
+    The formula is the default's, which is also scikit-learn's; source 000 divides by the joint entropy.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.nmi([[2, 0], [0, 2]], normalizer="joint")
+    np.float64(1.0)
+    >>> matrics.nmi([[1, 1], [1, 1]])
+    np.float64(0.0)
+    """
+    xp, true, pred = t.xp, _entropy(t, t.true_share), _entropy(t, t.pred_share)
+    scale = {
+        "arithmetic": lambda: (true + pred) / 2,
+        "joint": lambda: _joint_entropy(t),
+        "geometric": lambda: t.sqrt(true) * t.sqrt(pred),
+        "min": lambda: xp.minimum(true, pred),
+        "max": lambda: xp.maximum(true, pred),
+    }[normalizer]()
+    return t.divide(_mutual_information(t), scale)
+
+
+def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
+    """Σ_j q_j CEN_j over twice the total, in nats, where q_j = true + pred - (1 - diagonal_weight) tp.
+
+    Written out, x ln x of the shares C_jk / q_j and C_kj / q_j needs two logarithm passes over the cells. Pulling q_j
+    out of the logarithm leaves the pass that the joint entropy makes anyway, and one over the classes.
+    """
+    errors = t.share(t.fn) + t.share(t.fp)
+    reach = errors + (1 + diagonal_weight) * t.tp_share
+    log_cells = t.xp.sum(t.xp.where(t.is_diagonal, 0, t.share_log_share), axis=(t.true_axis, t.pred_axis))
+    return t.xp.sum(errors * t.log(reach), axis=0) / 2 - log_cells
+
+
+@metric(
+    kind="overall",
+    range=(0, 2 / (math.e * math.log(2))),
+    higher_is_better=False,
+    formula=r"\sum_j \frac{q_j}{2m} \cdot \frac{-1}{\ln(2n - 2)} \sum_{k \ne j} "
+    r"\left( \frac{c_{jk}}{q_j} \ln \frac{c_{jk}}{q_j} + \frac{c_{kj}}{q_j} \ln \frac{c_{kj}}{q_j} \right), "
+    r"\quad q_j = t_j + k_j",
+    source="002 (CEN); Wei et al. 2010",
+    undefined="an empty matrix, or a single class",
+    aliases=("confusion_entropy",),
+)
+def cen(t: Table) -> Array:
+    """Confusion entropy: how evenly errors are spread over the cells; 0 without errors.
+
+    It exceeds 1 for two classes only, where the largest value is 2 / (e ln 2) = 1.0615.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.cen([[5, 0], [0, 5]])
+    np.float64(0.0)
+    >>> matrics.cen([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    np.float64(1.0)
+    """
+    if t.n == 1:
+        return t.undefined()
+    return t.define(_confusion_entropy(t, 1) / math.log(2 * t.n - 2), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\sum_j \frac{q_j}{2m - \alpha \sum_k c_{kk}} \cdot \frac{-1}{\ln(2n - 2)} \sum_{k \ne j} "
+    r"\left( \frac{c_{jk}}{q_j} \ln \frac{c_{jk}}{q_j} + \frac{c_{kj}}{q_j} \ln \frac{c_{kj}}{q_j} \right), "
+    r"\quad q_j = t_j + k_j - c_{jj}",
+    source="000, section 2; Delgado & Núñez-González 2019",
+    undefined="an empty matrix, or a single class",
+    aliases=("modified_confusion_entropy",),
+)
+def mcen(t: Table) -> Array:
+    """Modified confusion entropy, which stays within [0, 1].
+
+    α is ½ for two classes and 1 for more, which is what reproduces source 000.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.mcen([[0, 5], [5, 0]])
+    np.float64(1.0)
+    """
+    if t.n == 1:
+        return t.undefined()
+    alpha = 0.5 if t.n == 2 else 1.0
+    weights = 1 - alpha * t.share(t.hits) / 2
+    return t.define(_confusion_entropy(t, 0) / weights / math.log(2 * t.n - 2), t.total != 0)

@@ -1,0 +1,361 @@
+"""Measures of one class against the rest: rates of its row, of its column, and of both."""
+
+from __future__ import annotations
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fn}",
+    source="000 (1)",
+    undefined="no item of the true class",
+    aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy"),
+)
+def recall(t: Table) -> Array:
+    """Share of the items of a class that are called so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.recall([[8, 2], [5, 5]], average=None)
+    array([0.8, 0.5])
+    """
+    return t.divide(t.tp, t.true)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tn}{tn + fp}",
+    source="000 (2)",
+    undefined="all items are of the true class",
+    aliases=("tnr", "selectivity", "true_negative_rate", "inverse_recall"),
+)
+def specificity(t: Table) -> Array:
+    """Share of the items of other classes that are not called this one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.specificity([[8, 2], [5, 5]], average="binary")
+    np.float64(0.8)
+    """
+    return t.divide(t.tn, t.not_true)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fp}",
+    source="000 (3)",
+    undefined="nothing is called the class",
+    aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy"),
+)
+def precision(t: Table) -> Array:
+    """Share of the items called a class that are of it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.precision([[8, 2], [2, 3]], average=None)
+    array([0.8, 0.6])
+    """
+    return t.divide(t.tp, t.pred)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tn}{tn + fn}",
+    source="000 (4)",
+    undefined="everything is called the class",
+    aliases=("negative_predictive_value", "inverse_precision"),
+)
+def npv(t: Table) -> Array:
+    """Share of the items not called a class that are not of it: negative predictive value.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.npv([[8, 2], [2, 3]], average="binary")
+    np.float64(0.8)
+    """
+    return t.divide(t.tn, t.not_pred)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp}{fp + tn}",
+    source="000, section 2",
+    undefined="all items are of the true class",
+    aliases=("false_positive_rate", "fall_out", "false_alarm_rate"),
+)
+def fpr(t: Table) -> Array:
+    """Share of the items of other classes that are called this one: false positive rate.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fpr([[8, 2], [5, 5]], average=None)
+    array([0.5, 0.2])
+    """
+    return t.divide(t.fp, t.not_true)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fn}{fn + tp}",
+    source="000, section 2",
+    undefined="no item of the true class",
+    aliases=("false_negative_rate", "miss_rate"),
+)
+def fnr(t: Table) -> Array:
+    """Share of the items of a class that are called something else: false negative rate.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fnr([[8, 2], [5, 5]], average=None)
+    array([0.2, 0.5])
+    """
+    return t.divide(t.fn, t.true)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp}{fp + tp}",
+    source="000 (3), its complement",
+    undefined="nothing is called the class",
+    aliases=("false_discovery_rate",),
+)
+def fdr(t: Table) -> Array:
+    """Share of the items called a class that are not of it: false discovery rate.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fdr([[8, 2], [2, 3]], average=None)
+    array([0.2, 0.4])
+    """
+    return t.divide(t.fp, t.pred)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fn}{fn + tn}",
+    source="000 (4), its complement",
+    undefined="everything is called the class",
+    aliases=("for",),
+)
+def false_omission_rate(t: Table) -> Array:
+    """Share of the items not called a class that are of it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.false_omission_rate([[8, 2], [2, 3]], average="binary")
+    np.float64(0.2)
+    """
+    return t.divide(t.fn, t.not_pred)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{2\,tp}{2\,tp + fp + fn}",
+    source="000 (5), by counts",
+    undefined="no item is of the class or called so",
+    aliases=("f1_score", "dice", "f_measure"),
+)
+def f1(t: Table) -> Array:
+    """Harmonic mean of precision and recall, by counts.
+
+    By counts it is 0 where a class has errors but no hit; the harmonic form would be 0/0 there.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.f1([[8, 2], [2, 3]], average=None)
+    array([0.8, 0.6])
+    """
+    return t.divide(2 * t.tp, 2 * t.tp + (t.fp + t.fn))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{(1 + \beta^2)\,tp}{(1 + \beta^2)\,tp + \beta^2 fn + fp}",
+    source="van Rijsbergen 1979",
+    undefined="no item is of the class or called so",
+    aliases=("fbeta_score", "f_beta"),
+)
+def fbeta(t: Table, *, beta: float = 1.0) -> Array:
+    """Weighted harmonic mean of precision and recall; recall counts ``beta`` times as much.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fbeta([[8, 2], [2, 3]], beta=2, average=None)
+    array([0.8, 0.6])
+    """
+    square = beta * beta
+    hits = (1 + square) * t.tp
+    return t.divide(hits, hits + (square * t.fn + t.fp))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fp + fn}",
+    source="Jaccard 1901",
+    undefined="no item is of the class or called so",
+    aliases=("iou", "jaccard_index", "threat_score", "critical_success_index"),
+)
+def jaccard(t: Table) -> Array:
+    """Items both of a class and called so, over items that are either.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.jaccard([[8, 2], [0, 2]], average=None)
+    array([0.8, 0.5])
+    """
+    return t.divide(t.tp, t.tp + (t.fp + t.fn))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\sqrt{\frac{tp}{tp + fp} \cdot \frac{tp}{tp + fn}}",
+    source="000 (6)",
+    undefined="no item is of the class, or none is called so",
+    aliases=("fmi", "fowlkes_mallows_index"),
+)
+def fowlkes_mallows(t: Table) -> Array:
+    """Geometric mean of precision and recall.
+
+    scikit-learn's ``fowlkes_mallows_score`` is something else: this measure of pairs of items
+    (``fowlkes_mallows(pair_counts(cm), average="binary")``).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average=None)
+    array([0.8, 0.6])
+    """
+    product = t.ratio(t.tp, t.pred) * t.ratio(t.tp, t.true)
+    return t.define(t.sqrt(product), (t.true != 0) & (t.pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tn}{tn + fp} \right)",
+    source="000 (7)",
+    undefined="no item of the true class, or none of another",
+    aliases=("area_under_curve",),
+)
+def auc(t: Table) -> Array:
+    """Area under the ROC curve of one operating point: the mean of recall and specificity.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.auc([[8, 2], [4, 6]], average="binary")
+    np.float64(0.7)
+    """
+    return t.define((t.ratio(t.tp, t.true) + t.ratio(t.tn, t.not_true)) / 2, _both_sides(t))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"2\,auc - 1",
+    source="000 (36)",
+    undefined="no item of the true class, or none of another",
+    aliases=("gini_index",),
+)
+def gini(t: Table) -> Array:
+    """Gini index of one operating point: twice the area under its ROC curve, less one.
+
+    The same number as :func:`informedness`, under the name that source 000 gives it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> round(float(matrics.gini([[8, 2], [4, 6]], average="binary")), 6)
+    0.4
+    """
+    return _recall_less_fpr(t)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fn} - \frac{fp}{fp + tn}",
+    source="Youden 1950; Powers 2011",
+    undefined="no item of the true class, or none of another",
+    aliases=("youden_j", "bookmaker_informedness", "peirce_skill_score"),
+)
+def informedness(t: Table) -> Array:
+    """Recall plus specificity less one: how far a prediction is from a guess.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> round(float(matrics.informedness([[8, 2], [4, 6]], average="binary")), 6)
+    0.4
+    """
+    return _recall_less_fpr(t)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fp} - \frac{fn}{fn + tn}",
+    source="Powers 2011",
+    undefined="nothing is called the class, or everything is",
+    aliases=("delta_p",),
+)
+def markedness(t: Table) -> Array:
+    """Precision plus negative predictive value less one: how far a truth is from a guess.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> round(float(matrics.markedness([[6, 2], [4, 8]], average="binary")), 6)
+    0.4
+    """
+    return t.define(t.ratio(t.tp, t.pred) - t.ratio(t.fn, t.not_pred), (t.pred != 0) & (t.not_pred != 0))
+
+
+def _both_sides(t: Table) -> Array:
+    return (t.true != 0) & (t.not_true != 0)
+
+
+def _recall_less_fpr(t: Table) -> Array:
+    return t.define(t.ratio(t.tp, t.true) - t.ratio(t.fp, t.not_true), _both_sides(t))

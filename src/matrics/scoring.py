@@ -1,0 +1,100 @@
+"""score(): many measures of one stack, in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from matrics._backend import Array
+from matrics.evaluation import Invalid, evaluate
+from matrics.metrics.catalogue import Metric, get_metric, groups
+
+
+def score(
+    cm: Any,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+) -> dict[str, Array]:
+    """Many measures of every confusion matrix of a stack.
+
+    Parameters
+    ----------
+    cm : array_like, shape (*B, n, n)
+        Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX or another array
+        library that follows the array API standard; results are on the device where it is.
+    metrics : str, Metric, or several of them
+        Names, aliases, specs (``"recall:class"``, ``"fbeta(beta=2):weighted"``, ``"mcc:one_vs_rest"``), metrics, or
+        groups (``core``, ``overall``, ``all``, or a family as in :func:`matrics.list_metrics`). One text may hold
+        several of these, between commas.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0).
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
+        other matrix is touched. ``"warn"`` names the first of them where looking is free (NumPy); ``"raise"`` looks
+        everywhere, which waits for the device.
+    workers : int, default 1
+        Threads over the blocks of a NumPy stack; -1 for as many as there are cores.
+
+    Returns
+    -------
+    dict of str to array
+        Under each metric as it was given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
+        keep their dtype (half is widened to float32); integers are scored in the widest float of their device.
+
+    Raises
+    ------
+    ValueError
+        The shape is not (*B, n, n), or a metric, option or average does not exist; the message has the nearest names.
+    TypeError
+        The cells are not real numbers, or a metric has no such option.
+    InvalidConfusionMatrix
+        A matrix is invalid and ``invalid="raise"``.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> stack = [[[45, 5], [5, 45]], [[50, 0], [10, 40]]]
+    >>> scores = matrics.score(stack, ["mcc", "recall:class"])
+    >>> scores["mcc"].round(3)
+    array([0.8  , 0.816])
+    >>> scores["recall:class"]
+    array([[0.9, 0.9],
+           [1. , 0.8]])
+    """
+    chosen = resolve(metrics)
+    functions = [metric.bind() for metric in chosen.values()]
+    results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers)
+    return dict(zip(chosen, results, strict=True))
+
+
+def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
+    """The metrics that a caller means, under the keys of the result."""
+    if isinstance(metrics, (str, Metric)):
+        metrics = [metrics]
+    if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):
+        raise TypeError(f"metrics: expected a name, a metric or a list of them, got {type(metrics).__name__}")
+    chosen: dict[str, Metric] = {}
+    known = groups()
+    for item in metrics:
+        for name in _split(item) if isinstance(item, str) else [item]:
+            members = known.get(name, [name]) if isinstance(name, str) else [name]
+            chosen.update((str(member), get_metric(member)) for member in members)
+    if not chosen:
+        raise ValueError("metrics: expected at least one metric, got none")
+    return chosen
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a text between commas that are outside brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
