@@ -76,8 +76,9 @@ def is_jax(xp: Namespace) -> bool:
 
 
 def quiet(xp: Namespace) -> contextlib.AbstractContextManager[Any]:
-    """No floating-point warnings within: NumPy warns of the 0/0 that every measure knows how to answer."""
-    return np.errstate(all="ignore") if xp is np else contextlib.nullcontext()
+    """No floating-point warnings within: NumPy, or what stands on it, warns of the 0/0 that every measure answers."""
+    # Not for PyTorch and JAX, which do not warn: errstate would break a compiled graph.
+    return contextlib.nullcontext() if is_torch(xp) or is_jax(xp) else np.errstate(all="ignore")
 
 
 def can_look(x: Array, xp: Namespace) -> bool:

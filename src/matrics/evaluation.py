@@ -73,7 +73,8 @@ def evaluate(
     table = Table(_backend.to_float(cm, xp), xp, zero_division=zero_division)
     if invalid == "raise":
         raise_if_invalid(cm, xp)
-    return [_finish(function(table), table) for function in functions]
+    with _backend.quiet(xp):
+        return [_finish(function(table), table) for function in functions]
 
 
 def _finish(values: Array, table: Table) -> Array:

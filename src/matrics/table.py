@@ -248,12 +248,27 @@ class Table:
         """p ln p of every cell, 0 for p = 0; the one logarithm pass that entropies and confusion entropies share."""
         return self.x_log_x(self.shares)
 
+    @margin
+    def joint_entropy(self) -> Array:
+        """Entropy of the cells, in nats."""
+        return 0 - self.xp.sum(self.share_log_share, axis=(self.true_axis, self.pred_axis))
+
+    @margin
+    def true_entropy(self) -> Array:
+        """Entropy of the true classes' sizes, in nats."""
+        return self.entropy(self.true_share)
+
+    @margin
+    def pred_entropy(self) -> Array:
+        """Entropy of the predicted classes' sizes, in nats."""
+        return self.entropy(self.pred_share)
+
     # The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient --------------------------------------------
 
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b``; ``zero_division`` where b is 0."""
-        if self.xp is np and math.isnan(self.zero_division):
-            return a / b  # 0/0 is NaN already, in silence: the block is under errstate
+        if self.xp is np:  # in silence: the block is under errstate, and nothing asks for a gradient
+            return np.where(b == 0, self.zero_division, a / b)
         return self.define(self.ratio(a, b), b != 0)
 
     def ratio(self, a: Array, b: Array) -> Array:
@@ -274,6 +289,10 @@ class Table:
         """Square root whose gradient at 0 is 0 instead of infinite."""
         positive = x > 0
         return self.xp.where(positive, self.xp.sqrt(self.xp.where(positive, x, 1)), 0)
+
+    def entropy(self, shares: Array) -> Array:
+        """-Σ p ln p over the classes, in nats."""
+        return 0 - self.xp.sum(self.x_log_x(shares), axis=0)  # 0 - x, since -x would be -0.0 for a single class
 
     def x_log_x(self, x: Array) -> Array:
         """x ln x; 0 where x is 0, with gradient 0."""

@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from matrics._backend import Array
 from matrics.evaluation import Invalid, TableFunction, evaluate
@@ -31,7 +31,8 @@ class Option:
 
     name: str
     default: Any
-    choices: tuple[Any, ...]  # empty: any finite positive number
+    choices: tuple[Any, ...]  # empty: any finite number above a bound
+    above: float = 0
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
@@ -47,9 +48,9 @@ class Option:
                 number = float(number)
             except (TypeError, ValueError):
                 number = math.nan
-            if 0 < number < math.inf:
+            if self.above < number < math.inf:
                 return number
-            expected = "a positive number"
+            expected = f"a number above {self.above:g}"
         raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
 
 
@@ -195,7 +196,8 @@ def metric(
     """Make a function of a Table a metric of the catalogue.
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
-    ``Literal[...]`` or ``bool``, the default first, or ``float`` for a positive number. The first paragraph of its
+    ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
+    above x. The first paragraph of its
     docstring is the one-line summary. CONTRIBUTING shows the whole of it.
     """
 
@@ -224,12 +226,13 @@ def metric(
 
 
 def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     options = []
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         hint = hints[parameter.name]
         choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
-        options.append(Option(parameter.name, parameter.default, choices))
+        above = hint.__metadata__[0] if get_origin(hint) is Annotated else 0
+        options.append(Option(parameter.name, parameter.default, choices, above))
     return tuple(options)
 
 
@@ -400,7 +403,7 @@ def facts(record: Metric) -> dict[str, str]:
     if record.options:
         lines["options"] = "; ".join(
             f"{option.name}={_spell(option.default)}"
-            + (f" (or {', '.join(map(_spell, option.choices[1:]))})" if option.choices else " (any positive number)")
+            + (f" (or {', '.join(map(_spell, option.choices[1:]))})" if option.choices else f" (any number above {option.above:g})")
             for option in record.options
         )
     if record.aliases:

@@ -53,4 +53,4 @@ def _option(option: Option) -> str:
     if option.choices:
         choices = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
         return f"{option.name} : {{{choices}}}\n    The first is the default.\n"
-    return f"{option.name} : float, default {option.default:.5g}\n    A positive number.\n"
+    return f"{option.name} : float, default {option.default:.5g}\n    A number above {option.above:g}.\n"

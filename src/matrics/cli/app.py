@@ -1,0 +1,178 @@
+"""The commands. What is wrong raises, and ``main`` makes one line of it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import matrics
+from matrics.cli import report
+from matrics.cli.read import read
+from matrics.cli.run import Run, open_backend
+from matrics.cli.write import check_output, open_output
+from matrics.metrics.catalogue import facts
+from matrics.scoring import resolve
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="Stacks of confusion matrices, scored by any measure.",
+)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 (typer calls it so)
+    if wanted:
+        typer.echo(f"matrics {matrics.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    del version  # its callback has dealt with it
+
+
+@app.command()
+def score(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Matrices: .npy (a stack), .npz, or .csv (one square matrix without a header). "
+            "Labels: .csv or .parquet with the columns y_true and y_pred.",
+            show_default=False,
+        ),
+    ],
+    *,
+    # Plain text where typer would know a type: then what is wrong is said in one line, as everywhere else.
+    metrics: Annotated[str, typer.Option(help="Measures or groups, between commas: mcc,eve,recall:class")] = "core",
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns.")
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="true|pred", help="What the rows of matrices are.", show_default="true")
+    ] = None,
+    backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="What computes; all agree.")] = "numpy",
+    zero_division: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
+    ] = "nan",
+    output: Annotated[
+        Path | None, typer.Option(help="Write all scores to this .csv or .parquet, instead of to the screen.")
+    ] = None,
+) -> None:
+    """Score every confusion matrix of a file."""
+    chosen, zero, to_backend = resolve(metrics), _number(zero_division), open_backend(backend)
+    if output is not None:
+        check_output(output, path)
+    run = Run(read(path, _column_names(by), rows), chosen, to_backend, zero)
+    if output is not None:
+        _write(run, output)
+    elif run.source.count > report.MOST_ROWS:
+        _summarise(run)
+    else:
+        _tabulate(run)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"--zero-division: expected a number, got {text!r}") from error
+
+
+def _column_names(by: str | None) -> list[str]:
+    if by is None:
+        return []
+    names = list(dict.fromkeys(name.strip() for name in by.split(",") if name.strip()))
+    if not names:
+        raise ValueError(f"--by: expected names of columns, got {by!r}")
+    return names
+
+
+def _write(run: Run, output: Path) -> None:
+    labels = [column.label for column in run.columns]
+    both = sorted({key.name for key in run.source.keys} & set(labels))
+    if both:
+        raise ValueError(
+            f"--output: expected names that differ, got a measure and a column of the file named {both[0]!r}"
+        )
+    with open_output(output) as append:
+        for start, scores in run.blocks():
+            append({**run.source.columns(start, start + len(scores)), **dict(zip(labels, scores.T, strict=True))})
+    written = f"{output}: {_counted(run.source.count, 'row')} of {_counted(len(labels), 'score')}"
+    report.show(_console(), Text(_title(run)), Text(report.plain(written)))
+
+
+def _summarise(run: Run) -> None:
+    summary = report.Summary(len(run.columns))
+    for start, scores in run.blocks():
+        summary.add(start, scores)
+    console = _console()
+    report.show(console, Text(_title(run)), Text())
+    report.show_summary(console, run.columns, summary, run.source.count, run.source.name)
+
+
+def _tabulate(run: Run) -> None:
+    scores = np.concatenate([scores for _, scores in run.blocks()])
+    names = [run.source.name(position) for position in range(run.source.count)]
+    console = _console()
+    report.show(console, Text(_title(run)), Text())
+    report.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
+
+
+def _title(run: Run) -> str:
+    source = run.source
+    matrices = _counted(source.count, "matrix", "matrices")
+    classes, samples = _counted(source.n, "class", "classes"), _counted(run.samples, "sample")
+    return report.plain(f"{source.path}: {matrices} of {classes}, {samples}")
+
+
+def _counted(count: float, one: str, many: str | None = None) -> str:
+    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
+def _console() -> Console:
+    # A pipe has no width: whoever reads it wants whole lines.
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
+
+
+@app.command("metrics")
+def list_metrics(
+    group: Annotated[
+        str | None, typer.Argument(help="core, overall, all, or a family such as rates.", show_default="all")
+    ] = None,
+) -> None:
+    """List the measures."""
+    console = _console()
+    # On a terminal the source goes below the summary, as lines are short there.
+    apart = [] if console.is_terminal else ["source"]
+    table = report.text_table("name", "kind", "range", *apart, "summary")
+    for column in table.columns[:3]:
+        column.no_wrap = True
+    for name in matrics.list_metrics(group):
+        metric = matrics.get_metric(name)
+        interval, source = facts(metric)["range"].rpartition(", ")[0], Text(metric.source, "dim")
+        about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
+        table.add_row(name, metric.kind.replace("_", " "), Text(interval), *about)
+    report.show(console, table)
+
+
+@app.command()
+def describe(
+    name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as fbeta(beta=2).", show_default=False)],
+) -> None:
+    """Show what there is to know of a measure."""
+    metric = matrics.get_metric(name)
+    table = Table.grid(padding=(0, 2))
+    for label, fact in facts(metric).items():
+        table.add_row(Text(label, "bold"), Text(fact))
+    report.show(_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)

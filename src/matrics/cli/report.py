@@ -1,0 +1,228 @@
+"""Scores on the screen: a table of a few matrices, or a summary of many."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+Array = Any
+Names = Callable[[int], str]
+
+MOST_ROWS = 40  # more matrices than this are summarised
+BEST = "bold green"
+LEFT = ("min", "max", "range")  # columns of a number and words, or of words
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of scores: its label, what range it has in words, and which end is better."""
+
+    label: str
+    range: str
+    higher_is_better: bool | None
+
+
+@dataclass
+class Summary:
+    """Mean, deviation and extremes of each column, kept up to date block by block."""
+
+    width: int
+    count: Array = field(init=False)
+    mean: Array = field(init=False)
+    squares: Array = field(init=False)
+    extremes: dict[bool, Array] = field(init=False)  # True: the highest, False: the lowest
+    where: dict[bool, Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.count, self.mean, self.squares = np.zeros((3, self.width))
+        self.extremes = {True: np.full(self.width, -np.inf), False: np.full(self.width, np.inf)}
+        self.where = {end: np.full(self.width, -1) for end in (True, False)}
+
+    def add(self, start: int, scores: Array) -> None:
+        """Take in the scores (rows, columns) of the matrices from ``start`` on."""
+        defined = ~np.isnan(scores)
+        count = defined.sum(axis=0)
+        mean = np.where(defined, scores, 0).sum(axis=0) / np.maximum(count, 1)
+        squares = np.where(defined, (scores - mean) ** 2, 0).sum(axis=0)
+        # Two means and their squares joined as Chan, Golub and LeVeque do, which loses no digits.
+        share = count / np.maximum(self.count + count, 1)
+        self.squares += squares + (mean - self.mean) ** 2 * self.count * share
+        self.mean += (mean - self.mean) * share
+        self.count += count
+        for highest, extreme in self.extremes.items():
+            row = np.where(defined, scores if highest else -scores, -np.inf).argmax(axis=0)
+            value = np.take_along_axis(scores, row[None], axis=0)[0]
+            beyond = (count > 0) & ((value > extreme) if highest else (value < extreme))
+            extreme[beyond] = value[beyond]
+            self.where[highest][beyond] = start + row[beyond]
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation of the sample; NaN where there are fewer than two values."""
+        return np.sqrt(np.where(self.count > 1, self.squares / np.maximum(self.count - 1, 1), np.nan))
+
+
+def show_summary(console: Console, columns: list[Column], summary: Summary, total: int, names: Names) -> None:
+    """Print one row a measure, for many matrices."""
+    lowest, highest = summary.extremes[False], summary.extremes[True]
+    means = [number(value if count else math.nan) for value, count in zip(summary.mean, summary.count, strict=True)]
+    cells = {"mean": means, "std": [number(value) for value in summary.deviation]}
+    wins: Counter[str] = Counter()
+    for heading, end in (("min", False), ("max", True)):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]
+        best = [c.higher_is_better is end and bool(lowest[k] < highest[k]) for k, c in enumerate(columns)]
+        wins.update(name for name, won in zip(where, best, strict=True) if won)
+        extremes = np.where(summary.count, summary.extremes[end], math.nan)
+        values = [number(value, best=won) for value, won in zip(extremes, best, strict=True)]
+        width = max(len(value) for value in values)
+        for value, name in zip(values, where, strict=True):
+            value.pad_left(width - len(value))
+            value.append(f" {plain(name)}")
+        cells[heading] = values
+    undefined = [total - int(count) for count in summary.count]
+    if any(undefined):
+        cells["undefined"] = [Text(f"{count:,}") for count in undefined]
+    labels = [Text(plain(column.label)) for column in columns]
+    _show_blocks(console, "measure", labels, list(cells.items()))
+    _notes(console, wins, sum(wins.values()), undefined=not summary.count.all())
+
+
+def show_scores(
+    console: Console, columns: list[Column], scores: Array, names: list[str], heading: str, *, ordered: bool
+) -> None:
+    """Print one row a matrix, or one row a measure if there is one matrix."""
+    undefined = bool(np.isnan(scores).any())
+    if len(names) == 1:
+        values = [number(value) for value in scores[0]]
+        ranges = [Text(column.range) for column in columns]
+        labels = [Text(plain(column.label)) for column in columns]
+        _show_blocks(console, "measure", labels, [("value", values), ("range", ranges)])
+        _notes(console, Counter(), 0, undefined=undefined)
+        return
+    best = best_of_columns(columns, scores)
+    order = list(range(len(names)))
+    sorting = ""
+    if not ordered and columns[0].higher_is_better is not None:
+        # Undefined values come last, as NaN does in NumPy.
+        order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True).tolist()
+        sorting = f"sorted by {columns[0].label}, best first"
+    cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
+    headers = [_fold(column.label) for column in columns]
+    _show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
+    what = f"{heading} " if ordered else ""  # a number alone would not say what it is
+    wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
+    judged = int(best.any(axis=0).sum())
+    _notes(console, wins, judged, undefined=undefined, sorting=sorting)
+
+
+def best_of_columns(columns: list[Column], scores: Array) -> Array:
+    """Where the best values of the columns are; nowhere in a column without a direction, or of equal values."""
+    best = np.zeros(scores.shape, bool)
+    for index, column in enumerate(columns):
+        values = scores[:, index]
+        defined = values[~np.isnan(values)]
+        if column.higher_is_better is not None and len(defined) and defined.min() < defined.max():
+            best[:, index] = values == (defined.max() if column.higher_is_better else defined.min())
+    return best
+
+
+def show(console: Console, *parts: Table | Text) -> None:
+    """Print, to a pipe without the blanks that would fill up the last column."""
+    if console.is_terminal:
+        console.print(*parts, sep="\n")
+        return
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+    console.out("\n".join(line.rstrip() for line in captured.get().splitlines()), highlight=False)
+
+
+def _show_blocks(console: Console, heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]) -> None:
+    """Print a table of named rows; what is too wide for the terminal goes into further tables below it."""
+    rest = columns
+    while rest:
+        taken = 1
+        while taken < len(rest) and _fits(console, _table(heading, head, rest[: taken + 1])):
+            taken += 1
+        show(console, _table(heading, head, rest[:taken]))
+        rest = rest[taken:]
+        if rest:
+            show(console, Text())
+
+
+def text_table(*headers: str) -> Table:
+    """Make a table of words."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for header in headers:
+        table.add_column(Text(plain(header, keep="\n")), overflow="fold")
+    return table
+
+
+def _table(heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]) -> Table:
+    table = text_table(heading, *(header for header, _ in columns))
+    for column in table.columns:
+        column.vertical = "bottom"
+    for (header, _), column in zip(columns, table.columns[1:], strict=True):
+        column.justify = "left" if header in LEFT else "right"
+    for name, *values in zip(head, *(cells for _, cells in columns), strict=True):
+        table.add_row(name, *values)
+    return table
+
+
+def _fits(console: Console, table: Table) -> bool:
+    unlimited = console.options.update(max_width=10**6)
+    return console.measure(table, options=unlimited).maximum <= console.width
+
+
+def _fold(label: str, width: int = 10) -> str:
+    """Put a label over several lines, broken after ``_``, ``:``, ``,`` or ``(``."""
+    lines = [""]
+    for part in re.split(r"(?<=[_:,(])", label):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def number(value: float, *, best: bool = False) -> Text:
+    """Write a score with three decimals; the best of a column can be told without colours too."""
+    text = "–" if math.isnan(value) else f"{value:z.3f}"
+    return Text(text + ("*" if best else " "), BEST if best else "")
+
+
+def plain(text: str, keep: str = "") -> str:
+    """Make text of a file one that cannot steer the terminal."""
+    return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
+
+
+def _notes(console: Console, wins: Counter[str], judged: int, *, undefined: bool, sorting: str = "") -> None:
+    """Print what the signs mean, and which row is best most often."""
+    signs = ["* best of its measure" if judged else "", "– undefined" if undefined else "", sorting]
+    notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
+    if judged:
+        most = max(wins.values())
+        names = _listed(name for name, count in wins.items() if count == most)
+        if 2 * most > judged:
+            notes.append(Text(f"best in {most} of {judged} measures: {names}", BEST))
+        else:
+            notes.append(Text(f"most often best, in {most} of {judged} measures: {names}"))
+    if notes:
+        show(console, Text(), *notes)
+
+
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    listed = [plain(name) for name in names]
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")

@@ -1,0 +1,109 @@
+"""A source, block by block, through a backend: what keeps memory bounded for a file of any size."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+import matrics
+from matrics.cli.report import Column
+from matrics.metrics.catalogue import Metric, facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matrics.cli.read import Source
+
+Array = Any
+
+BLOCK_BYTES = 32 * 1024 * 1024  # of the file at a time
+
+
+@dataclass
+class Run:
+    """The scoring of one source."""
+
+    source: Source
+    metrics: dict[str, Metric]
+    to_backend: Callable[[Array], Array]
+    zero_division: float
+    samples: float = 0.0  # counted on the way
+
+    @property
+    def columns(self) -> list[Column]:
+        """One column a measure, or one a class for measures of every class."""
+        columns = []
+        for name, metric in self.metrics.items():
+            classwise = metric.average in ("class", "one_vs_rest")
+            labels = [f"{name}:{label}" for label in self.source.classes] if classwise else [name]
+            columns += [Column(label, facts(metric)["range"], metric.higher_is_better) for label in labels]
+        return columns
+
+    def blocks(self) -> Iterator[tuple[int, Array]]:
+        """Score: yield the first matrix and the scores (rows, columns) of each block, under a bar if it takes long."""
+        source = self.source
+        size = max(1, BLOCK_BYTES // (8 * source.n**2))
+        begin, bar_shown = time.monotonic(), False
+        progress = Progress(console=Console(stderr=True), transient=True)
+        task = progress.add_task("scoring", total=source.count)
+        try:
+            for start in range(0, source.count, size):
+                yield start, self._score(start, min(start + size, source.count))
+                progress.update(task, completed=start + size)
+                if not bar_shown and time.monotonic() - begin > 1 and sys.stderr.isatty():
+                    bar_shown = True
+                    progress.start()
+        finally:
+            if bar_shown:
+                progress.stop()
+
+    def _score(self, start: int, stop: int) -> Array:
+        block = self.source.block(start, stop)
+        oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
+        try:
+            scores = matrics.score(
+                self.to_backend(oriented),
+                self.metrics.values(),
+                zero_division=self.zero_division,
+                invalid="raise",
+                workers=-1,
+            )
+        except matrics.InvalidConfusionMatrix as error:
+            raise ValueError(_name_invalid(self.source, start, block)) from error
+        self.samples += float(block.sum(dtype=np.float64))
+        return np.column_stack([np.asarray(values) for values in scores.values()])
+
+
+def _name_invalid(source: Source, start: int, block: Array) -> str:
+    """Say which cell of the file it is; the library would count from the start of the block."""
+    wrong = np.argwhere(~(np.isfinite(block) & (block >= 0)))
+    if not len(wrong):
+        return f"{source.path}: expected counts with a finite sum, got a matrix whose sum is infinite"
+    position, i, j = (int(index) for index in wrong[0])
+    matrix = f" of matrix {source.name(start + position)}" if source.keys else ""
+    value = f"{block[position, i, j]:.10g}"
+    return f"{source.path}: expected counts of at least 0, got {value} in the cell [{i}, {j}] (from 0){matrix}"
+
+
+def open_backend(backend: str) -> Callable[[Array], Array]:
+    """Import a backend, and give what makes its array of a NumPy one."""
+    if backend not in ("numpy", "torch", "jax"):
+        raise ValueError(f"--backend: expected numpy, torch or jax, got {backend!r}")
+    if backend == "numpy":
+        return np.asarray
+    try:
+        library = importlib.import_module(backend)
+        if backend == "jax":
+            # Here and not in the library, whose users choose for themselves.
+            library.config.update("jax_enable_x64", True)
+            return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
+    except ImportError as error:
+        raise ValueError(f"--backend: {backend} is not installed: pip install 'matrics[{backend}]'") from error
+    return lambda block: library.from_numpy(np.require(block, requirements=["C", "W"]))

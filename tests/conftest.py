@@ -1,0 +1,116 @@
+"""Backends for the tests: every test that takes ``backend`` runs on each that MATRICS_BACKEND asks for and that is here.
+
+MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, jax, jax-x64, between commas.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+LIBRARIES = {"numpy": "numpy", "strict": "array_api_strict", "torch": "torch", "jax": "jax", "jax-x64": "jax"}
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A way of making arrays, and of taking them back."""
+
+    name: str
+    asarray: Callable[..., Any]
+    float64: bool  # whether there is one
+
+    @property
+    def xp(self) -> Any:
+        """The namespace that the arrays' owner would use."""
+        return type(self)._namespaces(self.name)
+
+    @staticmethod
+    def _namespaces(name: str) -> Any:
+        if name in ("jax", "jax-x64"):
+            import jax.numpy
+
+            return jax.numpy
+        return importlib.import_module(LIBRARIES[name])
+
+    def numpy(self, x: Any) -> np.ndarray:
+        if self.name == "torch":
+            return x.detach().numpy()
+        return np.asarray(x)
+
+    @property
+    def tolerance(self) -> dict[str, float]:
+        """For results that should agree with float64 ones up to rounding."""
+        return {"rtol": 1e-9, "atol": 1e-12} if self.float64 else {"rtol": 3e-4, "atol": 3e-5}
+
+
+def _wanted() -> list[str]:
+    asked = os.environ.get("MATRICS_BACKEND", "all")
+    names = list(LIBRARIES) if asked == "all" else asked.split(",")
+    for name in names:
+        if name not in LIBRARIES:
+            raise pytest.UsageError(f"MATRICS_BACKEND: expected all or some of {', '.join(LIBRARIES)}, got {name!r}")
+        if asked != "all" and importlib.util.find_spec(LIBRARIES[name]) is None:
+            raise pytest.UsageError(f"MATRICS_BACKEND={name}: {LIBRARIES[name]} is not installed")
+    return [name for name in names if importlib.util.find_spec(LIBRARIES[name]) is not None]
+
+
+BACKENDS = _wanted()
+
+
+def pytest_report_header() -> str:
+    return f"matrics backends: {', '.join(BACKENDS)}"
+
+
+@contextlib.contextmanager
+def _make(name: str) -> Iterator[Backend]:
+    if name == "numpy":
+
+        def read_only(x: Any, dtype: Any = None) -> np.ndarray:
+            array = np.array(x, dtype=dtype)
+            array.flags.writeable = False  # nothing may write into what the user gave
+            return array
+
+        yield Backend(name, read_only, True)
+    elif name == "strict":
+        import array_api_strict
+
+        yield Backend(name, lambda x, dtype=None: array_api_strict.asarray(np.array(x, dtype=dtype)), True)
+    elif name == "torch":
+        import torch
+
+        yield Backend(name, lambda x, dtype=None: torch.from_numpy(np.array(x, dtype=dtype)), True)
+    else:
+        import jax
+
+        with (
+            jax.enable_x64(name == "jax-x64"),
+            jax.numpy_dtype_promotion("strict"),
+            jax.numpy_rank_promotion("raise"),
+        ):
+            yield Backend(name, lambda x, dtype=None: jax.numpy.asarray(np.array(x, dtype=dtype)), name == "jax-x64")
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    with _make(request.param) as made:
+        yield made
+
+
+@pytest.fixture(params=[name for name in BACKENDS if name.startswith("jax")] or [pytest.param("", marks=pytest.mark.skip)])
+def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    with _make(request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def torch() -> Any:
+    if "torch" not in BACKENDS:
+        pytest.skip("torch is not among the backends")
+    return importlib.import_module("torch")

@@ -1,0 +1,285 @@
+"""A walk through the catalogue: whatever a measure is, these hold for it. A new measure is walked without being told."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics.metrics.averages import AVERAGES
+
+NAMES = matrics.list_metrics("all")
+
+
+def variants(name: str) -> list[str]:
+    """The specs of a metric: each option's each choice, and each average."""
+    metric = matrics.get_metric(name)
+    options = [{}] + [
+        {option.name: choice} for option in metric.options for choice in (option.choices[1:] or (1.5, 3.0))
+    ]
+    averages = [a for a in AVERAGES[metric.kind] if a != "binary"]
+    return [str(metric.using(**chosen)) for chosen in options] + [str(metric.using(average=a)) for a in averages]
+
+
+SPECS = [spec for name in NAMES for spec in variants(name)]
+
+RANDOM = np.random.default_rng(20261120)
+STACK = RANDOM.integers(0, 60, (2, 3, 4, 4))
+STACK[0, 1, 2, :] = 0  # an empty true class
+STACK[1, 0, :, 1] = 0  # a class never predicted
+STACK[1, 2] = np.diag([5, 0, 0, 0])  # a single cell
+EMPTY_CLASS = np.asarray([[30.0, 4.0, 1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 20.0]])
+FULL = np.asarray([[30.0, 4.0, 1.0], [3.0, 11.0, 5.0], [2.0, 6.0, 20.0]])
+
+
+def shape_of(spec: str, batch: tuple[int, ...], n: int) -> tuple[int, ...]:
+    return (*batch, n) if spec.endswith((":class", ":one_vs_rest")) else batch
+
+
+# What a record says ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_record(name: str) -> None:
+    metric = matrics.get_metric(name)
+    assert getattr(matrics, name) is metric
+    assert name in matrics.__all__
+    assert metric.range[0] < metric.range[1]
+    assert metric.source
+    assert metric.undefined
+    assert metric.formula
+    for alias in (*metric.aliases, name.upper(), name.replace("_", " ")):
+        assert matrics.get_metric(alias) is metric
+    assert metric.summary in matrics.describe(name)
+    # What makes it look like a function: to help(), to doctest, to Sphinx.
+    assert inspect.unwrap(metric) is metric.function
+    assert metric.__name__ == name
+    assert metric.__module__ == f"matrics.metrics.{metric.family}"
+    assert list(inspect.signature(metric).parameters)[0] == "cm"
+    for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in metric.__doc__
+    assert f"matrics.{name}(" in metric.__doc__.partition("Examples")[2]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_metrics_are_values(spec: str) -> None:
+    """A spec reads as it prints; equal metrics hash alike; they survive pickle and copy: static arguments under jit."""
+    metric = matrics.get_metric(spec)
+    again = matrics.get_metric(str(metric))
+    assert metric == again
+    assert hash(metric) == hash(again)
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert copy.deepcopy(metric) == metric
+    assert metric != matrics.get_metric("mcc:one_vs_rest" if metric.name != "mcc" else "cen")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_range_and_direction(spec: str) -> None:
+    """Within its range on random matrices, and at its better end without an error."""
+    metric = matrics.get_metric(spec)
+    stack = np.concatenate([RANDOM.integers(0, 9, (500, n, n)) * RANDOM.integers(0, 2, (500, n, n)) for n in (3,)])
+    low, high = metric.range
+    for cm in (stack, RANDOM.dirichlet(np.full(4, 0.2), 500).reshape(500, 2, 2)):
+        values = np.asarray(metric(cm))
+        slack = 1e-12
+        assert np.all((values >= low - slack) & (values <= high + slack) | np.isnan(values))
+    if metric.higher_is_better is not None and high < math.inf:
+        best = high if metric.higher_is_better else low
+        np.testing.assert_allclose(metric(np.diag([4, 9, 2])), best, rtol=0, atol=1e-12)
+
+
+# On every backend -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8])
+def test_backends_agree(backend: Any, dtype: type) -> None:
+    ours = matrics.score(backend.asarray(STACK, dtype), SPECS)
+    theirs = matrics.score(STACK, SPECS)
+    allowed = {"rtol": 3e-4, "atol": 3e-5} if dtype is np.float32 else backend.tolerance
+    for spec in SPECS:
+        values = backend.numpy(ours[spec])
+        assert values.shape == shape_of(spec, (2, 3), 4)
+        assert values.dtype == (np.float32 if dtype is np.float32 or not backend.float64 else np.float64)
+        np.testing.assert_allclose(values, theirs[spec], **allowed, err_msg=spec)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 4, 4), (0, 1, 1)])
+def test_empty_batch(backend: Any, shape: tuple[int, ...]) -> None:
+    scores = matrics.score(backend.asarray(np.zeros(shape)), SPECS)
+    assert {spec: backend.numpy(scores[spec]).shape for spec in SPECS} == {
+        spec: shape_of(spec, shape[:-2], shape[-1]) for spec in SPECS
+    }
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_stack_is_its_matrices(backend: Any, n: int) -> None:
+    """The same numbers for a stack as for its matrices one at a time, whatever n and the batch."""
+    stack = RANDOM.integers(0, 30, (5, n, n))
+    stack[1] = 0
+    specs = [spec for spec in SPECS if "(" not in spec]
+    allowed = {"rtol": 1e-12, "atol": 1e-14} if backend.float64 else {"rtol": 1e-5, "atol": 1e-6}
+    together = matrics.score(backend.asarray(stack), specs)
+    for i, cm in enumerate(stack):
+        alone = matrics.score(backend.asarray(cm), specs)
+        for spec in specs:
+            one, many = backend.numpy(alone[spec]), backend.numpy(together[spec])[i]
+            np.testing.assert_allclose(many, one, **allowed, err_msg=spec)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0])
+def test_bad_matrix_spoils_no_other(backend: Any, bad: float) -> None:
+    stack = np.asarray(STACK.reshape(6, 4, 4), dtype=np.float64)
+    stack[3, 1, 2] = bad
+    scores = matrics.score(backend.asarray(stack), SPECS, invalid="nan", zero_division=0)
+    clean = matrics.score(backend.asarray(np.delete(stack, 3, axis=0)), SPECS, zero_division=0)
+    for spec in SPECS:
+        values = backend.numpy(scores[spec])
+        assert np.isnan(values[3]).all(), spec
+        np.testing.assert_allclose(np.delete(values, 3, axis=0), backend.numpy(clean[spec]), rtol=1e-6, err_msg=spec)
+
+
+def test_zero_division_is_the_value_of_an_undefined_measure(backend: Any) -> None:
+    """Not of its parts: an undefined AUC is 0.25 then, not the mean of 0.25 and a rate."""
+    plain = matrics.score(backend.asarray(STACK), SPECS)
+    filled = matrics.score(backend.asarray(STACK), SPECS, zero_division=0.25)
+    for spec in SPECS:
+        values, gaps = backend.numpy(filled[spec]), np.isnan(backend.numpy(plain[spec]))
+        assert not np.isnan(values).any(), spec
+        assert (values[gaps] == 0.25).all(), spec
+
+
+# Under transformations ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_compile(torch: Any, name: str) -> None:
+    """Each metric, with all its variants, in one graph without a break."""
+    specs = variants(name)
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda cm: matrics.score(cm, specs), fullgraph=True, backend="aot_eager")
+    cm = torch.from_numpy(STACK)
+    for spec, values in compiled(cm).items():
+        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
+    metric = matrics.get_metric(name)
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda cm: metric(cm, zero_division=0.0), fullgraph=True, backend="aot_eager")
+    np.testing.assert_allclose(
+        compiled(torch.from_numpy(STACK)).numpy(), metric(STACK, zero_division=0.0), rtol=1e-9, atol=1e-12
+    )
+
+
+# Inductor warns of what PyTorch itself still calls.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
+@pytest.mark.parametrize("group", ["core", "all"])
+def test_torch_inductor(torch: Any, group: str) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda cm: matrics.score(cm, group), fullgraph=True)
+    for spec, values in compiled(torch.from_numpy(STACK)).items():
+        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
+
+
+def test_torch_vmap(torch: Any) -> None:
+    mapped = torch.func.vmap(torch.func.vmap(lambda cm: matrics.score(cm, SPECS)))(torch.from_numpy(STACK))
+    for spec, values in mapped.items():
+        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("where", ["fake", "meta"])
+def test_nothing_looks_at_values(torch: Any, where: str) -> None:
+    """Fake tensors and the meta device have no values: whatever made a GPU wait would raise."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    if where == "meta":
+        scores = matrics.score(torch.zeros((2, 3, 4, 4), device="meta"), SPECS)
+    else:
+        with FakeTensorMode() as mode:
+            scores = matrics.score(mode.from_tensor(torch.from_numpy(STACK)), SPECS)
+    for spec in SPECS:
+        assert tuple(scores[spec].shape) == shape_of(spec, (2, 3), 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_autocast_changes_nothing(torch: Any, dtype: str) -> None:
+    cm = torch.from_numpy(STACK).to(getattr(torch, dtype))
+    plain = matrics.score(cm, SPECS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        cast = matrics.score(cm, SPECS)
+    for spec in SPECS:
+        assert cast[spec].dtype == plain[spec].dtype
+        assert torch.equal(torch.nan_to_num(cast[spec], 7), torch.nan_to_num(plain[spec], 7)), spec
+
+
+def test_jax_jit_and_vmap(jax_backend: Any) -> None:
+    import jax
+
+    cm = jax_backend.asarray(STACK)
+    for function in (
+        jax.jit(lambda cm: matrics.score(cm, SPECS)),
+        jax.vmap(jax.vmap(lambda cm: matrics.score(cm, SPECS))),
+    ):
+        for spec, values in function(cm).items():
+            np.testing.assert_allclose(values, matrics.score(STACK, spec)[spec], **jax_backend.tolerance, err_msg=spec)
+
+
+def test_metric_is_a_static_argument(jax_backend: Any) -> None:
+    """Two metrics that are equal are traced once."""
+    import jax
+
+    traced = []
+
+    def evaluate(metric: matrics.Metric, cm: Any) -> Any:
+        traced.append(metric)
+        return metric(cm)
+
+    evaluate = jax.jit(evaluate, static_argnums=0)
+    for _ in range(3):
+        evaluate(matrics.fbeta.using(beta=2, average="micro"), jax_backend.asarray(FULL))
+    assert len(traced) == 1
+
+
+# Gradients ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cells", [EMPTY_CLASS, FULL, np.zeros((3, 3)), np.eye(3), np.ones((3, 3))], ids=[
+    "empty class", "full", "nothing", "perfect", "uniform"])  # fmt: skip
+def test_torch_gradients_are_finite(torch: Any, cells: np.ndarray) -> None:
+    for spec in SPECS:
+        cm = torch.tensor(cells, requires_grad=True)
+        value = matrics.get_metric(spec)(cm, zero_division=0)
+        (gradient,) = torch.autograd.grad(value.sum(), cm)
+        assert torch.isfinite(value).all(), spec
+        assert torch.isfinite(gradient).all(), spec
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_torch_gradients_are_right(torch: Any, spec: str) -> None:
+    cm = torch.tensor(np.stack([FULL, FULL.T + 1.5]), requires_grad=True)
+    assert torch.autograd.gradcheck(matrics.get_metric(spec), (cm,), eps=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("cells", [EMPTY_CLASS, FULL], ids=["empty class", "full"])
+def test_jax_gradients(jax_backend: Any, cells: np.ndarray) -> None:
+    """Finite, and the same as PyTorch's where that is here."""
+    import jax
+
+    def total(cm: Any) -> dict[str, Any]:
+        return {spec: values.sum() for spec, values in matrics.score(cm, SPECS, zero_division=0).items()}
+
+    gradients = jax.jacrev(total)(jax_backend.asarray(cells))
+    assert all(np.isfinite(gradient).all() for gradient in gradients.values())
+    torch = pytest.importorskip("torch")
+    for spec in SPECS:
+        cm = torch.tensor(cells, requires_grad=True)
+        (theirs,) = torch.autograd.grad(matrics.get_metric(spec)(cm, zero_division=0).sum(), cm)
+        allowed = {"rtol": 1e-8, "atol": 1e-10} if jax_backend.float64 else {"rtol": 5e-3, "atol": 2e-4}
+        np.testing.assert_allclose(gradients[spec], theirs.numpy(), **allowed, err_msg=spec)
