@@ -1,4 +1,4 @@
-"""Backends for the tests: every test that takes ``backend`` runs on each that MATRICS_BACKEND asks for and that is here.
+"""Backends: every test that takes ``backend`` runs on each that MATRICS_BACKEND asks for and that is installed.
 
 MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, jax, jax-x64, between commas.
 """
@@ -103,7 +103,9 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
         yield made
 
 
-@pytest.fixture(params=[name for name in BACKENDS if name.startswith("jax")] or [pytest.param("", marks=pytest.mark.skip)])
+@pytest.fixture(
+    params=[name for name in BACKENDS if name.startswith("jax")] or [pytest.param("", marks=pytest.mark.skip)]
+)
 def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     with _make(request.param) as made:
         yield made

@@ -1,4 +1,4 @@
-"""A walk through the catalogue: whatever a measure is, these hold for it. A new measure is walked without being told."""
+"""A walk through the catalogue: these hold for every measure, and a new one is walked without being told."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shape_of(spec: str, batch: tuple[int, ...], n: int) -> tuple[int, ...]:
     return (*batch, n) if spec.endswith((":class", ":one_vs_rest")) else batch
 
 
-# What a record says ---------------------------------------------------------------------------------------------------
+# What a record says -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,7 +61,7 @@ def test_record(name: str) -> None:
     assert inspect.unwrap(metric) is metric.function
     assert metric.__name__ == name
     assert metric.__module__ == f"matrics.metrics.{metric.family}"
-    assert list(inspect.signature(metric).parameters)[0] == "cm"
+    assert next(iter(inspect.signature(metric).parameters)) == "cm"
     for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in metric.__doc__
     assert f"matrics.{name}(" in metric.__doc__.partition("Examples")[2]
@@ -94,7 +94,7 @@ def test_range_and_direction(spec: str) -> None:
         np.testing.assert_allclose(metric(np.diag([4, 9, 2])), best, rtol=0, atol=1e-12)
 
 
-# On every backend -----------------------------------------------------------------------------------------------------
+# On every backend ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8])
@@ -154,7 +154,7 @@ def test_zero_division_is_the_value_of_an_undefined_measure(backend: Any) -> Non
         assert (values[gaps] == 0.25).all(), spec
 
 
-# Under transformations ------------------------------------------------------------------------------------------------
+# Under transformations ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -247,7 +247,7 @@ def test_metric_is_a_static_argument(jax_backend: Any) -> None:
     assert len(traced) == 1
 
 
-# Gradients ------------------------------------------------------------------------------------------------------------
+# Gradients ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cells", [EMPTY_CLASS, FULL, np.zeros((3, 3)), np.eye(3), np.ones((3, 3))], ids=[

@@ -63,7 +63,7 @@ def numbers(values):
     return np.array([np.nan if value is None else float(value) for value in values])
 
 
-# Screens --------------------------------------------------------------------------------------------------------------
+# Screens ------------------------------------------------------------------------------------------------------------
 
 
 def test_groups_of_the_real_example_on_screen(command):
@@ -199,7 +199,7 @@ def test_metrics_describe_and_version(command):
     assert command("--version")[1] == f"matrics {matrics.__version__}\n"
 
 
-# Values ---------------------------------------------------------------------------------------------------------------
+# Values -------------------------------------------------------------------------------------------------------------
 
 
 def test_digits_equal_sklearn(command, tmp_path):
@@ -359,7 +359,7 @@ def test_npz(command, tmp_path):
     assert "tree, [1]" in command("score", "stacks.npz")[1]
 
 
-# What is wrong --------------------------------------------------------------------------------------------------------
+# What is wrong ------------------------------------------------------------------------------------------------------
 
 
 def text(name, content):
@@ -501,16 +501,20 @@ WRONG = {
     "no rows in csv": (text("x.csv", "y_true,y_pred\n"), ["x.csv"], "at least one row"),
     "ragged label csv": (text("x.csv", "y_true,y_pred\n1,1\n1\n"), ["x.csv"], "Expected 2 columns, got 1"),
     "too many classes": (
-        labels(y_true=np.arange(40_000), y_pred=np.arange(40_000)), ["x.parquet"], "expected labels of few classes, got 40,000"
+        labels(y_true=np.arange(40_000), y_pred=np.arange(40_000)),
+        ["x.parquet"],
+        "expected labels of few classes, got 40,000",
     ),
     "groups that do not sort": (labels(y_true=[1], y_pred=[1], g=[[1]]), ["x.parquet", "--by", "g"], "x.parquet: "),
     "output directory": (good, ["x.npy", "--output", "nowhere/o.csv"], "expected an existing directory, got 'nowhere'"),
     "output suffix": (good, ["x.npy", "--output", "o.xlsx"], "expected a name that ends in .csv or .parquet"),
     "output is input": (text("x.csv", "1,2\n3,4\n"), ["x.csv", "--output", "x.csv"], "expected another file"),
     "output name twice": (
-        labels(y_true=[1], y_pred=[1], mcc=[1]), ["x.parquet", "--by", "mcc", "--metrics", "mcc", "--output", "o.csv"], "'mcc'"
+        labels(y_true=[1], y_pred=[1], mcc=[1]),
+        ["x.parquet", "--by", "mcc", "--metrics", "mcc", "--output", "o.csv"],
+        "'mcc'",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -557,6 +561,16 @@ def test_failure_halfway_leaves_nothing(command, monkeypatch, tmp_path):
         assert "got -1 in the cell [1, 0] (from 0) of matrix [2]" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "s.npy"]
     assert (tmp_path / "o.csv").read_text() == "precious"
+
+
+def test_disk_full_names_the_output(command, monkeypatch, tmp_path):
+    def fill(*_, **__):
+        raise OSError(28, "No space left on device", ".o.csv.tmp")
+
+    np.save(tmp_path / "s.npy", STACK)
+    monkeypatch.setattr("matrics.cli.write.pa.table", fill)
+    assert command("score", "s.npy", "--output", "o.csv") == (2, "", "matrics: o.csv: No space left on device\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
 
 def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ np.float64(0.8)
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.metrics.agreement import accuracy, balanced_accuracy, cohen_kappa
-from matrics.metrics.catalogue import Metric, describe, get_metric, list_metrics
+from matrics.metrics.catalogue import describe, get_metric, list_metrics
 from matrics.metrics.correlation import mcc
 from matrics.metrics.information import (
     cen,
@@ -19,6 +19,7 @@ from matrics.metrics.information import (
     pred_entropy,
     true_entropy,
 )
+from matrics.metrics.metric import Metric
 from matrics.metrics.rates import (
     auc,
     f1,

@@ -45,7 +45,9 @@ def _as_array(name: str, value: Any) -> Array:
     if type(value) is np.ndarray or _is_tensor(value):
         return value
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))")
+        raise TypeError(
+            f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))"
+        )
     if not isinstance(value, _HOST_TYPES):
         try:
             array_namespace(value)
@@ -96,6 +98,11 @@ def _is_traced_tensor(x: Array, torch: Any) -> bool:
     return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
+def to_numpy(x: Array, xp: Namespace) -> Array:
+    """The values on the host; waits for the device."""
+    return np.asarray(x.detach().cpu() if is_torch(xp) else x)
+
+
 def device_option(like: Array, xp: Namespace) -> dict[str, Any]:
     """``device=`` for a new array that is to meet ``like``; JAX places constants itself, and tracers have no device."""
     if xp is np or is_jax(xp):
@@ -104,7 +111,7 @@ def device_option(like: Array, xp: Namespace) -> dict[str, Any]:
 
 
 def widest_float(like: Array, xp: Namespace) -> Any:
-    """The widest real floating dtype of the device that ``like`` is on (Apple's GPUs and default JAX have no float64)."""
+    """The widest real floating dtype where ``like`` is; Apple's GPUs and default JAX have no float64."""
     if xp is np:
         return np.float64
     if is_torch(xp):
@@ -139,7 +146,7 @@ def _isdtype(x: Array, kind: str, xp: Namespace) -> bool:
 
 def float_dtype(x: Array, xp: Namespace) -> Any:
     """The dtype in which ``x`` is scored: float32 and float64 stay, half is widened, integers take the widest."""
-    if x.dtype == xp.float32 or x.dtype == xp.float64:
+    if x.dtype in (xp.float32, xp.float64):
         return x.dtype
     if is_integer(x, xp):
         return widest_float(x, xp)

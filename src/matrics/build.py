@@ -9,7 +9,8 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Namespace
-from matrics.transform import Over, normalize as _normalize
+from matrics.transform import Over
+from matrics.transform import normalize as _normalize
 
 
 def confusion_matrix(
@@ -86,7 +87,9 @@ def confusion_matrix(
     _check_labels(y_true, "y_true", xp)
     bad = None
     if _backend.is_float(y_pred, xp):
-        y_pred, bad = _decide(y_pred, num_classes, class_axis, threshold, xp)
+        y_pred, bad = _decide(
+            y_pred, num_classes, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, xp=xp
+        )
     elif not _backend.is_integer(y_pred, xp):
         raise TypeError(f"y_pred: expected labels (integers) or class scores (floating), got dtype {y_pred.dtype}")
     elif threshold is not None:
@@ -191,11 +194,11 @@ def soft_confusion_matrix(
     )
 
 
-# From scores to labels --------------------------------------------------------------------------------------------------
+# From scores to labels ----------------------------------------------------------------------------------------------
 
 
 def _decide(
-    scores: Array, num_classes: int, class_axis: int, threshold: float | None, xp: Namespace
+    scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, xp: Namespace
 ) -> tuple[Array, Array]:
     """The predicted labels, and where they rest on a NaN."""
     if threshold is not None:
@@ -205,6 +208,11 @@ def _decide(
         return xp.astype(scores >= threshold, _label_dtype(scores, xp)), xp.isnan(scores)
     hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
     scores = _class_axis_last(scores, class_axis, "y_pred", xp, hint)
+    if scores.ndim <= sample_ndim:
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
+            f"got shape {tuple(scores.shape)}; {hint}"
+        )
     if scores.shape[-1] != num_classes:
         raise ValueError(
             f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
@@ -229,7 +237,7 @@ def _class_axis_last(x: Array, class_axis: int, name: str, xp: Namespace, hint: 
     return x if axis == x.ndim - 1 else xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
 
 
-# Checks -----------------------------------------------------------------------------------------------------------------
+# Checks -------------------------------------------------------------------------------------------------------------
 
 
 def _named(weights: list[Array]) -> dict[str, Array]:

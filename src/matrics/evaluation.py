@@ -85,7 +85,7 @@ def _finish(values: Array, table: Table) -> Array:
     return xp.permute_dims(values, (*range(1, values.ndim), 0)) if classwise else values
 
 
-# On the host: blocks that fit a cache, one look at each ---------------------------------------------------------------
+# On the host: blocks that fit a cache, one look at each -------------------------------------------------------------
 
 
 def _on_host(
@@ -140,7 +140,7 @@ def _on_host(
     return results, report
 
 
-# Invalid matrices -----------------------------------------------------------------------------------------------------
+# Invalid matrices ---------------------------------------------------------------------------------------------------
 
 
 def check(cm: Any) -> Array:
@@ -197,13 +197,9 @@ def raise_if_invalid(cm: Array, xp: Namespace) -> None:
     if bool(xp.all(valid)):
         return
     n = cm.shape[-1]
-    bad = np.flatnonzero(~np.asarray(_to_numpy(valid)).ravel())
-    stack = _to_numpy(cm).reshape(-1, n, n)
+    bad = np.flatnonzero(~_backend.to_numpy(valid, xp).ravel())
+    stack = _backend.to_numpy(cm, xp).reshape(-1, n, n)
     raise InvalidConfusionMatrix(_describe_invalid(stack, tuple(cm.shape[:-2]), {0: bad}))
-
-
-def _to_numpy(x: Array) -> Array:
-    return np.from_dlpack(x) if not hasattr(x, "numpy") else x.detach().cpu().numpy()
 
 
 def _describe_invalid(stack: Array, batch_shape: tuple[int, ...], found: dict[int, Array]) -> str:

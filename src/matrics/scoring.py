@@ -8,7 +8,8 @@ from typing import Any
 
 from matrics._backend import Array
 from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import Metric, get_metric, groups
+from matrics.metrics.catalogue import get_metric, groups
+from matrics.metrics.metric import Metric
 
 
 def score(

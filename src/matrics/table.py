@@ -201,7 +201,7 @@ class Table:
         lowest = self.xp.min(self.cells, axis=(self.true_axis, self.pred_axis))
         return (lowest >= 0) & self.xp.isfinite(self.total)
 
-    # Shares of the total: products of counts leave the range of the numbers, products of shares do not ---------------
+    # Shares of the total: products of counts leave the range of the numbers, products of shares do not --------------
 
     def share(self, x: Array) -> Array:
         """``x`` (``[*batch]`` or ``[class, *batch]``) over the total; 0 in an empty matrix."""
@@ -245,7 +245,7 @@ class Table:
 
     @margin
     def share_log_share(self) -> Array:
-        """p ln p of every cell, 0 for p = 0; the one logarithm pass that entropies and confusion entropies share."""
+        """Values p ln p of the cells: the one logarithm pass that entropies and confusion entropies share."""
         return self.x_log_x(self.shares)
 
     @margin
@@ -263,7 +263,7 @@ class Table:
         """Entropy of the predicted classes' sizes, in nats."""
         return self.entropy(self.pred_share)
 
-    # The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient --------------------------------------------
+    # The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient ------------------------------------------
 
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b``; ``zero_division`` where b is 0."""
@@ -295,14 +295,14 @@ class Table:
         return 0 - self.xp.sum(self.x_log_x(shares), axis=0)  # 0 - x, since -x would be -0.0 for a single class
 
     def x_log_x(self, x: Array) -> Array:
-        """x ln x; 0 where x is 0, with gradient 0."""
+        """Return x ln x; 0 where x is 0, with gradient 0."""
         return x * self.log(x)
 
     def log(self, x: Array) -> Array:
-        """ln x; 0 where x is not positive."""
+        """Return ln x; 0 where x is not positive."""
         return self.xp.log(self.xp.where(x > 0, x, 1))
 
-    # Other tables -----------------------------------------------------------------------------------------------------
+    # Other tables ---------------------------------------------------------------------------------------------------
 
     def _derive(self, cells: Array, *, class_first: bool) -> Table:
         return Table(cells, self.xp, class_first=class_first, zero_division=self.zero_division)
@@ -321,7 +321,7 @@ class Table:
 
     @margin
     def repaired(self) -> Table:
-        """1/n added to every cell of the matrices that have an empty true class (source 000)."""
+        """1/n added to every cell of the matrices that have an empty true class (Dembélé)."""
         return self.repair_where(self.xp.any(self.true == 0, axis=0))
 
     def repair_where(self, condition: Array) -> Table:

@@ -96,7 +96,7 @@ def normalize(cm: Any, over: Over = "true") -> Array:
 
 
 def repair(cm: Any, where: Where = "empty_class") -> Array:
-    """Add 1/n to every cell of the matrices that need it, as source 000 does before it divides.
+    """Add 1/n to every cell of the matrices that need it, as Dembélé does before it divides.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
 
 
 def rebalance(cm: Any, empty: Empty = "nan") -> Array:
-    """Source 000's estimate M̃ of the confusion matrix, which brings class sizes nearer to each other.
+    """Dembélé's estimate M̃ of the confusion matrix, which brings class sizes nearer to each other.
 
     Cell (t, p) is multiplied by √(size of p / size of t), where sizes are those of the true classes.
 
@@ -161,7 +161,7 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
 
     Notes
     -----
-    Source 000, equation 22. The diagonal stays; the sum of the cells does not.
+    Dembélé, equation 22. The diagonal stays; the sum of the cells does not.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def pair_counts(cm: Any) -> Array:
 
     Notes
     -----
-    Source 000, equations 13 and 14, of which the printed form counts m/2 twice. With rows = true,
+    Dembélé, equations 13 and 14, of which the printed form counts m/2 twice. With rows = true,
     a = Σ c (c - 1) / 2 is ``[1, 1]``, b (together in the prediction only) is ``[0, 1]``, c is ``[1, 0]``, d is
     ``[0, 0]``. All four are sums of products, so that none loses digits to a subtraction.
 

@@ -160,7 +160,7 @@ def list_metrics(
         column.no_wrap = True
     for name in matrics.list_metrics(group):
         metric = matrics.get_metric(name)
-        interval, source = facts(metric)["range"].rpartition(", ")[0], Text(metric.source, "dim")
+        interval, source = facts(metric)["range"], Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
         table.add_row(name, metric.kind.replace("_", " "), Text(interval), *about)
     report.show(console, table)

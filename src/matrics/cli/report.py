@@ -123,7 +123,7 @@ def show_scores(
     cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
     headers = [_fold(column.label) for column in columns]
     _show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
-    what = f"{heading} " if ordered else ""  # a number alone would not say what it is
+    what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not say what it is
     wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
     judged = int(best.any(axis=0).sum())
     _notes(console, wins, judged, undefined=undefined, sorting=sorting)

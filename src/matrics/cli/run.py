@@ -14,7 +14,8 @@ from rich.progress import Progress
 
 import matrics
 from matrics.cli.report import Column
-from matrics.metrics.catalogue import Metric, facts
+from matrics.metrics.catalogue import facts
+from matrics.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +44,9 @@ class Run:
         for name, metric in self.metrics.items():
             classwise = metric.average in ("class", "one_vs_rest")
             labels = [f"{name}:{label}" for label in self.source.classes] if classwise else [name]
-            columns += [Column(label, facts(metric)["range"], metric.higher_is_better) for label in labels]
+            known = facts(metric)
+            reach = f"{known['range']}, {known['direction']}"
+            columns += [Column(label, reach, metric.higher_is_better) for label in labels]
         return columns
 
     def blocks(self) -> Iterator[tuple[int, Array]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import os
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -32,7 +32,7 @@ def check_output(output: Path, source: Path) -> None:
 @contextlib.contextmanager
 def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Give a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
-    temporary = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    temporary = output.with_name(f".{output.name}.{secrets.token_hex(4)}.tmp")
     open_writer = _csv_writer if output.suffix.lower() == ".csv" else _parquet_writer
     try:
         with contextlib.ExitStack() as stack:
@@ -48,6 +48,8 @@ def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
 
             yield append
         temporary.replace(output)
+    except OSError as error:  # names the file that was asked for, not the temporary one
+        raise OSError(error.errno, error.strerror, str(output)) if error.errno else error from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -13,7 +13,7 @@ from matrics.table import Table
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{1}{m} \sum_k tp_k",
-    source="000 (8)",
+    source="Dembélé, equation 8",
     undefined="an empty matrix",
     aliases=("osr", "overall_accuracy", "overall_success_rate", "acc"),
 )
@@ -34,7 +34,7 @@ def accuracy(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{1}{n} \sum_k \frac{tp_k}{tp_k + fn_k}",
-    source="003, ACSA",
+    source="Mullick et al., ACSA",
     undefined="an empty matrix (empty classes are left out of the mean)",
     aliases=("acsa", "average_class_accuracy"),
 )
@@ -55,7 +55,7 @@ def balanced_accuracy(t: Table) -> Array:
     range=(-1, 1),
     higher_is_better=True,
     formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
-    source="000 (9); Cohen 1960",
+    source="Dembélé, equation 9; Cohen 1960",
     undefined="all items in one and the same true and predicted class",
     aliases=("kappa", "heidke_skill_score"),
 )

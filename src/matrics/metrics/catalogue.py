@@ -1,4 +1,4 @@
-"""Metric records, the decorator that makes them, and the look-up by name, alias or spec."""
+"""The catalogue: the decorator that makes metrics, and the look-up by name, alias or spec."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from matrics._backend import Array
-from matrics.evaluation import Invalid, TableFunction, evaluate
-from matrics.metrics import averages
-from matrics.metrics.docstring import compose
-from matrics.table import Table
-
-Kind = Literal["overall", "per_class"]
+from matrics.metrics.metric import Kind, Metric, Option, spell
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -23,164 +17,6 @@ CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "co
 _METRICS: dict[str, Metric] = {}
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
-
-
-@dataclass(frozen=True, eq=False)
-class Option:
-    """One option of a metric: its default first, then what else it may be."""
-
-    name: str
-    default: Any
-    choices: tuple[Any, ...]  # empty: any finite number above a bound
-    above: float = 0
-
-    def read(self, value: Any, metric: str) -> Any:
-        """The value itself, or the one that a spec's text means; raises with what was expected."""
-        if self.choices:
-            if isinstance(value, str):
-                value = {"true": True, "false": False}.get(value.casefold(), value)
-            if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
-                return value
-            expected = " or ".join(repr(choice) for choice in self.choices)
-        else:
-            number = math.e if value == "e" else value
-            try:
-                number = float(number)
-            except (TypeError, ValueError):
-                number = math.nan
-            if self.above < number < math.inf:
-                return number
-            expected = f"a number above {self.above:g}"
-        raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """A measure of confusion matrices: one formula, and the record of its facts.
-
-    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix options of it with :meth:`using`. Metrics
-    compare by name and fixed options, hash, pickle and print as the spec that :func:`matrics.get_metric` reads.
-    """
-
-    name: str
-    kind: Kind
-    family: str
-    summary: str
-    function: Callable[..., Array] = field(repr=False)
-    range: tuple[float, float]
-    higher_is_better: bool | None
-    formula: str
-    source: str
-    undefined: str
-    aliases: tuple[str, ...] = ()
-    options: tuple[Option, ...] = ()
-    fixed: tuple[tuple[str, Any], ...] = ()
-    average: str | None = None
-
-    def __post_init__(self) -> None:
-        # What makes help(), doctest and Sphinx take the record for the function that the user calls.
-        dressing = {
-            "__wrapped__": self.function,
-            "__module__": self.function.__module__,
-            "__name__": self.name,
-            "__qualname__": self.name,
-            "__doc__": compose(self),
-            "__signature__": self._signature(),
-        }
-        for name, value in dressing.items():
-            object.__setattr__(self, name, value)
-
-    def _signature(self) -> inspect.Signature:
-        def keyword(name: str, default: Any) -> inspect.Parameter:
-            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-
-        fixed = dict(self.fixed)
-        return inspect.Signature(
-            [
-                inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword("average", self.average or "macro"), keyword("pos_label", 1)] if self._averaged else []),
-                *(keyword(option.name, fixed.get(option.name, option.default)) for option in self.options),
-                keyword("zero_division", math.nan),
-                keyword("invalid", "warn"),
-            ]
-        )
-
-    @property
-    def _averaged(self) -> bool:
-        return self.kind == "per_class"
-
-    def __call__(
-        self, cm: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any
-    ) -> Array:
-        """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
-        function = self.bind(**options) if options else self.bind()
-        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
-
-    def bind(self, pos_label: int = 1, **options: Any) -> TableFunction:
-        """The function of a Table that this metric with these options is."""
-        if pos_label != 1 and not self._averaged:
-            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
-        metric = self.using(**options) if options else self
-        function, keywords = metric.function, dict(metric.fixed)
-
-        def measure(table: Table) -> Array:
-            return function(table, **keywords)
-
-        if metric._averaged:
-            return averages.average(measure, metric.average or "macro", pos_label)
-        return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
-
-    def using(self, **options: Any) -> Metric:
-        """This metric with options fixed.
-
-        >>> import matrics
-        >>> print(matrics.fbeta.using(beta=2, average=None))
-        fbeta(beta=2):class
-        """
-        average = self.average
-        if "average" in options:
-            average = averages.check_average(options.pop("average"), self.kind, self.name)
-        known = {option.name: option for option in self.options}
-        fixed = dict(self.fixed)
-        for name, value in options.items():
-            if name not in known:
-                takes = ", ".join([*known, *(["average"] if self._averaged else [])])
-                raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
-            fixed[name] = known[name].read(value, self.name)
-        # In the order of the signature and without defaults, so that equal metrics are equal.
-        kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        return replace(self, fixed=kept, average=average)
-
-    @property
-    def spec(self) -> str:
-        """The text that :func:`matrics.get_metric` reads as this metric."""
-        values = ",".join(f"{name}={_spell(value)}" for name, value in self.fixed)
-        return self.name + (f"({values})" if values else "") + (f":{self.average}" if self.average else "")
-
-    def __str__(self) -> str:
-        return self.spec
-
-    def __repr__(self) -> str:
-        return f"<matrics metric {self.spec}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[Any, ...]:
-        return (self.name, self.fixed, self.average)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return get_metric, (self.spec,)
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
 
 
 def metric(
@@ -241,7 +77,7 @@ def _fold(name: str) -> str:
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-# Looking up -----------------------------------------------------------------------------------------------------------
+# Looking up ---------------------------------------------------------------------------------------------------------
 
 
 def get_metric(name: str | Metric) -> Metric:
@@ -359,7 +195,7 @@ def list_metrics(group: str | None = None) -> list[str]:
 
 
 def describe(name: str | Metric) -> str:
-    """What there is to know of a metric, as text: formula, range, undefined cases, source, options, aliases.
+    r"""What there is to know of a metric, as text: formula, range, undefined cases, source, options, aliases.
 
     Parameters
     ----------
@@ -378,10 +214,11 @@ def describe(name: str | Metric) -> str:
     <BLANKLINE>
     kind       overall: one value a matrix
     family     correlation
-    range      [-1, 1], higher is better
-    formula    \\frac{\\sum_k (tp_k\\,tn_k - fp_k\\,fn_k)}{\\sqrt{\\sum_k t_k (m - t_k)}\\,\\sqrt{\\sum_k k_k (m - k_k)}}
+    range      [-1, 1]
+    direction  higher is better
+    formula    \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
     undefined  all items in one true class or in one predicted class
-    source     000 (10); Gorodkin 2004
+    source     Dembélé, equation 10; Gorodkin 2004
     aliases    matthews_corrcoef, r_k
     """
     record = get_metric(name)
@@ -395,15 +232,20 @@ def facts(record: Metric) -> dict[str, str]:
     lines = {
         "kind": "per class: one value a class, then an average" if record._averaged else "overall: one value a matrix",
         "family": record.family,
-        "range": f"[{low}, {high}], {direction[record.higher_is_better]}".replace("∞]", "∞)").replace("[-∞", "(-∞"),
+        "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
+        "direction": direction[record.higher_is_better],
         "formula": record.formula,
         "undefined": record.undefined,
         "source": record.source,
     }
     if record.options:
         lines["options"] = "; ".join(
-            f"{option.name}={_spell(option.default)}"
-            + (f" (or {', '.join(map(_spell, option.choices[1:]))})" if option.choices else f" (any number above {option.above:g})")
+            f"{option.name}={spell(option.default)}"
+            + (
+                f" (or {', '.join(map(spell, option.choices[1:]))})"
+                if option.choices
+                else f" (any number above {option.above:g})"
+            )
             for option in record.options
         )
     if record.aliases:

@@ -12,14 +12,14 @@ from matrics.table import Table
     range=(-1, 1),
     higher_is_better=True,
     formula=r"\frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}",
-    source="000 (10); Gorodkin 2004",
+    source="Dembélé, equation 10; Gorodkin 2004",
     undefined="all items in one true class or in one predicted class",
     aliases=("matthews_corrcoef", "r_k"),
 )
 def mcc(t: Table) -> Array:
     """Matthews correlation coefficient for any number of classes.
 
-    scikit-learn and source 002 call the undefined case 0: ``zero_division=0``.
+    scikit-learn and Jurman et al. call the undefined case 0: ``zero_division=0``.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def _in_base(t: Table, nats: Array, base: float) -> Array:
     range=(0, math.inf),
     higher_is_better=None,
     formula=r"-\sum_{ij} p_{ij} \ln p_{ij}",
-    source="000 (11)",
+    source="Dembélé, equation 11",
     undefined=_EMPTY,
     aliases=("h_joint",),
 )
@@ -49,7 +49,7 @@ def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
     range=(0, math.inf),
     higher_is_better=None,
     formula=r"-\sum_i p_{i\cdot} \ln p_{i\cdot}",
-    source="000, section 2",
+    source="Dembélé, section 2",
     undefined=_EMPTY,
     aliases=("h_true", "reference_entropy"),
 )
@@ -70,7 +70,7 @@ def true_entropy(t: Table, *, base: Base = math.e) -> Array:
     range=(0, math.inf),
     higher_is_better=None,
     formula=r"-\sum_j p_{\cdot j} \ln p_{\cdot j}",
-    source="000, section 2",
+    source="Dembélé, section 2",
     undefined=_EMPTY,
     aliases=("h_pred", "response_entropy"),
 )
@@ -91,7 +91,7 @@ def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
     range=(0, math.inf),
     higher_is_better=True,
     formula=r"\sum_{ij} p_{ij} \ln \frac{p_{ij}}{p_{i\cdot}\,p_{\cdot j}}",
-    source="000 (12)",
+    source="Dembélé, equation 12",
     undefined=_EMPTY,
     aliases=("transmitted_information",),
 )
@@ -112,14 +112,14 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{I(true; pred)}{\tfrac{1}{2} (H(true) + H(pred))}",
-    source="000, section 2 (normalizer=joint); Vinh et al. 2010",
+    source="Dembélé, section 2 (normalizer=joint); Vinh et al. 2010",
     undefined="the normalizer is 0: a single true class, a single predicted one, or both",
     aliases=("normalized_mutual_information", "v_measure"),
 )
 def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "min", "max"] = "arithmetic") -> Array:
     """Mutual information over a mean of the two entropies, over their joint entropy, or over one of them.
 
-    The formula is the default's, which is also scikit-learn's; source 000 divides by the joint entropy.
+    The formula is the default's, which is also scikit-learn's; Dembélé divides by the joint entropy.
 
     Examples
     --------
@@ -159,14 +159,15 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     formula=r"\sum_j \frac{q_j}{2m} \cdot \frac{-1}{\ln(2n - 2)} \sum_{k \ne j} "
     r"\left( \frac{c_{jk}}{q_j} \ln \frac{c_{jk}}{q_j} + \frac{c_{kj}}{q_j} \ln \frac{c_{kj}}{q_j} \right), "
     r"\quad q_j = t_j + k_j",
-    source="002 (CEN); Wei et al. 2010",
+    source="Jurman et al. (CEN); Wei et al. 2010",
     undefined="an empty matrix, or a single class",
     aliases=("confusion_entropy",),
 )
 def cen(t: Table) -> Array:
     """Confusion entropy: how evenly errors are spread over the cells; 0 without errors.
 
-    It exceeds 1 for two classes only, where the largest value is 2 / (e ln 2) = 1.0615.
+    It measures how mixed up the errors are, not how many there are: all items in one wrong cell give 0 as well. It
+    exceeds 1 for two classes only, where the largest value is 2 / (e ln 2) = 1.0615.
 
     Examples
     --------
@@ -188,14 +189,14 @@ def cen(t: Table) -> Array:
     formula=r"\sum_j \frac{q_j}{2m - \alpha \sum_k c_{kk}} \cdot \frac{-1}{\ln(2n - 2)} \sum_{k \ne j} "
     r"\left( \frac{c_{jk}}{q_j} \ln \frac{c_{jk}}{q_j} + \frac{c_{kj}}{q_j} \ln \frac{c_{kj}}{q_j} \right), "
     r"\quad q_j = t_j + k_j - c_{jj}",
-    source="000, section 2; Delgado & Núñez-González 2019",
+    source="Dembélé, section 2; Delgado & Núñez-González 2019",
     undefined="an empty matrix, or a single class",
     aliases=("modified_confusion_entropy",),
 )
 def mcen(t: Table) -> Array:
     """Modified confusion entropy, which stays within [0, 1].
 
-    α is ½ for two classes and 1 for more, which is what reproduces source 000.
+    α is ½ for two classes and 1 for more, which is what reproduces Dembélé's tables.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from matrics.table import Table
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fn}",
-    source="000 (1)",
+    source="Dembélé, equation 1",
     undefined="no item of the true class",
     aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy"),
 )
@@ -33,7 +33,7 @@ def recall(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{tn}{tn + fp}",
-    source="000 (2)",
+    source="Dembélé, equation 2",
     undefined="all items are of the true class",
     aliases=("tnr", "selectivity", "true_negative_rate", "inverse_recall"),
 )
@@ -54,7 +54,7 @@ def specificity(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fp}",
-    source="000 (3)",
+    source="Dembélé, equation 3",
     undefined="nothing is called the class",
     aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy"),
 )
@@ -75,7 +75,7 @@ def precision(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{tn}{tn + fn}",
-    source="000 (4)",
+    source="Dembélé, equation 4",
     undefined="everything is called the class",
     aliases=("negative_predictive_value", "inverse_precision"),
 )
@@ -96,7 +96,7 @@ def npv(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=False,
     formula=r"\frac{fp}{fp + tn}",
-    source="000, section 2",
+    source="Dembélé, section 2",
     undefined="all items are of the true class",
     aliases=("false_positive_rate", "fall_out", "false_alarm_rate"),
 )
@@ -117,7 +117,7 @@ def fpr(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=False,
     formula=r"\frac{fn}{fn + tp}",
-    source="000, section 2",
+    source="Dembélé, section 2",
     undefined="no item of the true class",
     aliases=("false_negative_rate", "miss_rate"),
 )
@@ -138,7 +138,7 @@ def fnr(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=False,
     formula=r"\frac{fp}{fp + tp}",
-    source="000 (3), its complement",
+    source="Dembélé, equation 3, its complement",
     undefined="nothing is called the class",
     aliases=("false_discovery_rate",),
 )
@@ -159,7 +159,7 @@ def fdr(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=False,
     formula=r"\frac{fn}{fn + tn}",
-    source="000 (4), its complement",
+    source="Dembélé, equation 4, its complement",
     undefined="everything is called the class",
     aliases=("for",),
 )
@@ -180,7 +180,7 @@ def false_omission_rate(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{2\,tp}{2\,tp + fp + fn}",
-    source="000 (5), by counts",
+    source="Dembélé, equation 5, by counts",
     undefined="no item is of the class or called so",
     aliases=("f1_score", "dice", "f_measure"),
 )
@@ -208,7 +208,7 @@ def f1(t: Table) -> Array:
     aliases=("fbeta_score", "f_beta"),
 )
 def fbeta(t: Table, *, beta: float = 1.0) -> Array:
-    """Weighted harmonic mean of precision and recall; recall counts ``beta`` times as much.
+    """Weighted harmonic mean of precision and recall; recall counts beta times as much.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def jaccard(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\sqrt{\frac{tp}{tp + fp} \cdot \frac{tp}{tp + fn}}",
-    source="000 (6)",
+    source="Dembélé, equation 6",
     undefined="no item is of the class, or none is called so",
     aliases=("fmi", "fowlkes_mallows_index"),
 )
@@ -272,7 +272,7 @@ def fowlkes_mallows(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tn}{tn + fp} \right)",
-    source="000 (7)",
+    source="Dembélé, equation 7",
     undefined="no item of the true class, or none of another",
     aliases=("area_under_curve",),
 )
@@ -293,14 +293,14 @@ def auc(t: Table) -> Array:
     range=(-1, 1),
     higher_is_better=True,
     formula=r"2\,auc - 1",
-    source="000 (36)",
+    source="Dembélé, equation 36",
     undefined="no item of the true class, or none of another",
     aliases=("gini_index",),
 )
 def gini(t: Table) -> Array:
     """Gini index of one operating point: twice the area under its ROC curve, less one.
 
-    The same number as :func:`informedness`, under the name that source 000 gives it.
+    The same number as :func:`informedness`, under the name that Dembélé gives it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Source 000's own: the eigenvalues of a confusion matrix and their entropy."""
+"""Dembélé's measure: the eigenvalues of a confusion matrix and their entropy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class GershgorinBounds(NamedTuple):
     """Where the eigenvalues of B can lie, each of shape (*B,)."""
 
     lower: Array
-    """1 - r, as source 000 prints it; it bounds the eigenvalues of A, not those of B."""
+    """1 - r, as Dembélé prints it; it bounds the eigenvalues of A, not those of B."""
     upper: Array
     """1 + r, no eigenvalue of A or B is larger."""
     valid_lower: Array
@@ -52,15 +52,14 @@ def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
     higher_is_better=True,
     formula=r"-\sum_i \eta_i \log_n \eta_i, \quad \eta_i = \lambda_i / \textstyle\sum_{\lambda_j > 0} \lambda_j, "
     r"\quad \lambda_i > 0 \text{ eigenvalues of } \tfrac{1}{2} (P + P^\mathsf{T}), \quad p_{ij} = c_{ji} / t_j",
-    source="000 (24)",
+    source="Dembélé, equation 24",
     undefined="a true class is empty (unless empty says otherwise), or there is a single class",
     aliases=("eigenvalues_entropy",),
 )
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     """Eigenvalues entropy: how evenly the positive eigenvalues share the trace; 1 without errors.
 
-    ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell (source
-    000), or a class of zeros (what the author's R package does).
+    ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell (Dembélé), or a class of zeros (what the author's R package does).
 
     Two things to know. It can be high for a classifier that is always wrong: classes swapped in pairs give ln(n/2) /
     ln n. And it is not symmetric: transposing [[9, 1], [80, 210]] takes it from 0.95 to 0.
@@ -86,15 +85,15 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
 
 
 def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
-    """Eigenvalues of the symmetric matrices that source 000 makes of a confusion matrix.
+    """Eigenvalues of the symmetric matrices that Dembélé makes of a confusion matrix.
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     matrix : {"B", "A"}
-        B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (000, equation 23); or A, which is B scaled to a
-        diagonal of ones (000, equation 29).
+        B = (P + Pᵀ) / 2, where P has every true class scaled to 1 (Dembélé, equation 23); or A, which is B scaled to a
+        diagonal of ones (Dembélé, equation 29).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell; they alone are NaN in any case.
 
@@ -132,7 +131,7 @@ def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> 
 
 
 def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds:
-    """Bounds of the eigenvalues by Gershgorin's circles, as printed in source 000 and as they hold.
+    """Bounds of the eigenvalues by Gershgorin's circles, as printed by Dembélé and as they hold.
 
     Parameters
     ----------
@@ -144,7 +143,7 @@ def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds
     Returns
     -------
     GershgorinBounds
-        ``lower`` = 1 - r and ``upper`` = 1 + r with r the largest row sum of A - I (000, equation 30), and
+        ``lower`` = 1 - r and ``upper`` = 1 + r with r the largest row sum of A - I (Dembélé, equation 30), and
         ``valid_lower``; each of shape (*B,). NaN where the diagonal has a zero.
 
     Raises
@@ -158,7 +157,7 @@ def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds
 
     Notes
     -----
-    Source 000 takes 1 - r for a lower bound of the eigenvalues of B. It is not: it fails on the paper's own examples,
+    Dembélé takes 1 - r for a lower bound of the eigenvalues of B. It is not: it fails on the paper's own examples,
     as below, where the smallest eigenvalue is 0.8.
 
     Examples

@@ -1,0 +1,176 @@
+"""Metric: one measure, and the record of its facts."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from matrics._backend import Array
+from matrics.evaluation import Invalid, TableFunction, evaluate
+from matrics.metrics import averages
+from matrics.metrics.docstring import compose
+from matrics.table import Table
+
+Kind = Literal["overall", "per_class"]
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One option of a metric: its default first, then what else it may be."""
+
+    name: str
+    default: Any
+    choices: tuple[Any, ...]  # empty: any finite number above a bound
+    above: float = 0
+
+    def read(self, value: Any, metric: str) -> Any:
+        """The value itself, or the one that a spec's text means; raises with what was expected."""
+        if self.choices:
+            if isinstance(value, str):
+                value = {"true": True, "false": False}.get(value.casefold(), value)
+            if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
+                return value
+            expected = " or ".join(repr(choice) for choice in self.choices)
+        else:
+            number = math.e if value == "e" else value
+            try:
+                number = float(number)
+            except (TypeError, ValueError):
+                number = math.nan
+            if self.above < number < math.inf:
+                return number
+            expected = f"a number above {self.above:g}"
+        raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A measure of confusion matrices: one formula, and the record of its facts.
+
+    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix options of it with :meth:`using`. Metrics
+    compare by name and fixed options, hash, pickle and print as the spec that :func:`matrics.get_metric` reads.
+    """
+
+    name: str
+    kind: Kind
+    family: str
+    summary: str
+    function: Callable[..., Array] = field(repr=False)
+    range: tuple[float, float]
+    higher_is_better: bool | None
+    formula: str
+    source: str
+    undefined: str
+    aliases: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    fixed: tuple[tuple[str, Any], ...] = ()
+    average: str | None = None
+
+    def __post_init__(self) -> None:
+        # What makes help(), doctest and Sphinx take the record for the function that the user calls.
+        dressing = {
+            "__wrapped__": self.function,
+            "__module__": self.function.__module__,
+            "__name__": self.name,
+            "__qualname__": self.name,
+            "__doc__": compose(self),
+            "__signature__": self._signature(),
+        }
+        for name, value in dressing.items():
+            object.__setattr__(self, name, value)
+
+    def _signature(self) -> inspect.Signature:
+        def keyword(name: str, default: Any) -> inspect.Parameter:
+            return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+
+        fixed = dict(self.fixed)
+        return inspect.Signature(
+            [
+                inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                *([keyword("average", self.average or "macro"), keyword("pos_label", 1)] if self._averaged else []),
+                *(keyword(option.name, fixed.get(option.name, option.default)) for option in self.options),
+                keyword("zero_division", math.nan),
+                keyword("invalid", "warn"),
+            ]
+        )
+
+    @property
+    def _averaged(self) -> bool:
+        return self.kind == "per_class"
+
+    def __call__(self, cm: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any) -> Array:
+        """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
+        function = self.bind(**options) if options else self.bind()
+        return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
+
+    def bind(self, pos_label: int = 1, **options: Any) -> TableFunction:
+        """The function of a Table that this metric with these options is."""
+        if pos_label != 1 and not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
+        metric = self.using(**options) if options else self
+        function, keywords = metric.function, dict(metric.fixed)
+
+        def measure(table: Table) -> Array:
+            return function(table, **keywords)
+
+        if metric._averaged:
+            return averages.average(measure, metric.average or "macro", pos_label)
+        return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
+
+    def using(self, **options: Any) -> Metric:
+        """Fix options of this metric.
+
+        >>> import matrics
+        >>> print(matrics.fbeta.using(beta=2, average=None))
+        fbeta(beta=2):class
+        """
+        average = self.average
+        if "average" in options:
+            average = averages.check_average(options.pop("average"), self.kind, self.name)
+        known = {option.name: option for option in self.options}
+        fixed = dict(self.fixed)
+        for name, value in options.items():
+            if name not in known:
+                takes = ", ".join([*known, *(["average"] if self._averaged else [])])
+                raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
+            fixed[name] = known[name].read(value, self.name)
+        # In the order of the signature and without defaults, so that equal metrics are equal.
+        kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
+        return replace(self, fixed=kept, average=average)
+
+    @property
+    def spec(self) -> str:
+        """The text that :func:`matrics.get_metric` reads as this metric."""
+        values = ",".join(f"{name}={spell(value)}" for name, value in self.fixed)
+        return self.name + (f"({values})" if values else "") + (f":{self.average}" if self.average else "")
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<matrics metric {self.spec}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return (self.name, self.fixed, self.average)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from matrics.metrics.catalogue import get_metric  # which imports this module
+
+        return get_metric, (self.spec,)
+
+
+def spell(value: Any) -> str:
+    """The text of an option's value in a spec."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.17g}" if isinstance(value, float) else str(value)

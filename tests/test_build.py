@@ -1,0 +1,281 @@
+"""Labels, class scores and probabilities to stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+RANDOM = np.random.default_rng(5)
+
+
+def by_hand(y_true: np.ndarray, y_pred: np.ndarray, n: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """One sample at a time, over the last axis."""
+    batch = np.broadcast_shapes(y_true.shape, y_pred.shape)[:-1]
+    cm = np.zeros((*batch, n, n))
+    shape = (*batch, max(y_true.shape[-1], y_pred.shape[-1]))
+    y_true, y_pred = np.broadcast_to(y_true, shape), np.broadcast_to(y_pred, shape)
+    weights = np.broadcast_to(1.0 if weights is None else weights, shape)
+    for index in np.ndindex(shape):
+        cm[(*index[:-1], y_true[index], y_pred[index])] += weights[index]
+    return cm
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint16])
+@pytest.mark.parametrize("n", [2, 13])
+def test_labels(backend: Any, dtype: type, n: int) -> None:
+    y_true, y_pred = RANDOM.integers(0, n, (2, 4, 50))
+    cm = matrics.confusion_matrix(backend.asarray(y_true, dtype), backend.asarray(y_pred, dtype), num_classes=n)
+    assert backend.numpy(cm).dtype == (np.int64 if backend.float64 else np.int32)
+    np.testing.assert_array_equal(backend.numpy(cm), by_hand(y_true, y_pred, n))
+
+
+def test_unsigned_64_bit_and_bool_labels(backend: Any) -> None:
+    y_true, y_pred = RANDOM.integers(0, 2, (2, 30))
+    for dtype in (np.uint64, np.bool_):
+        labels = [backend.asarray(y, dtype) for y in (y_true, y_pred)]
+        cm = backend.numpy(matrics.confusion_matrix(*labels, num_classes=2))
+        np.testing.assert_array_equal(cm, by_hand(y_true, y_pred, 2))
+
+
+def test_one_truth_many_models(backend: Any) -> None:
+    y_true, y_pred = RANDOM.integers(0, 5, 40), RANDOM.integers(0, 5, (2, 3, 40))
+    cm = backend.numpy(matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(y_pred), num_classes=5))
+    np.testing.assert_array_equal(cm, by_hand(y_true, y_pred, 5))
+    cm = backend.numpy(matrics.confusion_matrix(backend.asarray(y_pred), backend.asarray(y_true), num_classes=5))
+    np.testing.assert_array_equal(cm, by_hand(y_pred, y_true, 5))
+
+
+def test_class_scores(backend: Any) -> None:
+    scores, y_true = RANDOM.normal(size=(3, 40, 4)), RANDOM.integers(0, 4, (3, 40))
+    wanted = by_hand(y_true, scores.argmax(-1), 4)
+    for axis in (-1, 2, 1, 0, -3):
+        moved = np.moveaxis(scores, -1, axis)
+        cm = matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(moved), num_classes=4, class_axis=axis)
+        np.testing.assert_array_equal(backend.numpy(cm), wanted)
+
+
+def test_images(backend: Any) -> None:
+    """(N, C, H, W) scores: one matrix an image with sample_ndim=2, one of all with 3."""
+    scores, y_true = RANDOM.normal(size=(2, 3, 5, 7)), RANDOM.integers(0, 3, (2, 5, 7))
+    for sample_ndim in (2, 3):
+        cm = matrics.confusion_matrix(
+            backend.asarray(y_true), backend.asarray(scores), num_classes=3, class_axis=1, sample_ndim=sample_ndim
+        )
+        wanted = by_hand(y_true.reshape(2, -1), scores.argmax(1).reshape(2, -1), 3)
+        np.testing.assert_array_equal(backend.numpy(cm), wanted if sample_ndim == 2 else wanted.sum(0))
+
+
+def test_threshold(backend: Any) -> None:
+    scores, y_true = np.asarray([0.1, 0.5, 0.49, 0.9]), np.asarray([0, 1, 1, 0])
+    cm = matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(scores), num_classes=2, threshold=0.5)
+    assert backend.numpy(cm).tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64])
+def test_weights(backend: Any, dtype: type) -> None:
+    if dtype is np.float16 and backend.name == "strict":
+        pytest.skip("no half in array-api-strict")
+    y_true, y_pred = RANDOM.integers(0, 3, (2, 2, 20))
+    for shape in ((20,), (2, 20)):
+        weights = RANDOM.integers(0, 8, shape) / (1 if dtype is np.int64 else 4)
+        cm = matrics.confusion_matrix(
+            backend.asarray(y_true),
+            backend.asarray(y_pred),
+            num_classes=3,
+            sample_weight=backend.asarray(weights, dtype),
+        )
+        assert backend.numpy(cm).dtype == (
+            np.float64 if dtype in (np.float64, np.int64) and backend.float64 else np.float32
+        )
+        np.testing.assert_allclose(backend.numpy(cm), by_hand(y_true, y_pred, 3, weights))
+
+
+@pytest.mark.parametrize("ignored", [-100, 255, 1])
+def test_ignore_index(backend: Any, ignored: int) -> None:
+    y_true, y_pred = RANDOM.integers(0, 3, (2, 20))
+    y_true[[2, 5, 11]] = ignored
+    keep = y_true != ignored
+    cm = matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(y_pred), num_classes=3, ignore_index=ignored)
+    np.testing.assert_array_equal(backend.numpy(cm), by_hand(y_true[keep], y_pred[keep], 3))
+
+
+@pytest.mark.parametrize("bad", [-1, 3, 200, -(2**31)])
+@pytest.mark.parametrize("which", ["y_true", "y_pred"])
+def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
+    """Raise where looking is free; elsewhere are left out, and never end in another cell."""
+    labels = {"y_true": RANDOM.integers(0, 3, 20), "y_pred": RANDOM.integers(0, 3, 20)}
+    labels[which][7] = bad
+    arrays = [backend.asarray(y) for y in labels.values()]
+    if backend.name == "numpy":
+        with pytest.raises(ValueError, match=rf"{which}: expected labels in \[0, 3\), got {bad} at \(7,\)"):
+            matrics.confusion_matrix(*arrays, num_classes=3)
+    else:
+        good = np.delete(np.arange(20), 7)
+        cm = backend.numpy(matrics.confusion_matrix(*arrays, num_classes=3))
+        np.testing.assert_array_equal(cm, by_hand(labels["y_true"][good], labels["y_pred"][good], 3))
+
+
+def test_nan_scores(backend: Any) -> None:
+    """argmax calls NaN the largest: such a sample has no prediction."""
+    scores = np.asarray([[0.2, 0.8], [np.nan, 0.1], [0.9, np.nan]])
+    arrays = [backend.asarray([1, 1, 0]), backend.asarray(scores)]
+    if backend.name == "numpy":
+        with pytest.raises(ValueError, match="y_pred: expected scores, got NaN at"):
+            matrics.confusion_matrix(*arrays, num_classes=2)
+    else:
+        assert backend.numpy(matrics.confusion_matrix(*arrays, num_classes=2)).tolist() == [[0, 0], [0, 1]]
+        cm = matrics.confusion_matrix(arrays[0], backend.asarray(scores[:, 0]), num_classes=2, threshold=0.5)
+        assert backend.numpy(cm).tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5)])
+def test_nothing_to_count(backend: Any, shape: tuple[int, ...]) -> None:
+    nothing = backend.asarray(np.zeros(shape), np.int64)
+    cm = backend.numpy(matrics.confusion_matrix(nothing, nothing, num_classes=3))
+    assert cm.shape == (*shape[:-1], 3, 3)
+    assert not cm.any()
+
+
+def test_normalize(backend: Any) -> None:
+    y = backend.asarray([0, 0, 1, 1]), backend.asarray([0, 1, 1, 1])
+    cm = backend.numpy(matrics.confusion_matrix(*y, num_classes=3, normalize="true"))
+    np.testing.assert_allclose(cm, [[0.5, 0.5, 0], [0, 1, 0], [0, 0, 0]])
+
+
+def test_lists_are_numpy() -> None:
+    assert matrics.confusion_matrix([0, 1], [[0.3, 0.7], [0.1, 0.9]], num_classes=2).tolist() == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([0.0, 1.0], [0, 1]), {}, TypeError, "y_true: expected labels, integers in"),
+        ((["cat", "dog"], ["cat", "cat"]), {}, TypeError, "return_inverse=True"),
+        (([0, 1], ["cat", "cat"]), {}, TypeError, "y_pred: expected labels"),
+        (([0, 1], [0.2, 0.7]), {}, ValueError, "pass threshold="),
+        (([0, 1], [[0.2, 0.7, 0.1]] * 2), {}, ValueError, "expected num_classes=2 entries along class_axis=-1, got 3"),
+        (([0, 1], [0, 1, 1]), {}, ValueError, r"the same samples .* y_true \(2,\), y_pred \(3,\)"),
+        (([0, 1], [0]), {}, ValueError, "the same samples"),
+        (([[0, 1]] * 2, [[0, 1]] * 3), {}, ValueError, "broadcast"),
+        (([0, 1], [0, 1]), {"sample_weight": [1.0, 2.0, 3.0]}, ValueError, "broadcast"),
+        (([0, 1], [0, 1]), {"sample_weight": [1.0, -2.0]}, ValueError, r"at least 0, got -2.0 at \(1,\)"),
+        (([0, 1], [0, 1]), {"num_classes": 0}, ValueError, "num_classes: expected a whole number"),
+        (([0, 1], [0, 1]), {"num_classes": 2.0}, ValueError, "num_classes: expected a whole number"),
+        (([0, 1], [0, 1]), {"sample_ndim": 2}, ValueError, "at least sample_ndim=2 axes"),
+        (([0, 1], [0, 1]), {"threshold": 0.5}, TypeError, "threshold: expected y_pred to be floating"),
+        (([0, 1], [0.1, 0.9]), {"threshold": 0.5, "num_classes": 3}, ValueError, "expected num_classes=2, got 3"),
+        (([0, 1], [0, 1]), {"normalize": "rows"}, ValueError, "over: expected 'true', 'pred' or 'all'"),
+        (([0, 1], [[0.2, 0.8]] * 2), {"class_axis": 2}, ValueError, "class_axis=2"),
+        (([[0], [0, 1]], [0, 1]), {}, ValueError, "ragged"),
+    ],
+)
+def test_errors_say_what_was_expected(arguments: Any, options: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.confusion_matrix(*arguments, **{"num_classes": 2, **options})
+
+
+def test_mixed_libraries() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(TypeError, match="arrays of one library, got y_true: numpy, y_pred: array_api_strict"):
+        matrics.confusion_matrix(np.asarray([0, 1]), strict.asarray([0, 1]), num_classes=2)
+
+
+# Soft ---------------------------------------------------------------------------------------------------------------
+
+
+def test_soft(backend: Any) -> None:
+    probs, y_true = RANDOM.dirichlet(np.ones(4), (2, 30)), RANDOM.integers(0, 4, (2, 30))
+    wanted = np.stack([np.eye(4)[y].T @ p for y, p in zip(y_true, probs, strict=True)])
+    for axis in (-1, 1, 0):
+        cm = matrics.soft_confusion_matrix(
+            backend.asarray(y_true), backend.asarray(np.moveaxis(probs, -1, axis)), class_axis=axis
+        )
+        np.testing.assert_allclose(backend.numpy(cm), wanted, **backend.tolerance)
+    weights = RANDOM.uniform(size=30)
+    cm = matrics.soft_confusion_matrix(
+        backend.asarray(y_true), backend.asarray(probs), sample_weight=backend.asarray(weights), ignore_index=2
+    )
+    wanted = np.stack([np.eye(4)[y].T @ (p * weights[:, None]) for y, p in zip(y_true, probs, strict=True)])
+    wanted[:, 2] = 0
+    np.testing.assert_allclose(backend.numpy(cm), wanted, **backend.tolerance)
+
+
+def test_soft_of_one_truth_and_many_models(backend: Any) -> None:
+    probs, y_true = RANDOM.dirichlet(np.ones(3), (5, 30)), RANDOM.integers(0, 3, 30)
+    cm = matrics.soft_confusion_matrix(backend.asarray(y_true), backend.asarray(probs))
+    np.testing.assert_allclose(backend.numpy(cm), np.eye(3)[y_true].T @ probs, **backend.tolerance)
+
+
+def test_soft_leaves_out_labels_out_of_range(backend: Any) -> None:
+    y_true, probs = backend.asarray([0, -1, 7]), backend.asarray([[0.5, 0.5]] * 3)
+    if backend.name == "numpy":
+        with pytest.raises(ValueError, match="got -1 at"):
+            matrics.soft_confusion_matrix(y_true, probs)
+    else:
+        assert backend.numpy(matrics.soft_confusion_matrix(y_true, probs)).tolist() == [[0.5, 0.5], [0, 0]]
+
+
+def test_soft_needs_floats() -> None:
+    with pytest.raises(TypeError, match="probs: expected floating probabilities, got dtype int64"):
+        matrics.soft_confusion_matrix([0, 1], [[0, 1], [1, 0]])
+
+
+# Under transformations ----------------------------------------------------------------------------------------------
+
+
+def test_torch(torch: Any) -> None:
+    """In one graph, mapped, differentiable, without a look at values, and whatever autocast does."""
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(-1, 4, (2, 3, 50)))
+    logits = torch.from_numpy(RANDOM.normal(size=(3, 50, 3)))
+
+    def count(y_true: Any, y_pred: Any, logits: Any) -> tuple[Any, Any]:
+        return (
+            matrics.confusion_matrix(y_true, y_pred, num_classes=3),
+            matrics.soft_confusion_matrix(y_true, logits.softmax(-1)),
+        )
+
+    plain = count(y_true, y_pred, logits)
+    compiled = torch.compile(count, fullgraph=True, backend="aot_eager")(y_true, y_pred, logits)
+    mapped = torch.func.vmap(count)(y_true, y_pred, logits)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        cast = count(y_true, y_pred, logits.to(torch.bfloat16))
+    for other in (compiled, mapped):
+        for a, b in zip(plain, other, strict=True):
+            torch.testing.assert_close(a, b)
+    assert torch.equal(cast[0], plain[0])
+    assert cast[1].dtype == torch.float32
+    torch.testing.assert_close(cast[1], plain[1].float(), rtol=0.02, atol=0.02)
+    inside = (y_true[0] >= 0) & (y_true[0] < 3) & (y_pred[0] >= 0) & (y_pred[0] < 3)
+    assert plain[0][0].sum() == inside.sum()
+    meta = count(*(x.to("meta") for x in (y_true, y_pred, logits)))
+    assert [tuple(x.shape) for x in meta] == [(3, 3, 3)] * 2
+    probs = logits[0].softmax(-1).requires_grad_()
+    assert torch.autograd.gradcheck(lambda p: matrics.soft_confusion_matrix(y_true[0], p), (probs,))
+
+
+def test_jax(jax_backend: Any) -> None:
+    import jax
+
+    y_true, y_pred = RANDOM.integers(-1, 4, (2, 3, 50))
+    logits = jax_backend.asarray(RANDOM.normal(size=(3, 50, 3)))
+    arrays = (jax_backend.asarray(y_true), jax_backend.asarray(y_pred), logits)
+
+    def count(y_true: Any, y_pred: Any, logits: Any) -> tuple[Any, Any]:
+        return (
+            matrics.confusion_matrix(y_true, y_pred, num_classes=3),
+            matrics.soft_confusion_matrix(y_true, jax.nn.softmax(logits)),
+        )
+
+    inside = (y_true >= 0) & (y_true < 3) & (y_pred >= 0) & (y_pred < 3)
+    wanted = np.stack([by_hand(t[i], p[i], 3) for t, p, i in zip(y_true, y_pred, inside, strict=True)])
+    for function in (count, jax.jit(count), jax.vmap(count), jax.jit(jax.vmap(count))):
+        hard, soft = function(*arrays)
+        np.testing.assert_array_equal(hard, wanted)
+        np.testing.assert_allclose(soft, count(*arrays)[1], rtol=1e-5)
+    gradient = jax.grad(lambda logits: count(*arrays[:2], logits)[1][..., 0, 0].sum())(logits)
+    assert np.isfinite(gradient).all()
+    assert np.abs(gradient).sum() > 0

@@ -1,0 +1,320 @@
+"""What the public contract promises: shapes, dtypes, undefined and invalid cases, specs, errors, imports."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+CM = np.asarray([[5, 1, 0], [2, 7, 1], [0, 3, 4]])
+EMPTY = np.asarray([[5, 1, 0], [0, 0, 0], [2, 0, 4]])  # class 1 has no items
+
+
+# Undefined ----------------------------------------------------------------------------------------------------------
+
+
+def test_averages(backend: Any) -> None:
+    cm = backend.asarray(EMPTY)
+    recalls = [5 / 6, math.nan, 4 / 6]
+
+    def recall(**options: Any) -> Any:
+        return backend.numpy(matrics.recall(cm, **options))
+
+    np.testing.assert_allclose(recall(average=None), recalls, rtol=1e-6)
+    np.testing.assert_allclose(recall(average="class"), recalls, rtol=1e-6)
+    np.testing.assert_allclose(recall(), np.nanmean(recalls), rtol=1e-6)  # undefined classes are left out
+    np.testing.assert_allclose(recall(zero_division=0.5), (5 / 6 + 0.5 + 4 / 6) / 3, rtol=1e-6)
+    np.testing.assert_allclose(recall(average="weighted"), 9 / 12, rtol=1e-6)
+    np.testing.assert_allclose(recall(average="micro"), 9 / 12, rtol=1e-6)
+    np.testing.assert_allclose(backend.numpy(matrics.balanced_accuracy(cm)), np.nanmean(recalls), rtol=1e-6)
+
+
+def test_binary(backend: Any) -> None:
+    cm = backend.asarray([[8, 2], [4, 6]])
+    assert backend.numpy(matrics.recall(cm, average="binary")) == pytest.approx(0.6)  # class 1 is positive
+    assert backend.numpy(matrics.recall(cm, average="binary", pos_label=0)) == pytest.approx(0.8)
+    assert backend.numpy(matrics.score(cm, "recall:binary")["recall:binary"]) == pytest.approx(0.6)
+    with pytest.raises(ValueError, match="average='binary' is for 2×2 matrices, got 3×3"):
+        matrics.recall(backend.asarray(CM), average="binary")
+    with pytest.raises(ValueError, match="pos_label: expected 0 or 1"):
+        matrics.recall(cm, average="binary", pos_label=2)
+
+
+def test_an_undefined_binary_mcc_is_nan_or_what_is_asked() -> None:
+    only_one_class = [[7, 0], [3, 0]]
+    assert np.isnan(matrics.mcc(only_one_class))
+    assert matrics.mcc(only_one_class, zero_division=0) == 0
+
+
+def test_zero_division_does_not_touch_defined_values(backend: Any) -> None:
+    plain, filled = (matrics.score(backend.asarray(CM), "all", zero_division=z) for z in (math.nan, -7.0))
+    for name, value in plain.items():
+        np.testing.assert_array_equal(backend.numpy(value), backend.numpy(filled[name]), err_msg=name)
+
+
+# Invalid ------------------------------------------------------------------------------------------------------------
+
+
+def test_warning_names_the_matrices() -> None:
+    stack = np.stack([CM, CM, CM]).astype(float).reshape(3, 1, 3, 3)
+    stack[1, 0, 2, 0], stack[2, 0, 1, 1] = -1, np.inf
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"2 of 3 confusion matrices are invalid: \[1\]\[0\] has the cell -1.0 at \[2, 0\]; "
+        r"\[2\]\[0\] has the cell inf at \[1, 1\]",
+    ) as caught:
+        scores = matrics.score(stack, "all")
+    assert caught[0].filename == __file__
+    assert np.isfinite(scores["mcc"][0]).all()
+    assert np.isnan(scores["mcc"][1:]).all()
+    with pytest.warns(RuntimeWarning, match="1 of 1 confusion matrices is invalid: it has the cell -1") as caught:
+        matrics.mcc([[-1, 2], [3, 4]])
+    assert caught[0].filename == __file__
+
+
+def test_many_invalid_matrices_in_many_blocks() -> None:
+    """Blocks and threads lose none of them."""
+    stack = np.ones((100_000, 2, 2))
+    bad = np.asarray([3, 40_000, 99_999, 77_777])
+    stack[bad, 0, 1] = np.nan
+    for workers in (1, 3, -1):
+        with pytest.warns(RuntimeWarning, match=r"4 of 100000 .* \[3\] .*\[40000\] .*\[77777\] .*; and 1 more"):
+            values = matrics.score(stack, "accuracy", workers=workers)["accuracy"]
+        np.testing.assert_array_equal(np.flatnonzero(np.isnan(values)), np.sort(bad))
+
+
+def test_raise(backend: Any) -> None:
+    stack = np.stack([CM, CM]).astype(float)
+    stack[1, 0, 0] = -2
+    for call in (lambda cm: matrics.score(cm, "mcc", invalid="raise"), matrics.check):
+        with pytest.raises(matrics.InvalidConfusionMatrix, match=r"1 of 2 .* \[1\] has the cell -2.0 at \[0, 0\]"):
+            call(backend.asarray(stack))
+        call(backend.asarray(CM))
+    assert matrics.check(backend.asarray(CM)).shape == (3, 3)
+
+
+def test_a_sum_that_overflows_is_invalid_and_not_wrong(backend: Any) -> None:
+    cm = backend.asarray(np.full((2, 2), 3e38), np.float32)
+    assert np.isnan(backend.numpy(matrics.accuracy(cm, invalid="nan")))
+    with pytest.raises(matrics.InvalidConfusionMatrix, match="it has a sum beyond the largest"):
+        matrics.check(cm)
+
+
+def test_raise_cannot_look_under_jit(jax_backend: Any) -> None:
+    import jax
+
+    with pytest.raises(TypeError, match="do not exist yet under jit"):
+        jax.jit(matrics.check)(jax_backend.asarray(CM))
+
+
+def test_raise_cannot_look_at_fake_tensors(torch: Any) -> None:
+    with pytest.raises(TypeError, match="do not exist yet under jit"):
+        matrics.mcc(torch.ones((2, 2), device="meta"), invalid="raise")
+    with pytest.raises(TypeError, match="do not exist yet under jit"):
+        torch.func.vmap(matrics.check)(torch.ones((3, 2, 2)))
+
+
+# Shapes, dtypes, options --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (4, 3, 2), (0, 0), (5, 0, 0)])
+def test_wrong_shape(backend: Any, shape: tuple[int, ...]) -> None:
+    for call in (matrics.mcc, matrics.score, matrics.check):
+        with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape"):
+            call(backend.asarray(np.zeros(shape)))
+
+
+def test_wrong_dtype(backend: Any) -> None:
+    with pytest.raises(TypeError, match=r"cm: expected counts .* got dtype"):
+        matrics.mcc(backend.asarray(np.zeros((2, 2)), np.complex64))
+
+
+@pytest.mark.parametrize("cm", [[["a", "b"], ["c", "d"]], [[None, 1], [2, 3]], {"a": 1}, "text", None])
+def test_not_numbers(cm: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="cm: expected"):
+        matrics.score(cm)
+
+
+def test_masked_arrays_are_refused() -> None:
+    with pytest.raises(TypeError, match="masked"):
+        matrics.mcc(np.ma.masked_array(CM, CM == 0))
+
+
+def test_what_numpy_understands_is_numpy() -> None:
+    reference = matrics.mcc(CM)
+    for cm in (CM.tolist(), tuple(map(tuple, CM.tolist()))):
+        assert matrics.mcc(cm) == reference
+    assert isinstance(reference, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result"),
+    [(np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (np.longdouble, np.float64),
+     (np.int8, np.float64), (np.uint64, np.float64), (np.bool_, np.float64)],
+)  # fmt: skip
+def test_dtype_rule(dtype: type, result: type) -> None:
+    for values in matrics.score(np.ones((2, 3, 3), dtype), ["mcc", "recall:class", "eve"]).values():
+        assert values.dtype == result
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_half_is_widened(torch: Any, name: str) -> None:
+    cm = torch.tensor(CM, dtype=getattr(torch, name))
+    assert matrics.mcc(cm).dtype == torch.float32
+    torch.testing.assert_close(matrics.mcc(cm), matrics.mcc(cm.float()))
+
+
+def test_strict_devices_without_float64() -> None:
+    """array-api-strict's stand-in for Apple's GPUs."""
+    strict = pytest.importorskip("array_api_strict")
+    try:
+        device = strict.Device("no_float64")
+    except ValueError:
+        pytest.skip("this array-api-strict has no such device")
+    cm = strict.asarray(CM.tolist(), device=device)
+    for name, value in matrics.score(cm, "all").items():
+        assert value.dtype == strict.float32
+        assert value.device == device
+        np.testing.assert_allclose(
+            np.asarray(value.to_device(strict.Device("CPU_DEVICE"))), matrics.score(CM, name)[name], rtol=1e-5
+        )
+
+
+def test_input_is_not_written_to() -> None:
+    cm = np.stack([EMPTY, CM]).astype(np.float64)
+    cm[1, 1, 1] = np.nan
+    before = cm.copy()
+    matrics.score(cm, "all", invalid="nan")
+    matrics.repair(cm), matrics.rebalance(cm), matrics.normalize(cm)
+    np.testing.assert_array_equal(cm, before)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "reversed", "sliced", "transposed"])
+def test_any_memory_order(order: str) -> None:
+    stack = np.random.default_rng(0).integers(0, 9, (7, 6, 3, 3))
+    view = {"C": stack, "F": np.asfortranarray(stack), "reversed": stack[::-1, ::-1], "sliced": stack[::2, 1::2],
+            "transposed": stack.transpose(1, 0, 2, 3)}[order]  # fmt: skip
+    np.testing.assert_allclose(matrics.mcc(view), matrics.mcc(view.copy()), rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 5, 60])
+def test_blocks_and_threads_change_nothing(n: int) -> None:
+    stack = np.random.default_rng(n).integers(0, 50, (400_000 // n**2, n, n))
+    alone = {name: np.concatenate([values]) for name, values in matrics.score(stack, "all").items()}
+    threads = matrics.score(stack, "all", workers=2)
+    parts = [matrics.score(part, "all") for part in np.array_split(stack, 7)]
+    for name, values in alone.items():
+        np.testing.assert_array_equal(values, threads[name])
+        np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"zero_division": "warn"}, TypeError, "zero_division: expected a number"),
+        ({"zero_division": True}, TypeError, "zero_division: expected a number"),
+        ({"invalid": "ignore"}, ValueError, "invalid: expected 'warn', 'raise' or 'nan', got 'ignore'"),
+        ({"workers": 0}, ValueError, "workers: expected a number of threads"),
+        ({"workers": 1.5}, ValueError, "workers: expected a number of threads"),
+    ],
+)
+def test_bad_options(options: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.score(CM, **options)
+
+
+# Specs --------------------------------------------------------------------------------------------------------------
+
+
+def test_keys_are_the_specs_as_given() -> None:
+    fbeta = matrics.fbeta.using(beta=2)
+    asked = ["tpr", "recall:class", fbeta, "nmi( normalizer = joint )", "MCC:one_vs_rest"]
+    scores = matrics.score(CM, asked)
+    assert list(scores) == ["tpr", "recall:class", "fbeta(beta=2)", "nmi( normalizer = joint )", "MCC:one_vs_rest"]
+    np.testing.assert_allclose(scores["fbeta(beta=2)"], matrics.fbeta(CM, beta=2))
+    np.testing.assert_allclose(scores["MCC:one_vs_rest"], matrics.mcc(matrics.one_vs_rest(CM)))
+    np.testing.assert_allclose(scores["nmi( normalizer = joint )"], matrics.nmi(CM, normalizer="joint"))
+    assert list(matrics.score(CM, "fbeta(beta=2):macro, mcc")) == ["fbeta(beta=2):macro", "mcc"]
+    assert list(matrics.score(CM)) == matrics.list_metrics("core")
+    assert list(matrics.score(CM, ["spectral", "mcc"])) == [*matrics.list_metrics("spectral"), "mcc"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "printed"),
+    [
+        ("fbeta(beta=2.0)", "fbeta(beta=2)"),
+        ("fbeta(beta=1)", "fbeta"),
+        ("F1 Score", "f1"),
+        ("youden-j:micro", "informedness:micro"),
+        ("joint_entropy(base=e)", "joint_entropy"),
+        ("mutual_information(base=2)", "mutual_information(base=2)"),
+        ("eve(empty=repair):one_vs_rest", "eve(empty=repair):one_vs_rest"),
+    ],
+)
+def test_specs_print_canonically(spec: str, printed: str) -> None:
+    assert str(matrics.get_metric(spec)) == printed
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("recal", ValueError, "unknown metric 'recal'; did you mean recall"),
+        ("mathews", ValueError, "matthews_corrcoef \\(= mcc\\)"),
+        ("zzzzzzz", ValueError, "unknown metric 'zzzzzzz'; matrics.list_metrics\\(\\) has all"),
+        ("", ValueError, "at least one metric|unknown metric"),
+        ("mcc:macro", ValueError, "mcc is an overall measure: expected average to be one of 'one_vs_rest'"),
+        ("recall:one_vs_rest", ValueError, "recall is a class measure: expected average"),
+        ("fbeta(beta=-1)", ValueError, "fbeta: expected beta to be a number above 0, got '-1'"),
+        ("fbeta(beta=nan)", ValueError, "fbeta: expected beta"),
+        ("joint_entropy(base=1)", ValueError, "expected base to be a number above 1"),
+        ("nmi(normalizer=sum)", ValueError, "expected normalizer to be 'arithmetic' or 'joint'"),
+        ("nmi(mean=joint)", TypeError, "nmi has no option 'mean'; it takes normalizer"),
+        ("mcc(beta=2)", TypeError, "mcc has no option 'beta'; it takes no options"),
+        ("nmi(joint)", ValueError, "expected option=value in the brackets, got 'joint'"),
+        ("nmi(normalizer=joint", ValueError, "expected name\\(option=value,...\\)\\[:average\\]"),
+    ],
+)
+def test_bad_specs(spec: str, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.score(CM, spec)
+
+
+def test_bad_metrics_arguments() -> None:
+    for metrics in (3, None, {"mcc": 1}, [matrics.mcc, 3]):
+        with pytest.raises(TypeError, match="expected a"):
+            matrics.score(CM, metrics)
+    with pytest.raises(ValueError, match="at least one metric"):
+        matrics.score(CM, [])
+    with pytest.raises(TypeError, match="recall has no option 'normalise'; it takes average"):
+        matrics.recall(CM, normalise=True)
+    with pytest.raises(TypeError, match="overall measure and takes no pos_label"):
+        matrics.mcc(CM, pos_label=0)
+    with pytest.raises(ValueError, match="unknown group 'everything': expected one of core, overall, all"):
+        matrics.list_metrics("everything")
+
+
+# Imports ------------------------------------------------------------------------------------------------------------
+
+
+def test_import_is_light() -> None:
+    """Neither PyTorch nor JAX, nor array_api_compat.numpy (150 ms), nor anything optional."""
+    code = (
+        "import sys, matrics; matrics.score([[3, 1], [0, 2]], 'all'); "
+        "heavy = {'torch', 'jax', 'array_api_compat.numpy', 'array_api_strict', 'typer', 'pyarrow'}; "
+        "sys.exit(str(sorted(heavy & set(sys.modules))) if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_warning_of_its_own() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        matrics.score(np.zeros((4, 3, 3)), "all")

@@ -1,0 +1,212 @@
+"""Numbers that other libraries get wrong, and exact arithmetic as the referee."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import hypothesis
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import matrics
+
+sklearn_metrics = pytest.importorskip("sklearn.metrics")
+
+# Exact references ---------------------------------------------------------------------------------------------------
+
+
+def fraction_or_nan(a: Fraction, b: Fraction) -> float:
+    return float(a / b) if b else math.nan
+
+
+def exact(cm: list[list[int]]) -> dict[str, Any]:
+    """Measures by the textbook's own formulas, in fractions; roots and logarithms to 50 digits."""
+    n, cells = len(cm), [[Fraction(c) for c in row] for row in cm]
+    true = [sum(row) for row in cells]
+    pred = [sum(row[j] for row in cells) for j in range(n)]
+    m, hits = sum(true), sum(cells[k][k] for k in range(n))
+    chance = sum(t * k for t, k in zip(true, pred, strict=True))
+    covariance = m * hits - chance
+    true_spread, pred_spread = m * m - sum(t * t for t in true), m * m - sum(k * k for k in pred)
+    tp = [cells[k][k] for k in range(n)]
+    fn, fp = [t - c for t, c in zip(true, tp, strict=True)], [k - c for k, c in zip(pred, tp, strict=True)]
+    tn = [m - t - k + c for t, k, c in zip(true, pred, tp, strict=True)]
+    classes = range(n)
+    found: dict[str, Any] = {
+        "accuracy": fraction_or_nan(hits, m),
+        "cohen_kappa": fraction_or_nan(covariance, m * m - chance),
+        "mcc": math.nan,
+        "recall:class": [fraction_or_nan(tp[k], true[k]) for k in classes],
+        "specificity:class": [fraction_or_nan(tn[k], tn[k] + fp[k]) for k in classes],
+        "precision:class": [fraction_or_nan(tp[k], pred[k]) for k in classes],
+        "npv:class": [fraction_or_nan(tn[k], tn[k] + fn[k]) for k in classes],
+        "fpr:class": [fraction_or_nan(fp[k], tn[k] + fp[k]) for k in classes],
+        "fnr:class": [fraction_or_nan(fn[k], true[k]) for k in classes],
+        "fdr:class": [fraction_or_nan(fp[k], pred[k]) for k in classes],
+        "false_omission_rate:class": [fraction_or_nan(fn[k], tn[k] + fn[k]) for k in classes],
+        "f1:class": [fraction_or_nan(2 * tp[k], true[k] + pred[k]) for k in classes],
+        "fbeta(beta=2):class": [fraction_or_nan(5 * tp[k], 4 * true[k] + pred[k]) for k in classes],
+        "jaccard:class": [fraction_or_nan(tp[k], tp[k] + fp[k] + fn[k]) for k in classes],
+        "f1:micro": fraction_or_nan(hits, m),
+        "specificity:micro": fraction_or_nan(sum(tn), sum(tn) + sum(fp)),
+    }
+    with mpmath.workdps(50):
+        if true_spread and pred_spread:
+            found["mcc"] = float(_mpf(covariance) / mpmath.sqrt(_mpf(true_spread * pred_spread)))
+        if m:
+            entropy = -sum(_mpf(c / m) * mpmath.log(_mpf(c / m)) for row in cells for c in row if c)
+            found["joint_entropy"] = float(entropy)
+    return found
+
+
+def _mpf(x: Fraction) -> Any:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+counts = st.one_of(st.integers(0, 3), st.integers(0, 300), st.integers(0, 10**9), st.sampled_from([10**15, 10**17]))
+matrices = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(counts, min_size=n, max_size=n), min_size=n, max_size=n)
+)
+
+
+@hypothesis.settings(deadline=None, max_examples=400, derandomize=True)
+@hypothesis.given(cm=matrices)
+def test_integers_of_any_size_are_scored_exactly(cm: list[list[int]]) -> None:
+    """To the last digits, relatively: a rate of 3 in 10**17 too, which a subtraction of counts would lose."""
+    wanted = exact(cm)
+    scores = matrics.score(np.asarray(cm, dtype=np.int64), list(wanted))
+    for spec, reference in wanted.items():
+        # Signed measures may cancel, and an entropy near 0 has lost digits with 1 - p: there to 1e-15 of their range.
+        slack = 1e-14 if spec in ("mcc", "cohen_kappa", "joint_entropy") else 0
+        np.testing.assert_allclose(scores[spec], reference, rtol=1e-13, atol=slack, err_msg=f"{spec} of {cm}")
+
+
+@hypothesis.settings(
+    deadline=None,
+    max_examples=50,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+@hypothesis.given(
+    cm=st.integers(2, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.sampled_from([0, 1, 2, 5, 300, 10**6, 10**8, 10**10]), min_size=n, max_size=n),
+            min_size=n,
+            max_size=n,
+        )
+    )
+)
+def test_float32_loses_no_more_than_its_digits(backend: Any, cm: list[list[int]]) -> None:
+    wanted = exact(cm)
+    scores = matrics.score(backend.asarray(cm, np.float32), list(wanted))
+    for spec, reference in wanted.items():
+        slack = 2e-6 if spec in ("mcc", "cohen_kappa", "joint_entropy") else 0
+        np.testing.assert_allclose(
+            backend.numpy(scores[spec]), reference, rtol=3e-6, atol=slack, err_msg=f"{spec} of {cm}"
+        )
+
+
+# The table of what today's libraries get wrong ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32])
+def test_mcc_of_imbalanced_counts(backend: Any, dtype: type) -> None:
+    """torchmetrics: 1.0."""
+    cm = [[10**8, 3], [2, 5]]
+    value = backend.numpy(matrics.mcc(backend.asarray(cm, dtype)))
+    assert round(exact(cm)["mcc"], 8) == 0.66815308
+    assert value == pytest.approx(exact(cm)["mcc"], rel=1e-6 if value.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_mcc_of_ten_billion(backend: Any, dtype: type) -> None:
+    """torchmetrics: 0.0, as the fourth power of the total leaves float32."""
+    cm = np.asarray([[9e10, 7e9, 1e9], [4e9, 3e10, 2e9], [5e8, 3e9, 8e9]])
+    value = backend.numpy(matrics.mcc(backend.asarray(cm, dtype)))
+    reference = exact(cm.astype(np.int64).tolist())["mcc"]
+    assert value == pytest.approx(reference, rel=2e-6 if value.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32])
+def test_mcc_at_1e17(backend: Any, dtype: type) -> None:
+    """scikit-learn: 0.0, by cancellation. Default JAX has no integers of this size."""
+    if dtype is np.int64 and not backend.float64:
+        pytest.skip("no int64 in default JAX")
+    cm = [[10**17, 3], [2, 5]]
+    value = backend.numpy(matrics.mcc(backend.asarray(cm, dtype)))
+    assert value == pytest.approx(exact(cm)["mcc"], rel=1e-6 if value.dtype == np.float32 else 1e-12)
+
+
+def sklearn_mcc(cm: np.ndarray) -> float:
+    true, pred = np.repeat(np.indices(cm.shape).reshape(2, -1), cm.ravel(), axis=1)
+    return float(sklearn_metrics.matthews_corrcoef(true, pred))
+
+
+def test_kappa_of_bytes(backend: Any) -> None:
+    """PyCM: 14.33, as sums of bytes wrap."""
+    value = backend.numpy(matrics.cohen_kappa(backend.asarray([[200, 50], [30, 220]], np.uint8)))
+    assert value == pytest.approx(0.68, rel=1e-6)
+
+
+def test_three_hundred_labels_of_a_byte(backend: Any) -> None:
+    """torcheval: wraps at 44."""
+    labels = backend.asarray(np.zeros(300), np.uint8)
+    assert backend.numpy(matrics.confusion_matrix(labels, labels, num_classes=2)).tolist() == [[300, 0], [0, 0]]
+
+
+def test_one_negative_cell(backend: Any) -> None:
+    """torchmetrics: 0.956."""
+    assert np.isnan(backend.numpy(matrics.mcc(backend.asarray([[50, -1], [2, 40]]), invalid="nan")))
+
+
+def test_a_stack_is_not_pooled(backend: Any) -> None:
+    """torchmetrics pools (5, 3, 3) into one value."""
+    stack = np.random.default_rng(0).integers(1, 9, (5, 3, 3))
+    values = backend.numpy(matrics.mcc(backend.asarray(stack)))
+    np.testing.assert_allclose(values, [sklearn_mcc(cm) for cm in stack], **backend.tolerance)
+
+
+# scikit-learn as the referee, from labels ---------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
+@pytest.mark.parametrize("n", [2, 3, 7])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, np.nan])
+def test_scikit_learn(n: int, zero_division: float) -> None:
+    random = np.random.default_rng(n)
+    labels = list(range(n))
+    for _ in range(20):
+        y_true, y_pred = random.integers(0, random.integers(1, n + 1), (2, 25))
+        cm = matrics.confusion_matrix(y_true, y_pred, num_classes=n)
+        np.testing.assert_array_equal(cm, sklearn_metrics.confusion_matrix(y_true, y_pred, labels=labels))
+        for average in ("macro", "micro", "weighted", None):
+            keywords = {"average": average, "labels": labels, "zero_division": zero_division}
+            for name, theirs in {
+                "recall": sklearn_metrics.recall_score(y_true, y_pred, **keywords),
+                "precision": sklearn_metrics.precision_score(y_true, y_pred, **keywords),
+                "f1": sklearn_metrics.f1_score(y_true, y_pred, **keywords),
+                "fbeta(beta=0.5)": sklearn_metrics.fbeta_score(y_true, y_pred, beta=0.5, **keywords),
+            }.items():
+                ours = matrics.get_metric(name)(cm, average=average, zero_division=zero_division)
+                np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=f"{name} {average}")
+        if np.isnan(zero_division):
+            for name, theirs in {
+                "nmi": sklearn_metrics.normalized_mutual_info_score,
+                "mutual_information": sklearn_metrics.mutual_info_score,
+            }.items():
+                ours = matrics.get_metric(name)(cm)
+                assert np.isnan(ours) or ours == pytest.approx(theirs(y_true, y_pred), abs=1e-12)
+            ours = matrics.cohen_kappa(cm)
+            assert np.isnan(ours) or ours == pytest.approx(
+                sklearn_metrics.cohen_kappa_score(y_true, y_pred, labels=labels)
+            )
+            assert matrics.mcc(cm, zero_division=0) == pytest.approx(
+                sklearn_metrics.matthews_corrcoef(y_true, y_pred), abs=1e-12
+            )
+            pairs = matrics.pair_counts(cm)
+            theirs = sklearn_metrics.cluster.pair_confusion_matrix(y_true, y_pred) / 2
+            np.testing.assert_allclose(pairs, theirs, rtol=1e-12)

@@ -1,0 +1,166 @@
+"""Stack to stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+RANDOM = np.random.default_rng(6)
+STACK = RANDOM.integers(0, 40, (2, 3, 4, 4))
+STACK[0, 1, 2, :] = 0  # an empty true class
+STACK[1, 0, :, 1] = 0  # a class never predicted
+STACK[1, 1] = 0
+TRANSFORMS = {
+    "transpose": matrics.transpose,
+    "normalize true": matrics.normalize,
+    "normalize pred": lambda cm: matrics.normalize(cm, over="pred"),
+    "normalize all": lambda cm: matrics.normalize(cm, over="all"),
+    "repair": matrics.repair,
+    "repair diagonal": lambda cm: matrics.repair(cm, where="zero_diagonal"),
+    "rebalance": matrics.rebalance,
+    "rebalance repair": lambda cm: matrics.rebalance(cm, empty="repair"),
+    "one_vs_rest": matrics.one_vs_rest,
+    "pair_counts": matrics.pair_counts,
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8, np.bool_])
+def test_backends_agree(backend: Any, name: str, dtype: type) -> None:
+    theirs = TRANSFORMS[name](STACK.astype(dtype))
+    ours = backend.numpy(TRANSFORMS[name](backend.asarray(STACK, dtype)))
+    assert ours.shape == theirs.shape
+    tolerance = {"rtol": 1e-5, "atol": 1e-5} if dtype is np.float32 else backend.tolerance
+    np.testing.assert_allclose(ours, theirs, **tolerance)
+
+
+@pytest.mark.parametrize("name", sorted(set(TRANSFORMS) - {"rebalance"}))
+def test_valid_stays_valid(backend: Any, name: str) -> None:
+    """Whatever the matrix: empty, with empty classes, huge, tiny, soft. (rebalance says NaN, as it is told.)"""
+    cells = np.stack([STACK[0, 0], STACK[0, 1], STACK[1, 0], STACK[1, 1]]).astype(np.float64)
+    for scale in (1.0, 0.01, 1e-12, 1e9, 1e12):
+        matrics.check(TRANSFORMS[name](backend.asarray(cells * scale)))
+    matrics.check(TRANSFORMS[name](backend.asarray(np.full((3, 3), 2**30), np.int32)))
+
+
+def test_transpose_is_its_own_inverse(backend: Any) -> None:
+    cm = backend.asarray(STACK)
+    assert np.array_equal(backend.numpy(matrics.transpose(cm)), np.swapaxes(STACK, -1, -2))
+    assert np.array_equal(backend.numpy(matrics.transpose(matrics.transpose(cm))), STACK)
+
+
+def test_normalize(backend: Any) -> None:
+    cm = backend.asarray(STACK)
+    for over, axes in (("true", -1), ("pred", -2), ("all", (-2, -1))):
+        sums = backend.numpy(matrics.normalize(cm, over=over)).sum(axes)
+        np.testing.assert_allclose(sums, STACK.sum(axes) > 0, rtol=1e-6)
+
+
+def test_repair_only_what_needs_it(backend: Any) -> None:
+    repaired = backend.numpy(matrics.repair(backend.asarray(STACK)))
+    empty = (STACK.sum(-1) == 0).any(-1)
+    np.testing.assert_allclose(repaired, STACK + empty[..., None, None] / 4)
+    repaired = backend.numpy(matrics.repair(backend.asarray(STACK), where="zero_diagonal"))
+    zero = (np.diagonal(STACK, 0, -2, -1) == 0).any(-1)
+    np.testing.assert_allclose(repaired, STACK + zero[..., None, None] / 4)
+
+
+def test_rebalance(backend: Any) -> None:
+    sizes = STACK.sum(-1)
+    with np.errstate(all="ignore"):
+        wanted = STACK * np.sqrt(sizes[..., None, :] / sizes[..., :, None])
+    wanted[(sizes == 0).any(-1)] = np.nan
+    np.testing.assert_allclose(backend.numpy(matrics.rebalance(backend.asarray(STACK))), wanted, rtol=1e-6)
+    repaired = matrics.rebalance(matrics.repair(STACK))
+    np.testing.assert_allclose(
+        backend.numpy(matrics.rebalance(backend.asarray(STACK), empty="repair")), repaired, rtol=1e-6
+    )
+
+
+def test_one_vs_rest(backend: Any) -> None:
+    result = matrics.one_vs_rest(backend.asarray(STACK))
+    values = backend.numpy(result)
+    assert values.shape == (2, 3, 4, 2, 2)
+    assert values.dtype == (np.int64 if backend.float64 else np.float32)  # 32-bit sums could wrap
+    for k in range(4):
+        rest = [i for i in range(4) if i != k]
+        np.testing.assert_array_equal(values[..., k, 1, 1], STACK[..., k, k])
+        np.testing.assert_array_equal(values[..., k, 1, 0], STACK[..., k, rest].sum(-1))
+        np.testing.assert_array_equal(values[..., k, 0, 1], STACK[..., rest, k].sum(-1))
+        np.testing.assert_array_equal(values[..., k, 0, 0], STACK[..., rest, :][..., rest].sum((-2, -1)))
+    for name in ("mcc", "eve", "cen"):
+        each = matrics.get_metric(f"{name}:one_vs_rest")(backend.asarray(STACK))
+        np.testing.assert_allclose(
+            backend.numpy(matrics.get_metric(name)(result)), backend.numpy(each), rtol=1e-5, atol=1e-6
+        )
+
+
+def test_one_vs_rest_keeps_every_count() -> None:
+    """Integers stay exact where floats would not be."""
+    cm = np.asarray([[2**53 + 1, 1], [0, 3]])
+    assert matrics.one_vs_rest(cm)[0].tolist() == [[3, 0], [1, 2**53 + 1]]
+
+
+def test_pair_counts_by_counting_pairs(backend: Any) -> None:
+    y_true, y_pred = RANDOM.integers(0, 3, (2, 30))
+    wanted = np.zeros((2, 2))
+    for i in range(30):
+        for j in range(i):
+            wanted[int(y_true[i] == y_true[j]), int(y_pred[i] == y_pred[j])] += 1
+    cm = matrics.confusion_matrix(backend.asarray(y_true), backend.asarray(y_pred), num_classes=3)
+    np.testing.assert_array_equal(backend.numpy(matrics.pair_counts(cm)), wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda cm: matrics.normalize(cm, over="rows"), "over: expected"),
+        (lambda cm: matrics.repair(cm, where="nowhere"), "where: expected"),
+        (lambda cm: matrics.rebalance(cm, empty="zero"), "empty: expected 'nan' or 'repair', got 'zero'"),
+        (lambda cm: matrics.eigenvalues(cm, "C"), "matrix: expected 'B' or 'A', got 'C'"),
+    ],
+)
+def test_unknown_options(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call([[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.eigenvalues, matrics.gershgorin_bounds])
+def test_wrong_shape_or_dtype(function: Any) -> None:
+    with pytest.raises(ValueError, match=r"cm: expected one confusion matrix .* got shape \(2, 3\)"):
+        function(np.zeros((2, 3)))
+    with pytest.raises(TypeError, match=r"cm: expected counts .* got dtype complex128"):
+        function(np.zeros((2, 2), complex))
+
+
+def test_under_transformations(torch: Any) -> None:
+    torch._dynamo.reset()
+    cm = torch.from_numpy(STACK)
+
+    def everything(cm: Any) -> list[Any]:
+        bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
+        return [*(f(cm) for f in TRANSFORMS.values()), matrics.eigenvalues(cm), matrics.eigenvalues(cm, "A"), *bounds]
+
+    compiled = torch.compile(everything, fullgraph=True, backend="aot_eager")(cm)
+    mapped = torch.func.vmap(everything)(cm)
+    for plain, *others in zip(everything(cm), compiled, mapped, strict=True):
+        for other in others:
+            torch.testing.assert_close(plain, other, equal_nan=True)
+
+
+def test_under_jax(jax_backend: Any) -> None:
+    import jax
+
+    cm = jax_backend.asarray(STACK)
+
+    def everything(cm: Any) -> list[Any]:
+        bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
+        return [*(f(cm) for f in TRANSFORMS.values()), matrics.eigenvalues(cm), matrics.eigenvalues(cm, "A"), *bounds]
+
+    for plain, *others in zip(everything(cm), jax.jit(everything)(cm), jax.vmap(everything)(cm), strict=True):
+        for other in others:
+            np.testing.assert_allclose(plain, other, rtol=1e-5, atol=1e-6)
