@@ -19,9 +19,9 @@ from matrics.table import Table
 Invalid = Literal["warn", "raise", "nan"]
 TableFunction = Callable[[Table], Array]
 
-# A block's cells and about as many bytes of margins are to stay in a core's own cache. 256 KiB of cells was the best or
-# near it for every n on the machines tried; below 64 matrices the calls, not the memory, would be what costs.
-BLOCK_BYTES = 256 * 1024
+# A block's cells and about as many bytes of margins are to stay in a core's caches: 1 MiB of cells was the best or near
+# it for every n on the machines tried. With fewer than 64 matrices the calls, not the memory, would be what costs.
+BLOCK_BYTES = 1024 * 1024
 SMALLEST_BLOCK = 64
 
 
@@ -97,6 +97,7 @@ def _on_host(
     dtype = _backend.float_dtype(cm, np)
     size = max(SMALLEST_BLOCK, BLOCK_BYTES // (n * n * np.dtype(dtype).itemsize))
     starts = range(0, max(len(stack), 1), size)
+    integer, largest_exact = _backend.is_integer(cm, np), 2 ** (np.finfo(dtype).nmant + 1)
     found: dict[int, Array] = {}  # first matrix of a block -> its invalid matrices
 
     def score_block(start: int) -> list[Array]:
@@ -105,9 +106,13 @@ def _on_host(
         with np.errstate(all="ignore"):
             cells = np.empty((n, n, len(block)), dtype)
             np.copyto(cells, block.transpose(1, 2, 0), casting="unsafe")
-            table = Table(cells, np, class_first=True, zero_division=zero_division)
-            # One look, at two numbers of the whole block; NaN fails both comparisons.
-            if not len(block) or (cells.min() >= 0 and math.isfinite(table.total.max())):
+            # One look, at a few numbers of the whole block; NaN fails every comparison.
+            whole = integer or bool((cells == np.rint(cells)).all())
+            table = Table(cells, np, class_first=True, zero_division=zero_division, exact=whole)
+            largest = table.total.max(initial=0)
+            if whole and not largest < largest_exact:
+                table = Table(cells, np, class_first=True, zero_division=zero_division)
+            if cells.min(initial=0) >= 0 and math.isfinite(largest):
                 return [function(table) for function in functions]
             valid = table.valid
             found[start] = start + np.flatnonzero(~valid)

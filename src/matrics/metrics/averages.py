@@ -57,10 +57,10 @@ def one_vs_rest(measure: TableFunction) -> TableFunction:
 def mean_of_defined(values: Array, table: Table, weights: Array | None = None) -> Array:
     """The mean over classes, undefined ones left out unless ``zero_division`` makes numbers of them."""
     xp = table.xp
-    if math.isnan(table.zero_division):
-        missing = xp.isnan(values)
-        values = xp.where(missing, 0, values)
-        weights = xp.where(missing, 0, xp.ones_like(values) if weights is None else weights)
-    elif weights is None:
-        return xp.sum(values, axis=0) / table.n
-    return table.divide(xp.sum(values * weights, axis=0), xp.sum(weights, axis=0))
+    if not math.isnan(table.zero_division):
+        if weights is None:
+            return xp.sum(values, axis=0) / table.n
+        return table.divide(xp.sum(values * weights, axis=0), xp.sum(weights, axis=0))
+    missing = xp.isnan(values)
+    weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)
+    return table.divide(xp.sum(xp.where(missing, 0, values * weights), axis=0), xp.sum(weights, axis=0))

@@ -59,7 +59,8 @@ def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     """Eigenvalues entropy: how evenly the positive eigenvalues share the trace; 1 without errors.
 
-    ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell (Dembélé), or a class of zeros (what the author's R package does).
+    ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell
+    (Dembélé), or a class of zeros (what the author's R package does).
 
     Two things to know. It can be high for a classifier that is always wrong: classes swapped in pairs give ln(n/2) /
     ln n. And it is not symmetric: transposing [[9, 1], [80, 210]] takes it from 0.95 to 0.
