@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [--json FILE]
 
-Every figure is the best of several runs, nanoseconds a matrix, float64, one thread unless the column says otherwise; the
-rivals run in turn with ours, as machines drift. Nothing here is asserted.
+Every figure is the best of several runs, nanoseconds a matrix, float64, one thread unless the column says otherwise;
+the rivals run in turn with ours, as machines drift. Nothing here is asserted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measure(n: int) -> dict[str, float]:
     np.testing.assert_allclose(matrics.eve(stack), plain_eve(stack), rtol=1e-9, atol=1e-12)
     names = ("read", "plain panel", "panel", "panel, 2 workers", "plain EVE", "EVE", "EVE, 2 workers")
     times = best(
-        lambda: stack.sum(),
+        stack.sum,
         lambda: plain_panel(stack),
         lambda: matrics.score(stack, PANEL),
         lambda: matrics.score(stack, PANEL, workers=2),
@@ -91,7 +91,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="save the figures there")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     arguments = parser.parse_args()
-    print(f"NumPy {np.__version__}, {platform.machine()}, {os.cpu_count()} cores; ns a matrix (and times plain NumPy)\n")
+    print(
+        f"NumPy {np.__version__}, {platform.machine()}, {os.cpu_count()} cores; ns a matrix (and times plain NumPy)\n"
+    )
     print(f"{'n':>4} {'one read':>9} {'plain panel':>12} {'panel':>15} {'2 workers':>15}"
           f" {'plain EVE':>10} {'EVE':>15} {'2 workers':>15}")  # fmt: skip
     rows = []

@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -644,3 +645,36 @@ def test_memory_is_bounded(tmp_path):
     anonymous = int(re.search(r"RssAnon:\s+(\d+) kB", ran.stdout).group(1))
     assert anonymous < 400_000  # the stack has 432 MB; what is mapped from it can be dropped
     assert len(table(tmp_path / "o.parquet")["accuracy"]) == 60_000
+
+
+# The screens in the docs ----------------------------------------------------------------------------------------------
+
+SCREENS = [
+    (page.name, command, screen)
+    for page in (ROOT / "docs" / "cli.md", ROOT / "README.md")
+    for command, screen in re.findall(
+        r"```(?:console\n\$ |\n.*?&& )(matrics[^\n]*)\n(?:```\n\n```text\n)?(.*?)```",
+        page.read_text("utf-8"),
+        re.DOTALL,
+    )
+    if "--output" not in command and ("digits_sweep" in command or command.split()[1] in {"metrics", "describe"})
+]
+
+
+@pytest.mark.parametrize(("command", "screen"), [screen[1:] for screen in SCREENS], ids=[s[0] for s in SCREENS])
+def test_screens_of_the_docs(command, screen):
+    directory = ROOT if "examples/" in command else ROOT / "examples"
+    done = subprocess.run(
+        [sys.executable, "-c", "import matrics.cli; matrics.cli.main()", *shlex.split(command)[1:]],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=directory,
+        check=False,
+    )
+    assert (done.stdout + done.stderr).strip() == screen.strip()
+
+
+def test_there_are_screens():
+    assert {page for page, *_ in SCREENS} == {"cli.md", "README.md"}
+    assert len(SCREENS) >= 6

@@ -6,8 +6,8 @@ table's own business: class-first in blocks on the host, where they were given e
 times by a transposed stack), with only the margins brought class-first.
 
 No sum here is an inexact difference. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp`` loses
-every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Only where the host has seen that all cells
-are whole numbers and their sum is small enough for differences to be exact, differences they are, at a third of the cost.
+every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of the
+cost, only where the host has seen that all cells are whole numbers whose sum is small enough to make them exact.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     kind="overall",
     range=(0, 1),
     higher_is_better=True,
-    formula=r"\frac{I(true; pred)}{\tfrac{1}{2} (H(true) + H(pred))}",
+    formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{\tfrac{1}{2} (H(\mathrm{true}) + H(\mathrm{pred}))}",
     source="Dembélé, section 2 (normalizer=joint); Vinh et al. 2010",
     undefined="the normalizer is 0: a single true class, a single predicted one, or both",
     aliases=("normalized_mutual_information", "v_measure"),

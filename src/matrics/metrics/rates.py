@@ -292,7 +292,7 @@ def auc(t: Table) -> Array:
     kind="per_class",
     range=(-1, 1),
     higher_is_better=True,
-    formula=r"2\,auc - 1",
+    formula=r"2\,\mathrm{auc} - 1",
     source="Dembélé, equation 36",
     undefined="no item of the true class, or none of another",
     aliases=("gini_index",),

@@ -22,7 +22,7 @@ class GershgorinBounds(NamedTuple):
     upper: Array
     """1 + r, no eigenvalue of A or B is larger."""
     valid_lower: Array
-    """A bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
+    """A bound that holds for B, which is min_j b_jj (1 - r) if r <= 1, and else max_j b_jj (1 - r)."""
 
 
 def _symmetric(t: Table) -> Array:
@@ -57,7 +57,7 @@ def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
     aliases=("eigenvalues_entropy",),
 )
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
-    """Eigenvalues entropy: how evenly the positive eigenvalues share the trace; 1 without errors.
+    """Eigenvalues entropy: how evenly the positive eigenvalues share their sum; 1 without errors.
 
     ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell
     (Dembélé), or a class of zeros (what the author's R package does).

@@ -1,0 +1,130 @@
+"""The project's checks, each in an environment of its own: ``nox -s numpy``, ``nox -s docs``; ``nox -l`` lists them."""
+
+import shutil
+from pathlib import Path
+
+import nox
+
+# PyTorch's CPU build comes through pip and its settings, so pip makes the environments.
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "tests", "docs"]
+
+# A looser requirement downloads gigabytes of CUDA.
+TORCH = "torch==2.13.0"
+RUNNER = ("pytest", "hypothesis", "mpmath", "array-api-strict")
+EVERYTHING = ("tests", "src", "README.md", "docs")
+
+
+def one_backend(session: nox.Session, backend: str, *packages: str, paths: tuple[str, ...] = ("tests",)) -> None:
+    """Run the tests on one backend with no other installed; MATRICS_BACKEND tells tests/conftest.py which."""
+    session.install("-e", ".", *RUNNER, *packages)
+    command = ("python", "-m", "pytest", *(session.posargs or paths))
+    session.run(*command, env={"MATRICS_BACKEND": backend})
+
+
+@nox.session
+def numpy(session: nox.Session) -> None:
+    """NumPy alone; the docs, too, must hold without PyTorch and JAX."""
+    one_backend(session, "numpy", paths=("tests", "docs"))
+
+
+@nox.session
+def strict(session: nox.Session) -> None:
+    """The array API standard and nothing beyond it."""
+    one_backend(session, "strict")
+
+
+@nox.session
+def torch(session: nox.Session) -> None:
+    """PyTorch."""
+    one_backend(session, "torch", TORCH)
+
+
+@nox.session
+def jax(session: nox.Session) -> None:
+    """JAX as it comes: 32-bit."""
+    one_backend(session, "jax", "jax")
+
+
+@nox.session
+def jax_x64(session: nox.Session) -> None:
+    """JAX with 64-bit numbers."""
+    one_backend(session, "jax-x64", "jax")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Everything on all backends, with a report of the branches that no test takes."""
+    session.install("-e", ".[test]")
+    coverage = ("--cov", "--cov-branch", "--cov-report=term-missing")
+    command = ("python", "-m", "pytest", *coverage, *(session.posargs or EVERYTHING))
+    session.run(*command, env={"MATRICS_BACKEND": "all"})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff: rules and format."""
+    session.install("-e", ".[lint]")
+    session.run("ruff", "check", *(session.posargs or ["."]))
+    session.run("ruff", "format", "--check", *(session.posargs or ["."]))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict."""
+    session.install("-e", ".[cli,lint]")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The pages; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", *session.posargs, "docs", "docs/_build/html")
+
+
+@nox.session
+def doctests(session: nox.Session) -> None:
+    """Every example of the docstrings, the read-me and the pages."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", *(session.posargs or ["src", "README.md", "docs"]))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """The benchmarks; what follows ``--`` is handed to them."""
+    session.install("-e", ".[test]")
+    session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+BARE = """
+import importlib.util
+import matrics
+assert "site-packages" in matrics.__file__, matrics.__file__
+assert matrics.score([[8, 2], [2, 8]], "accuracy")["accuracy"] == 0.8
+for name in ("torch", "jax", "array_api_strict", "typer"):
+    assert importlib.util.find_spec(name) is None, name + " is installed"
+"""
+
+BARE_COMMAND = """
+import subprocess, sys
+run = subprocess.run([sys.argv[1]], capture_output=True, text=True)
+print(run.stdout + run.stderr, end="")
+assert run.returncode == 2, f"exit code {run.returncode}, expected 2"
+said = (run.stdout + run.stderr).strip()
+assert said.count("\\n") == 0 and "matrics[cli]" in said, "expected one line that names matrics[cli]"
+"""
+
+
+@nox.session(reuse_venv=False)
+def bare(session: nox.Session) -> None:
+    """The wheel alone, as ``pip install matrics`` has it."""
+    wheels = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), ".")
+    session.install(*map(str, wheels.glob("*.whl")))
+    # Away from the tree, so that what is imported is what is installed.
+    session.chdir(wheels)
+    session.run("python", "-c", BARE)
+    session.run("python", "-c", BARE_COMMAND, str(Path(session.bin) / "matrics"))
