@@ -204,6 +204,39 @@ def test_any_memory_order(order: str) -> None:
     np.testing.assert_allclose(matrics.mcc(view), matrics.mcc(view.copy()), rtol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scale_does_not_matter(dtype: type) -> None:
+    """From the smallest counts to the largest: no product leaves the range of the numbers."""
+    cm = np.asarray([[8, 2, 1], [3, 7, 2], [1, 1, 9]])
+    exponents = (-1060, -900, -300, 0, 300, 900, 1015) if dtype is np.float64 else (-130, -90, -30, 0, 30, 90, 120)
+    stack = np.ldexp(cm.astype(dtype), np.asarray(exponents)[:, None, None])
+    scores = matrics.score(stack, "all")
+    for name, values in scores.items():
+        np.testing.assert_allclose(values, matrics.score(cm, name)[name], rtol=1e-12 if dtype is np.float64 else 1e-5)
+    for name in ("mcc", "cohen_kappa", "f1", "recall"):  # a power of two changes no digit
+        assert len(set(scores[name].tolist())) == 1
+
+
+@pytest.mark.parametrize("n", [2, 5, 60])
+def test_neighbours_do_not_matter(n: int) -> None:
+    """Not in a single bit: what is seen of a block makes it cheaper, and changes no value."""
+    random = np.random.default_rng(n)
+    kinds = [
+        random.integers(0, 9, (20, n, n)),
+        random.uniform(0, 9, (20, n, n)),
+        10.0**17 * random.integers(0, 2, (20, n, n)),
+        1e-200 * random.uniform(0, 9, (20, n, n)),
+        np.zeros((20, n, n)),
+        -np.ones((20, n, n)),
+    ]
+    mixed = random.permutation(np.concatenate(kinds))
+    together = matrics.score(mixed, "all", invalid="nan")
+    for kind in kinds:
+        rows = [int(np.flatnonzero((mixed == cm).all((1, 2)))[0]) for cm in kind]
+        for name, values in matrics.score(np.asarray(kind, np.float64), "all", invalid="nan").items():
+            np.testing.assert_array_equal(values, together[name][rows], err_msg=name)
+
+
 @pytest.mark.parametrize("n", [2, 5, 60])
 def test_blocks_and_threads_change_nothing(n: int) -> None:
     stack = np.random.default_rng(n).integers(0, 50, (400_000 // n**2, n, n))

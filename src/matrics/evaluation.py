@@ -19,10 +19,14 @@ from matrics.table import Table
 Invalid = Literal["warn", "raise", "nan"]
 TableFunction = Callable[[Table], Array]
 
-# A block's cells and about as many bytes of margins are to stay in a core's caches: 1 MiB of cells was the best or near
-# it for every n on the machines tried. With fewer than 64 matrices the calls, not the memory, would be what costs.
-BLOCK_BYTES = 1024 * 1024
+# A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
+# are some twenty. Both were the best or near it for every n on the machines tried.
+BLOCK_CELLS_BYTES = 2 * 1024 * 1024
+BLOCK_MARGIN_BYTES = 512 * 1024
+# Fewer matrices in a block, and the calls are what costs, not the memory.
 SMALLEST_BLOCK = 64
+# From here on a row of cells is long enough for sums to run along it: then blocks stay in the order they came in.
+LEAST_CLASSES_IN_PLACE = 50
 
 
 class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
@@ -94,55 +98,111 @@ def _on_host(
     """The results, and what there is to say of invalid matrices."""
     batch_shape, n = cm.shape[:-2], cm.shape[-1]
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    dtype = _backend.float_dtype(cm, np)
-    size = max(SMALLEST_BLOCK, BLOCK_BYTES // (n * n * np.dtype(dtype).itemsize))
+    dtype = np.dtype(_backend.float_dtype(cm, np))
+    size = min(BLOCK_CELLS_BYTES // (n * n * dtype.itemsize), BLOCK_MARGIN_BYTES // (n * dtype.itemsize))
+    size = max(SMALLEST_BLOCK, min(size, len(stack)))
     starts = range(0, max(len(stack), 1), size)
-    integer, largest_exact = _backend.is_integer(cm, np), 2 ** (np.finfo(dtype).nmant + 1)
     found: dict[int, Array] = {}  # first matrix of a block -> its invalid matrices
 
-    def score_block(start: int) -> list[Array]:
+    def score_block(start: int, scratch: _Scratch) -> list[Array]:
         block = stack[start : start + size]
-        # errstate belongs to the thread, so it is set here. A block has rows of at least a cache line, class first.
-        with np.errstate(all="ignore"):
-            cells = np.empty((n, n, len(block)), dtype)
-            np.copyto(cells, block.transpose(1, 2, 0), casting="unsafe")
-            # One look, at a few numbers of the whole block; NaN fails every comparison.
-            whole = integer or bool((cells == np.rint(cells)).all())
-            table = Table(cells, np, class_first=True, zero_division=zero_division, exact=whole)
-            largest = table.total.max(initial=0)
-            if whole and not largest < largest_exact:
-                table = Table(cells, np, class_first=True, zero_division=zero_division)
-            if cells.min(initial=0) >= 0 and math.isfinite(largest):
-                return [function(table) for function in functions]
-            valid = table.valid
-            found[start] = start + np.flatnonzero(~valid)
-            if invalid == "raise" and len(found[start]):
-                raise InvalidConfusionMatrix(_describe_invalid(stack, batch_shape, found))
-            table = Table(np.where(valid, cells, 0), np, class_first=True, zero_division=zero_division)
-            return [np.where(valid, function(table), np.nan) for function in functions]
+        cells = _class_first(block, scratch.cells)
+        whole = _backend.is_integer(cm, np) or scratch.all_whole(cells)
+        table, valid = _look(cells, zero_division, whole=whole)
+        if valid is None:
+            return [function(table) for function in functions]
+        found[start] = start + np.flatnonzero(~valid)
+        if invalid == "raise":
+            raise InvalidConfusionMatrix(_describe_invalid(stack, batch_shape, found))
+        return [np.where(valid, function(table), np.nan) for function in functions]
 
-    def store(start: int, values: list[Array]) -> None:
-        for result, value in zip(results, values, strict=True):
-            result[start : start + size] = value.T
+    def score_blocks(starts: Sequence[int]) -> None:
+        scratch = _Scratch(size * n * n, dtype)
+        with np.errstate(all="ignore"):  # which belongs to the thread
+            for start in starts:
+                for result, value in zip(results, score_block(start, scratch), strict=True):
+                    result[start : start + size] = value.T
 
-    first = score_block(0)
+    with np.errstate(all="ignore"):
+        first = score_block(0, _Scratch(size * n * n, dtype))
     if len(starts) == 1:
         results = [np.ascontiguousarray(value.T) for value in first]
     else:
         results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
-        store(0, first)
-        threads = min(os.cpu_count() or 1 if workers == -1 else workers, len(starts) - 1)
+        threads = min((os.cpu_count() or 1) if workers == -1 else workers, len(starts))
         if threads == 1:
-            for start in starts[1:]:
-                store(start, score_block(start))
+            score_blocks(starts)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(lambda start: store(start, score_block(start)), starts[1:]))
+                list(pool.map(score_blocks, [starts[k::threads] for k in range(threads)]))
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
-    bad = {start: found[start] for start in sorted(found) if len(found[start])}
+    bad = {start: found[start] for start in sorted(found)}
     report = _describe_invalid(stack, batch_shape, bad) if bad and invalid == "warn" else None
     return results, report
+
+
+class _Scratch:
+    """Memory that a thread uses again for every block: fresh pages cost more than what is done with them."""
+
+    def __init__(self, size: int, dtype: Any) -> None:
+        self.cells = np.empty(size, dtype)
+        self._rounded = np.empty(0, dtype)
+        self._equal = np.empty(0, np.bool_)
+
+    def all_whole(self, cells: Array) -> bool:
+        """Whether all cells are whole numbers."""
+        if not self._equal.size:  # integers never ask
+            self._rounded, self._equal = np.empty_like(self.cells), np.empty(self.cells.size, np.bool_)
+        # In the order of their memory, whichever of the two it is.
+        flat = cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)
+        rounded = np.rint(flat, out=self._rounded[: flat.size].reshape(flat.shape))
+        return bool(np.equal(flat, rounded, out=self._equal[: flat.size].reshape(flat.shape)).all())
+
+
+def _class_first(block: Array, scratch: Array) -> Array:
+    """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
+    count, n, _ = block.shape
+    if n < LEAST_CLASSES_IN_PLACE:
+        cells = scratch[: block.size].reshape(n, n, count)
+        np.copyto(cells, block.transpose(1, 2, 0), casting="unsafe")
+        return cells
+    if block.dtype != scratch.dtype:
+        converted = scratch[: block.size].reshape(block.shape)
+        np.copyto(converted, block, casting="unsafe")
+        block = converted
+    return block.transpose(1, 2, 0)
+
+
+def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
+    """The table of a block, after one look at it, and which of its matrices are valid if not all are.
+
+    What is seen makes formulas cheaper, never different: the value of a matrix is the same, bit for bit, whatever its
+    neighbours in the block are.
+    """
+
+    def table(cells: Array, **seen: Any) -> Table:
+        return Table(cells, np, class_first=True, zero_division=zero_division, **seen)
+
+    made = table(cells, exact=whole)
+    total = made.total
+    # NaN fails every comparison.
+    smallest, largest = (total.min(), total.max()) if total.size else (1, 1)
+    if whole and not largest < 2 ** (np.finfo(cells.dtype).nmant + 1):  # beyond, differences may be rounded
+        made = table(cells)
+        total = made.total
+    valid = None
+    if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):
+        valid = made.valid
+        cells = cells.copy(order="K")  # in the same order, so that sums round alike
+        cells[..., ~valid] = 0
+        made = table(cells)
+        total = made.total
+    # Products of two counts must neither overflow nor vanish. A power of two changes no digit of them.
+    limits = np.finfo(cells.dtype)
+    if not (smallest > limits.tiny**0.2 and largest < limits.max**0.3):
+        made.scale = np.ldexp(cells.dtype.type(1), np.clip(-np.frexp(total)[1], limits.minexp + 2, limits.maxexp - 2))
+    return made, valid
 
 
 # Invalid matrices ---------------------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ class Table:
         What an undefined (0/0) measure is worth.
     exact
         Whether sums and differences of cells are known to be exact.
+    scale
+        A power of two for each matrix that brings extreme counts into range, on the host.
     """
 
     def __init__(
@@ -64,14 +66,17 @@ class Table:
         class_first: bool = False,
         zero_division: float = math.nan,
         exact: bool = False,
+        scale: Array | None = None,
     ) -> None:
         self.xp = xp
+        self.is_host = xp is np
         self.cells = cells
         self.class_first = class_first
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.zero_division = zero_division
         self.exact = exact
+        self.scale = scale
 
     # Memory order ---------------------------------------------------------------------------------------------------
 
@@ -213,10 +218,10 @@ class Table:
         lowest = self.xp.min(self.cells, axis=(self.true_axis, self.pred_axis))
         return (lowest >= 0) & self.xp.isfinite(self.total)
 
-    # Shares of the total: products of counts leave the range of the numbers, products of shares do not --------------
+    # Shares of the total ----------------------------------------------------------------------------------------------
 
     def share(self, x: Array) -> Array:
-        """``x`` (``[*batch]`` or ``[class, *batch]``) over the total; 0 in an empty matrix."""
+        """``x`` over the total, ``[*batch]`` or ``[class, *batch]``; 0 in an empty matrix."""
         return self.ratio(x, self.total if x.ndim == self.total.ndim else self.total[None, ...])
 
     @margin
@@ -239,21 +244,21 @@ class Table:
         """``pred`` over the total."""
         return self.share(self.pred)
 
-    @margin
-    def not_true_share(self) -> Array:
-        """``not_true`` over the total."""
-        return self.share(self.not_true)
+    def scaled(self, x: Array) -> Array:
+        """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
 
-    @margin
-    def not_pred_share(self) -> Array:
-        """``not_pred`` over the total."""
-        return self.share(self.not_pred)
+        Off the host that is the share of the total. On the host it is ``x`` itself, or ``x`` over a power of two where
+        the counts are extreme, which gives the same bits.
+        """
+        if not self.is_host:
+            return self.share(x)
+        return x if self.scale is None else x * self.scale
 
     @margin
     def covariance(self) -> Array:
-        """Σ tp tn - fp fn in shares, which is Σ p_kk - Σ true pred without the cancellation: ``[*batch]``."""
-        products = self.tp_share * self.share(self.tn) - self.share(self.fp) * self.share(self.fn)
-        return self.xp.sum(products, axis=0)
+        """Σ tp tn - fp fn, scaled: m Σ tp - Σ true pred without the cancellation. ``[*batch]``."""
+        hits = self.scaled(self.tp) * self.scaled(self.tn)
+        return self.xp.sum(hits - self.scaled(self.fp) * self.scaled(self.fn), axis=0)
 
     @margin
     def share_log_share(self) -> Array:
@@ -279,15 +284,21 @@ class Table:
 
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b``; ``zero_division`` where b is 0."""
-        if self.xp is np:  # in silence: the block is under errstate, and nothing asks for a gradient
-            return np.where(b == 0, self.zero_division, a / b)
+        if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
+            return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
         return self.define(self.ratio(a, b), b != 0)
 
     def ratio(self, a: Array, b: Array) -> Array:
         """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
+        if self.all_positive(b):
+            return a / b
         # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
         empty = b == 0
         return self.xp.where(empty, 0, a / self.xp.where(empty, 1, b))
+
+    def all_positive(self, x: Array) -> bool:
+        """Whether the host has seen that nothing here is 0; elsewhere nobody looks."""
+        return self.is_host and x.size > 0 and bool(x.min() > 0)
 
     def define(self, value: Array, condition: Array) -> Array:
         """``value`` where the condition holds; elsewhere the measure is undefined: ``zero_division``."""

@@ -70,4 +70,4 @@ def cohen_kappa(t: Table) -> Array:
     >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
     0.4000
     """
-    return t.divide(t.covariance, t.xp.sum(t.true_share * t.not_pred_share, axis=0))
+    return t.divide(t.covariance, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0))

@@ -27,7 +27,7 @@ def mcc(t: Table) -> Array:
     >>> matrics.mcc([[[8, 0], [0, 8]], [[10**17, 3], [2, 5]]])
     array([1.        , 0.6681531])
     """
-    true_variance = t.xp.sum(t.true_share * t.not_true_share, axis=0)
-    pred_variance = t.xp.sum(t.pred_share * t.not_pred_share, axis=0)
+    true_variance = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0)
+    pred_variance = t.xp.sum(t.scaled(t.pred) * t.scaled(t.not_pred), axis=0)
     # Not the root of the product, which leaves the range of float32, nor the product of roots, which misses 1 by a bit.
     return t.divide(t.covariance, t.sqrt(t.ratio(true_variance, pred_variance)) * pred_variance)
