@@ -103,6 +103,21 @@ def test_ignore_index(backend: Any, ignored: int) -> None:
     np.testing.assert_array_equal(backend.numpy(cm), by_hand(y_true[keep], y_pred[keep], 3))
 
 
+def test_ignored_samples_may_hold_anything(backend: Any) -> None:
+    """Padding is often ignored in the labels and junk in the predictions."""
+    y_true = backend.asarray([0, -100, 1])
+    for y_pred in ([0, -100, 1], [[0.9, 0.1], [np.nan, np.nan], [0.2, 0.8]]):
+        cm = matrics.confusion_matrix(y_true, backend.asarray(y_pred), num_classes=2, ignore_index=-100)
+        assert backend.numpy(cm).tolist() == [[1, 0], [0, 1]]
+
+
+def test_options_may_be_numpy_integers() -> None:
+    cm = matrics.confusion_matrix(
+        [0, 1], [[0.9, 0.1], [0.2, 0.8]], num_classes=np.int64(2), class_axis=np.int64(1), sample_ndim=np.int64(1)
+    )
+    assert cm.tolist() == [[1, 0], [0, 1]]
+
+
 @pytest.mark.parametrize("bad", [-1, 3, 200, -(2**31)])
 @pytest.mark.parametrize("which", ["y_true", "y_pred"])
 def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
@@ -124,7 +139,7 @@ def test_nan_scores(backend: Any) -> None:
     scores = np.asarray([[0.2, 0.8], [np.nan, 0.1], [0.9, np.nan]])
     arrays = [backend.asarray([1, 1, 0]), backend.asarray(scores)]
     if backend.name == "numpy":
-        with pytest.raises(ValueError, match="y_pred: expected scores, got NaN at"):
+        with pytest.raises(ValueError, match=r"y_pred: expected scores, got NaN for the sample at \(1,\)"):
             matrics.confusion_matrix(*arrays, num_classes=2)
     else:
         assert backend.numpy(matrics.confusion_matrix(*arrays, num_classes=2)).tolist() == [[0, 0], [0, 1]]
@@ -168,7 +183,12 @@ def test_lists_are_numpy() -> None:
         (([0, 1], [0, 1]), {"sample_ndim": 2}, ValueError, "at least sample_ndim=2 axes"),
         (([0, 1], [0, 1]), {"threshold": 0.5}, TypeError, "threshold: expected y_pred to be floating"),
         (([0, 1], [0.1, 0.9]), {"threshold": 0.5, "num_classes": 3}, ValueError, "expected num_classes=2, got 3"),
-        (([0, 1], [0, 1]), {"normalize": "rows"}, ValueError, "over: expected 'true', 'pred' or 'all'"),
+        (([0, 1], [0, 1]), {"normalize": "rows"}, ValueError, "normalize: expected 'true', 'pred' or 'all'"),
+        (([0, 1], [0, 1]), {"ignore_index": 1.5}, ValueError, "ignore_index: expected a 32-bit integer"),
+        (([0, 1], [0, 1]), {"ignore_index": True}, ValueError, "ignore_index: expected a 32-bit integer"),
+        (([0, 1], [0, 1]), {"sample_weight": [1j, 2]}, TypeError, "sample_weight: expected real numbers"),
+        (([0, 1], [0.1, 0.9]), {"threshold": "a"}, ValueError, "threshold: expected a number, got 'a'"),
+        (([0, 1], [0.1, 0.9]), {"threshold": float("nan")}, ValueError, "threshold: expected a number"),
         (([0, 1], [[0.2, 0.8]] * 2), {"class_axis": 2}, ValueError, "class_axis=2"),
         (([[0], [0, 1]], [0, 1]), {}, ValueError, "ragged"),
     ],
@@ -219,6 +239,16 @@ def test_soft_leaves_out_labels_out_of_range(backend: Any) -> None:
         assert backend.numpy(matrics.soft_confusion_matrix(y_true, probs)).tolist() == [[0.5, 0.5], [0, 0]]
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_soft_keeps_a_bad_probability_in_its_row(backend: Any, bad: float) -> None:
+    probs = backend.asarray([[0.5, 0.5], [bad, 1.0], [0.0, 1.0]])
+    left_out = matrics.soft_confusion_matrix(backend.asarray([0, 9, 1]), probs, ignore_index=9)
+    assert backend.numpy(left_out).tolist() == [[0.5, 0.5], [0, 1]]
+    cm = backend.numpy(matrics.soft_confusion_matrix(backend.asarray([0, 1, 0]), probs))
+    assert cm[0].tolist() == [0.5, 1.5]
+    assert not np.isfinite(cm[1, 0])
+
+
 def test_soft_needs_floats() -> None:
     with pytest.raises(TypeError, match="probs: expected floating probabilities, got dtype int64"):
         matrics.soft_confusion_matrix([0, 1], [[0, 1], [1, 0]])
@@ -255,6 +285,39 @@ def test_torch(torch: Any) -> None:
     assert [tuple(x.shape) for x in meta] == [(3, 3, 3)] * 2
     probs = logits[0].softmax(-1).requires_grad_()
     assert torch.autograd.gradcheck(lambda p: matrics.soft_confusion_matrix(y_true[0], p), (probs,))
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_torch_compiles_for_another_batch_size(torch: Any, dynamic: Any) -> None:
+    """The last batch of an epoch is smaller: sizes become symbols, and nothing breaks."""
+
+    def count(y_true: Any, y_pred: Any, logits: Any) -> tuple[Any, Any]:
+        return (
+            matrics.confusion_matrix(y_true, y_pred, num_classes=3)
+            + matrics.confusion_matrix(y_true, logits, num_classes=3),
+            matrics.soft_confusion_matrix(y_true, logits.softmax(-1)),
+        )
+
+    torch._dynamo.reset()
+    compiled = torch.compile(count, fullgraph=True, backend="aot_eager", dynamic=dynamic)
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(0, 3, (2, 50)))
+    logits = torch.from_numpy(RANDOM.normal(size=(50, 3)))
+    for size in (50, 17, 3):
+        arrays = (y_true[:size], y_pred[:size], logits[:size])
+        for a, b in zip(compiled(*arrays), count(*arrays), strict=True):
+            torch.testing.assert_close(a, b)
+
+
+def test_torch_export(torch: Any) -> None:
+    class Count(torch.nn.Module):
+        def forward(self, y_true: Any, y_pred: Any) -> Any:
+            return matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=3), "core")
+
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(0, 3, (2, 50)))
+    size = torch.export.Dim("size")
+    exported = torch.export.export(Count(), (y_true, y_pred), dynamic_shapes=({0: size}, {0: size})).module()
+    for name, value in exported(y_true[:20], y_pred[:20]).items():
+        torch.testing.assert_close(value, Count()(y_true[:20], y_pred[:20])[name])
 
 
 def test_jax(jax_backend: Any) -> None:

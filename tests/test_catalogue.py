@@ -159,9 +159,10 @@ def test_zero_division_is_the_value_of_an_undefined_measure(backend: Any) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_torch_compile(torch: Any, name: str) -> None:
-    """Each metric, with all its variants, in one graph without a break."""
+def test_torch_compile(torch: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Each metric, with all its variants, in one graph without a break, though none has been asked for before."""
     specs = variants(name)
+    monkeypatch.setattr("matrics.metrics.catalogue._SPECS", {})
     torch._dynamo.reset()
     compiled = torch.compile(lambda cm: matrics.score(cm, specs), fullgraph=True, backend="aot_eager")
     cm = torch.from_numpy(STACK)
@@ -172,11 +173,17 @@ def test_torch_compile(torch: Any, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
     metric = matrics.get_metric(name)
+    options: dict[str, Any] = {option.name: (option.choices or (2.5,))[-1] for option in metric.options}
+    if metric.kind == "per_class":
+        options["average"] = None
     torch._dynamo.reset()
-    compiled = torch.compile(lambda cm: metric(cm, zero_division=0.0), fullgraph=True, backend="aot_eager")
-    np.testing.assert_allclose(
-        compiled(torch.from_numpy(STACK)).numpy(), metric(STACK, zero_division=0.0), rtol=1e-9, atol=1e-12
-    )
+    for compiled in (
+        torch.compile(metric, fullgraph=True, backend="aot_eager"),
+        torch.compile(lambda cm, **options: metric.using(**options)(cm), fullgraph=True, backend="aot_eager"),
+    ):
+        np.testing.assert_allclose(
+            compiled(torch.from_numpy(STACK), **options).numpy(), metric(STACK, **options), rtol=1e-9, atol=1e-12
+        )
 
 
 # Inductor warns of what PyTorch itself still calls.
@@ -260,6 +267,32 @@ def test_torch_gradients_are_finite(torch: Any, cells: np.ndarray) -> None:
         (gradient,) = torch.autograd.grad(value.sum(), cm)
         assert torch.isfinite(value).all(), spec
         assert torch.isfinite(gradient).all(), spec
+
+
+# Soft cells fall off exponentially: what a confident network makes of a few samples, down to subnormal numbers.
+CONFIDENT = [
+    np.asarray([[5, small], [3, 2 * small]], np.float32) for small in (1e-10, 1e-20, 1e-25, 1e-30, 1e-37, 1e-40, 1e-44)
+]
+CONFIDENT += [cm.T.copy() for cm in CONFIDENT] + [cm[:, ::-1].copy() for cm in CONFIDENT]
+
+
+@pytest.mark.parametrize("cells", CONFIDENT, ids=lambda cm: str(cm.tolist()))
+def test_torch_gradients_of_confident_networks(torch: Any, cells: np.ndarray) -> None:
+    for spec in FORMULAS:
+        cm = torch.tensor(cells, requires_grad=True)
+        (gradient,) = torch.autograd.grad(matrics.get_metric(spec)(cm, zero_division=0).sum(), cm)
+        assert torch.isfinite(gradient).all(), spec
+
+
+def test_jax_gradients_of_confident_networks(jax_backend: Any) -> None:
+    import jax
+
+    def total(cm: Any) -> dict[str, Any]:
+        return {spec: values.sum() for spec, values in matrics.score(cm, FORMULAS, zero_division=0).items()}
+
+    stack = jax_backend.asarray(np.stack(CONFIDENT), np.float32)
+    for spec, gradients in jax.jit(jax.vmap(jax.jacrev(total)))(stack).items():
+        assert np.isfinite(gradients).all(), (spec, gradients[~np.isfinite(gradients).all((1, 2))])
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -327,6 +327,31 @@ def test_labels_as_text_and_without_groups(command, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "classes",
+    [
+        ["-3", "0", "2", "17"],  # integers, in their order
+        ["-9223372036854775808", "9223372036854775807"],
+        ["0x10", "16"],
+        ["001", "01", "1"],
+        ["+1", "1"],
+        ["-0", "0"],
+        ["10000000000000000001", "10000000000000000002"],  # more than 64 bits
+        ["1", "10", "2", "x"],  # text, in its order
+        ["10", "1e1", "inf", "nan"],
+        ["1.0.1", "1.0.2"],
+    ],
+    ids=",".join,
+)
+def test_classes_of_a_csv_are_what_is_written(command, tmp_path, classes):
+    # One column has only the first: what is in the other makes both text.
+    rows = [f"{classes[0]},{name}" for name in classes]
+    (tmp_path / "l.csv").write_text("\n".join(["y_true,y_pred", *reversed(rows)]))
+    code, out, _ = command("score", "l.csv", "--metrics", "recall:class")
+    assert code == 0
+    assert re.findall(r"^recall:class:(\S+)", out, re.MULTILINE) == classes
+
+
+@pytest.mark.parametrize(
     "labels",
     [
         pa.array([3, 5, 5], pa.uint64()),
@@ -343,6 +368,26 @@ def test_label_types_of_parquet(command, tmp_path, labels):
     code, out, err = command("score", "l.parquet", "--metrics", "accuracy", "--by", "g")
     assert (code, err) == (0, "")
     assert "2 matrices of 2 classes, 3 samples" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "shown"),
+    [
+        (pa.timestamp("ns"), 1, "1970-01-01 00:00:00.000000001"),
+        (pa.timestamp("ns"), 10**9, "1970-01-01 00:00:01"),
+        (pa.time64("ns"), 1, "00:00:00.000000001"),
+        (pa.timestamp("s"), 253402300800, "10000-01-01 00:00:00"),  # a year that Python does not know
+    ],
+    ids=str,
+)
+def test_groups_of_times(command, tmp_path, kind, first, shown):
+    groups = pa.array([first, first + 1, first + 1], kind)
+    pq.write_table(pa.table({"y_true": [0, 0, 1], "y_pred": [0, 1, 1], "g": groups}), tmp_path / "l.parquet")
+    code, out, err = command("score", "l.parquet", "--by", "g", "--metrics", "accuracy")
+    assert (code, err) == (0, "")
+    assert re.search(rf"^{shown}\S* +1\.000\*$", out, re.MULTILINE)
+    assert command("score", "l.parquet", "--by", "g", "--metrics", "accuracy", "--output", "o.parquet")[0] == 0
+    assert pq.read_table(tmp_path / "o.parquet")["g"].cast(kind).combine_chunks() == groups[:2]
 
 
 def test_npz(command, tmp_path):
@@ -394,15 +439,19 @@ def truncated_npz():
     Path("x.npz").write_bytes(Path("x.npz").read_bytes()[:300])
 
 
-def npz_of_other_files():
-    with zipfile.ZipFile("x.npz", "w") as archive:
-        archive.writestr("hello.txt", "hello")
+def npz_of(name, content):
+    def write():
+        with zipfile.ZipFile("x.npz", "w") as archive:
+            archive.writestr(name, content)
+
+    return write
 
 
 def folder():
     Path("x.npy").mkdir()
 
 
+DAMAGED = b"\x93NUMPY\x01\x00\x06\x00{'a':(\n"
 good = npy(STACK)
 good_labels = labels(y_true=[0, 1], y_pred=[0, 1], g=["a", "b"])
 WRONG = {
@@ -416,7 +465,8 @@ WRONG = {
     "no suffix": (text("x", "1"), ["x"], "got no suffix"),
     "empty npy": (text("x.npy", ""), ["x.npy"], "numpy.save"),
     "garbage npy": (text("x.npy", "garbage, not numpy"), ["x.npy"], "numpy.save"),
-    "damaged header": (text("x.npy", b"\x93NUMPY\x01\x00\x06\x00{'a':(\n"), ["x.npy"], "numpy.save"),
+    "damaged header": (text("x.npy", DAMAGED), ["x.npy"], "numpy.save wrote, got a header that cannot be read"),
+    "damaged header in npz": (npz_of("a.npy", DAMAGED), ["x.npz"], "numpy.savez wrote, got a header that cannot"),
     "truncated npy": (truncated_npy, ["x.npy"], "numpy.save"),
     "pickled npy": (npy([{}, None]), ["x.npy"], "Python objects"),
     "zip called npy": (lambda: (npz(a=STACK)(), Path("x.npz").rename("x.npy")), ["x.npy"], "numpy.save"),
@@ -424,7 +474,7 @@ WRONG = {
     "garbage npz": (text("x.npz", "garbage"), ["x.npz"], "no zip archive"),
     "truncated npz": (truncated_npz, ["x.npz"], "x.npz"),
     "npz without arrays": (npz(), ["x.npz"], "at least one array"),
-    "npz of other files": (npz_of_other_files, ["x.npz"], "x.npz"),
+    "npz of other files": (npz_of("hello.txt", "hello"), ["x.npz"], "x.npz"),
     "pickled npz": (npz(a=np.array([{}, None])), ["x.npz"], "numpy.savez"),
     "npz of mixed classes": (npz(a=np.eye(2), b=np.eye(3)), ["x.npz"], "a (2, 2), b (3, 3)"),
     "npz not square": (npz(a=np.eye(2), b=np.ones((2, 3))), ["x.npz"], "'b'"),
@@ -492,7 +542,12 @@ WRONG = {
     "null label in csv": (text("x.csv", "y_true,y_pred\n1,1\n1,\n"), ["x.csv"], "the first in row 2"),
     "null group": (labels(y_true=[1], y_pred=[1], g=pa.array([None], pa.int8())), ["x.parquet", "--by", "g"], "'g'"),
     "float labels": (labels(y_true=[1.0], y_pred=[1.0]), ["x.parquet"], "integers or text, got double"),
-    "float labels in csv": (text("x.csv", "y_true,y_pred\n1,1.0\n"), ["x.csv"], "integers or text, got double"),
+    "float labels in csv": (
+        text("x.csv", "y_true,y_pred\n1.0,0.5\n"),
+        ["x.csv"],
+        "x.csv: expected labels, integers or text, got decimal numbers such as '1.0'",
+    ),
+    "some float labels in csv": (text("x.csv", "y_true,y_pred\n1,1.0\n0,1e-05\n"), ["x.csv"], "such as '1.0'"),
     "labels of two types": (labels(y_true=[1], y_pred=["1"]), ["x.parquet"], "of one type"),
     "no rows": (
         labels(y_true=pa.array([], pa.int8()), y_pred=pa.array([], pa.int8())),
@@ -506,7 +561,14 @@ WRONG = {
         ["x.parquet"],
         "expected labels of few classes, got 40,000",
     ),
-    "groups that do not sort": (labels(y_true=[1], y_pred=[1], g=[[1]]), ["x.parquet", "--by", "g"], "x.parquet: "),
+    **{
+        f"groups of {kind}": (
+            labels(y_true=[1], y_pred=[1], g=values),
+            ["x.parquet", "--by", "g"],
+            f"x.parquet: column 'g': expected numbers, text or times, got {kind}",
+        )
+        for kind, values in {"list": [[1]], "struct": [{"a": 1}], "halffloat": np.ones(1, np.float16)}.items()
+    },
     "output directory": (good, ["x.npy", "--output", "nowhere/o.csv"], "expected an existing directory, got 'nowhere'"),
     "output suffix": (good, ["x.npy", "--output", "o.xlsx"], "expected a name that ends in .csv or .parquet"),
     "output is input": (text("x.csv", "1,2\n3,4\n"), ["x.csv", "--output", "x.csv"], "expected another file"),
@@ -543,11 +605,29 @@ def test_wrong_names_are_one_line(command, arguments, expected):
     assert expected in err
 
 
-def test_usage_errors(command):
-    for arguments in (["score"], ["scores"], ["score", "x.npy", "--nope"]):
-        code, _, err = command(*arguments)
-        assert code == 2
-        assert "Traceback" not in err
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["score"], "path"),
+        (["scores"], "scores"),
+        (["--nope"], "--nope"),
+        (["score", "x.npy", "--nope"], "--nope"),
+        (["score", "x.npy", "y.npy"], "y.npy"),
+        (["score", "x.npy", "--by"], "--by"),
+    ],
+)
+def test_usage_errors_are_one_line(command, arguments, expected):
+    code, out, err = command(*arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("matrics: ")
+    assert expected.lower() in err.lower()
+
+
+def test_help(command):
+    for arguments in ([], ["--help"], ["score", "--help"]):
+        code, out, err = command(*arguments)
+        assert (code, err) == (0, "")
+        assert "Usage: " in out
 
 
 def test_failure_halfway_leaves_nothing(command, monkeypatch, tmp_path):
@@ -562,6 +642,14 @@ def test_failure_halfway_leaves_nothing(command, monkeypatch, tmp_path):
         assert "got -1 in the cell [1, 0] (from 0) of matrix [2]" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "s.npy"]
     assert (tmp_path / "o.csv").read_text() == "precious"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="counts the whole path")
+def test_output_of_a_long_name(command, tmp_path):
+    np.save(tmp_path / "s.npy", STACK)
+    name = f"{'o' * 250}.csv"
+    assert command("score", "s.npy", "--output", name)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name, "s.npy"]
 
 
 def test_disk_full_names_the_output(command, monkeypatch, tmp_path):

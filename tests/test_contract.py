@@ -43,8 +43,10 @@ def test_binary(backend: Any) -> None:
     assert backend.numpy(matrics.score(cm, "recall:binary")["recall:binary"]) == pytest.approx(0.6)
     with pytest.raises(ValueError, match="average='binary' is for 2×2 matrices, got 3×3"):
         matrics.recall(backend.asarray(CM), average="binary")
-    with pytest.raises(ValueError, match="pos_label: expected 0 or 1"):
-        matrics.recall(cm, average="binary", pos_label=2)
+    for label in (2, True, 1.5, "1"):
+        for average in ("binary", "macro"):
+            with pytest.raises(ValueError, match="pos_label: expected 0 or 1"):
+                matrics.recall(cm, average=average, pos_label=label)
 
 
 def test_an_undefined_binary_mcc_is_nan_or_what_is_asked() -> None:
@@ -105,6 +107,24 @@ def test_a_sum_that_overflows_is_invalid_and_not_wrong(backend: Any) -> None:
     assert np.isnan(backend.numpy(matrics.accuracy(cm, invalid="nan")))
     with pytest.raises(matrics.InvalidConfusionMatrix, match="it has a sum beyond the largest"):
         matrics.check(cm)
+
+
+def test_raise_counts_all_of_them() -> None:
+    stack = np.ones((200_000, 2, 2))
+    stack[[10, 150_000], 0, 0] = -1
+    with pytest.raises(matrics.InvalidConfusionMatrix, match=r"2 of 200000 .* \[10\] .*\[150000\]"):
+        matrics.score(stack, "mcc", invalid="raise")
+
+
+def test_raise_of_bfloat16(torch: Any) -> None:
+    with pytest.raises(matrics.InvalidConfusionMatrix, match=r"has the cell -5\.0"):
+        matrics.check(-torch.tensor(CM).bfloat16())
+
+
+def test_zero_division_has_no_say_in_the_dtype() -> None:
+    cm = np.asarray(EMPTY, np.float32)
+    for value in matrics.score(cm, "all", zero_division=np.float64(0)).values():
+        assert value.dtype == np.float32
 
 
 def test_raise_cannot_look_under_jit(jax_backend: Any) -> None:
@@ -253,6 +273,8 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
     [
         ({"zero_division": "warn"}, TypeError, "zero_division: expected a number"),
         ({"zero_division": True}, TypeError, "zero_division: expected a number"),
+        ({"zero_division": np.inf}, ValueError, "zero_division: expected a finite number or NaN"),
+        ({"zero_division": 10**400}, ValueError, "zero_division: expected a finite number or NaN"),
         ({"invalid": "ignore"}, ValueError, "invalid: expected 'warn', 'raise' or 'nan', got 'ignore'"),
         ({"workers": 0}, ValueError, "workers: expected a number of threads"),
         ({"workers": 1.5}, ValueError, "workers: expected a number of threads"),
@@ -288,6 +310,7 @@ def test_keys_are_the_specs_as_given() -> None:
         ("youden-j:micro", "informedness:micro"),
         ("joint_entropy(base=e)", "joint_entropy"),
         ("mutual_information(base=2)", "mutual_information(base=2)"),
+        ("mcc:One-vs-Rest", "mcc:one_vs_rest"),
         ("eve(empty=repair):one_vs_rest", "eve(empty=repair):one_vs_rest"),
     ],
 )
@@ -310,6 +333,8 @@ def test_specs_print_canonically(spec: str, printed: str) -> None:
         ("nmi(normalizer=sum)", ValueError, "expected normalizer to be 'arithmetic' or 'joint'"),
         ("nmi(mean=joint)", TypeError, "nmi has no option 'mean'; it takes normalizer"),
         ("mcc(beta=2)", TypeError, "mcc has no option 'beta'; it takes no options"),
+        ("fbeta(beta=2,beta=3)", ValueError, "expected every option once, got 'beta' twice"),
+        ("fbeta(beta=e)", ValueError, "expected beta to be a number above 0, got 'e'"),
         ("nmi(joint)", ValueError, "expected option=value in the brackets, got 'joint'"),
         ("nmi(normalizer=joint", ValueError, "expected name\\(option=value,...\\)\\[:average\\]"),
     ],
@@ -331,6 +356,11 @@ def test_bad_metrics_arguments() -> None:
         matrics.mcc(CM, pos_label=0)
     with pytest.raises(ValueError, match="unknown group 'everything': expected one of core, overall, all"):
         matrics.list_metrics("everything")
+
+
+def test_macro_is_the_same_metric_whether_said_or_not() -> None:
+    assert matrics.recall == matrics.recall.using(average="macro")
+    assert len({matrics.recall, matrics.recall.using(average="macro"), matrics.get_metric("tpr")}) == 1
 
 
 # Imports ------------------------------------------------------------------------------------------------------------

@@ -47,6 +47,27 @@ def test_valid_stays_valid(backend: Any, name: str) -> None:
     matrics.check(TRANSFORMS[name](backend.asarray(np.full((3, 3), 2**30), np.int32)))
 
 
+@pytest.mark.parametrize("name", sorted(TRANSFORMS))
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -3.0])
+def test_invalid_stays_invalid(backend: Any, name: str, bad: float) -> None:
+    """Wherever the bad cell is: nothing of it may come out as a count. And the other matrices are as they were."""
+    stack = np.tile(np.asarray([[5.0, 1.0, 2.0], [2.0, 9.0, 1.0], [1.0, 3.0, 4.0]]), (10, 1, 1))
+    stack[np.arange(9), np.arange(9) // 3, np.arange(9) % 3] = bad
+    dtypes = [np.float64, np.int64] if bad == -3 else [np.float64, np.float32]
+    for dtype in dtypes:
+        result = backend.numpy(TRANSFORMS[name](backend.asarray(stack, dtype)))
+        with pytest.warns(RuntimeWarning, match="invalid"):
+            accuracy = matrics.accuracy(result)
+        good = backend.numpy(TRANSFORMS[name](backend.asarray(stack[9], dtype)))
+        assert np.isnan(accuracy[:9]).all()
+        np.testing.assert_allclose(result[9], good, rtol=1e-6)
+
+
+def test_one_vs_rest_does_not_wrap() -> None:
+    cm = matrics.one_vs_rest(np.full((3, 3), 2**61))
+    np.testing.assert_allclose(cm[0], [[4 * 2.0**61, 2 * 2.0**61], [2 * 2.0**61, 2.0**61]])
+
+
 def test_transpose_is_its_own_inverse(backend: Any) -> None:
     cm = backend.asarray(STACK)
     assert np.array_equal(backend.numpy(matrics.transpose(cm)), np.swapaxes(STACK, -1, -2))

@@ -7,6 +7,7 @@ Dispatch is a plain ``if``: a backend that is not named takes the array API stan
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from typing import Any
 
@@ -100,7 +101,10 @@ def _is_traced_tensor(x: Array, torch: Any) -> bool:
 
 def to_numpy(x: Array, xp: Namespace) -> Array:
     """The values on the host; waits for the device."""
-    return np.asarray(x.detach().cpu() if is_torch(xp) else x)
+    if is_torch(xp):
+        x = x.detach().cpu()
+        return np.asarray(x.float() if x.dtype == xp.bfloat16 else x)  # which NumPy does not know
+    return np.asarray(x)
 
 
 def device_option(like: Array, xp: Namespace) -> dict[str, Any]:
@@ -172,6 +176,18 @@ def class_index(n: int, like: Array, xp: Namespace) -> Array:
     return xp.arange(n, **device_option(like, xp))
 
 
+def divide(a: Array, b: Array, xp: Namespace) -> Array:
+    """``a / b`` for b that is not 0, with a gradient that is finite wherever it can be."""
+    if is_jax(xp):
+        # The square of b is in JAX's derivative, and leaves float32 for b below 1e-19 or above 1e19. A power of two
+        # brings it back, and changes no digit. (Dividing by a constant equal to b would not do: XLA simplifies it away.)
+        least = math.sqrt(float(xp.finfo(b.dtype).smallest_normal))
+        scale = xp.where(b < least, 1 / least, xp.where(b > 1 / least, least, 1))
+        scale = xp.astype(scale, b.dtype)
+        return (a * scale) / (b * scale)
+    return a / b
+
+
 def eigvalsh(x: Array, xp: Namespace) -> Array:
     """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
     return xp.linalg.eigvalsh(x)
@@ -190,9 +206,16 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
     if is_jax(xp):
         zeros = xp.zeros((batch, length, width), dtype=values.dtype)
         return zeros.at[xp.arange(batch)[:, None], rows].add(values)
+    if xp is np:
+        return np.stack([count(rows, length, values[:, :, k], values.dtype, xp) for k in range(width)], axis=-1)
     bins = class_index(length, rows, xp)
     one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
-    return xp.matmul(one_hot, values)
+    if is_integer(values, xp):
+        return xp.matmul(one_hot, values)
+    # A NaN must stay in its own row, and 0 times NaN is NaN.
+    finite = xp.isfinite(values)
+    sums = xp.matmul(one_hot, xp.where(finite, values, 0))
+    return xp.where(xp.matmul(one_hot, xp.astype(~finite, values.dtype)) > 0, xp.nan, sums)
 
 
 def count(bins: Array, length: int, weights: Array | None, dtype: Any, xp: Namespace) -> Array:

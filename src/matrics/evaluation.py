@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,6 +22,7 @@ TableFunction = Callable[[Table], Array]
 # are some twenty. Both were the best or near it for every n on the machines tried.
 BLOCK_CELLS_BYTES = 2 * 1024 * 1024
 BLOCK_MARGIN_BYTES = 512 * 1024
+FAR = 1e30  # what zero_division may be at most: within float32
 # Fewer matrices in a block, and the calls are what costs, not the memory.
 SMALLEST_BLOCK = 64
 # From here on a row of cells is long enough for sums to run along it: then blocks stay in the order they came in.
@@ -49,8 +49,11 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Namespace, Array]:
 
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
     """Raise at once for an option that no measure understands."""
-    if isinstance(zero_division, bool) or not isinstance(zero_division, Real):
+    if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
         raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {zero_division!r}")
+    number: Any = zero_division
+    if number > FAR or number < -FAR:
+        raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
     if invalid not in get_args(Invalid):
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
@@ -67,9 +70,12 @@ def evaluate(
 ) -> list[Array]:
     """Every function of the stack: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
     check_options(zero_division, invalid, workers)
+    zero_division = float(zero_division)  # a NumPy scalar would have a say in the dtype of the results
     xp, cm = as_stack(cm)
     if xp is np:
         results, report = _on_host(cm, functions, zero_division, invalid, workers)
+        if report is not None and invalid == "raise":
+            raise InvalidConfusionMatrix(report)
         if report is not None:
             # Two frames up is evaluate's caller, a public function; three is its user.
             warnings.warn(report, RuntimeWarning, stacklevel=3)
@@ -112,8 +118,6 @@ def _on_host(
         if valid is None:
             return [function(table) for function in functions]
         found[start] = start + np.flatnonzero(~valid)
-        if invalid == "raise":
-            raise InvalidConfusionMatrix(_describe_invalid(stack, batch_shape, found))
         return [np.where(valid, function(table), np.nan) for function in functions]
 
     def score_blocks(starts: Sequence[int]) -> None:
@@ -138,8 +142,7 @@ def _on_host(
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
     bad = {start: found[start] for start in sorted(found)}
-    report = _describe_invalid(stack, batch_shape, bad) if bad and invalid == "warn" else None
-    return results, report
+    return results, _describe_invalid(stack, batch_shape, bad) if bad and invalid != "nan" else None
 
 
 class _Scratch:
@@ -177,8 +180,8 @@ def _class_first(block: Array, scratch: Array) -> Array:
 def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
     """The table of a block, after one look at it, and which of its matrices are valid if not all are.
 
-    What is seen makes formulas cheaper, never different: the value of a matrix is the same, bit for bit, whatever its
-    neighbours in the block are.
+    What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever the others in
+    the block look like.
     """
 
     def table(cells: Array, **seen: Any) -> Table:
@@ -201,7 +204,8 @@ def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Ar
     # Products of two counts must neither overflow nor vanish. A power of two changes no digit of them.
     limits = np.finfo(cells.dtype)
     if not (smallest > limits.tiny**0.2 and largest < limits.max**0.3):
-        made.scale = np.ldexp(cells.dtype.type(1), np.clip(-np.frexp(total)[1], limits.minexp + 2, limits.maxexp - 2))
+        exponent = np.clip(-np.frexp(total)[1], limits.minexp + 2, limits.maxexp - 2)
+        made.scale = np.ldexp(cells.dtype.type(1), exponent)
     return made, valid
 
 

@@ -87,7 +87,9 @@ class Table:
     def sum_over(self, axis: int, x: Array) -> Array:
         """Sum cells over one class axis: ``[class, *batch]``."""
         sums = self.xp.sum(x, axis=axis)
-        return sums if self.class_first else self.lead(sums)
+        sums = sums if self.class_first else self.lead(sums)
+        # On the host cells may lie in another order, and then later sums would round differently.
+        return np.ascontiguousarray(sums) if self.is_host else sums
 
     def cellwise(self, x: Array) -> Array:
         """``[*batch]`` so that it broadcasts against the cells."""
@@ -118,7 +120,8 @@ class Table:
 
     def diagonal(self, x: Array) -> Array:
         """The diagonal of something in the order of the cells: ``[class, *batch]``."""
-        return self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
+        diagonal = self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
+        return np.ascontiguousarray(diagonal) if self.is_host else diagonal
 
     # Margins, [class, *batch] ---------------------------------------------------------------------------------------
 
@@ -234,16 +237,6 @@ class Table:
         """``tp`` over the total."""
         return self.share(self.tp)
 
-    @margin
-    def true_share(self) -> Array:
-        """``true`` over the total."""
-        return self.share(self.true)
-
-    @margin
-    def pred_share(self) -> Array:
-        """``pred`` over the total."""
-        return self.share(self.pred)
-
     def scaled(self, x: Array) -> Array:
         """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
 
@@ -255,30 +248,54 @@ class Table:
         return x if self.scale is None else x * self.scale
 
     @margin
+    def class_covariance(self) -> Array:
+        """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
+        return self.scaled(self.tp) * self.scaled(self.tn) - self.scaled(self.fp) * self.scaled(self.fn)
+
+    @margin
     def covariance(self) -> Array:
-        """Σ tp tn - fp fn, scaled: m Σ tp - Σ true pred without the cancellation. ``[*batch]``."""
-        hits = self.scaled(self.tp) * self.scaled(self.tn)
-        return self.xp.sum(hits - self.scaled(self.fp) * self.scaled(self.fn), axis=0)
+        """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
+        return self.xp.sum(self.class_covariance, axis=0)
+
+    # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
     @margin
     def share_log_share(self) -> Array:
-        """Values p ln p of the cells: the one logarithm pass that entropies and confusion entropies share."""
-        return self.x_log_x(self.shares)
+        """Values p ln p of the cells: the one logarithm pass that entropies and confusion entropies share.
+
+        Where p is nearly 1, its logarithm is that of the rest: p itself has no digits left for it.
+        """
+        xp, axes, shares = self.xp, (self.true_axis, self.pred_axis), self.shares
+        largest = xp.max(shares, axis=axes)
+        if self.is_host and not (largest > 0.5).any():
+            return self.x_log_x(shares)
+        rest = self.share(xp.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
+        return shares * self.log_share(shares, self.cellwise(rest))
 
     @margin
     def joint_entropy(self) -> Array:
-        """Entropy of the cells, in nats."""
+        """Entropy of the cells."""
         return 0 - self.xp.sum(self.share_log_share, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def true_entropy(self) -> Array:
-        """Entropy of the true classes' sizes, in nats."""
-        return self.entropy(self.true_share)
+        """Entropy of the true classes' sizes."""
+        return self.entropy(self.share(self.true), self.share(self.not_true))
 
     @margin
     def pred_entropy(self) -> Array:
-        """Entropy of the predicted classes' sizes, in nats."""
-        return self.entropy(self.pred_share)
+        """Entropy of the predicted classes' sizes."""
+        return self.entropy(self.share(self.pred), self.share(self.not_pred))
+
+    def entropy(self, shares: Array, rests: Array) -> Array:
+        """-Σ p ln p over the classes, where each rest is 1 - p."""
+        # 0 - x, since -x would be -0.0 for a single class.
+        return 0 - self.xp.sum(shares * self.log_share(shares, rests), axis=0)
+
+    def log_share(self, shares: Array, rests: Array) -> Array:
+        """Return ln p, from 1 - p where p is above ½; 0 where p is 0."""
+        xp, most = self.xp, shares > 0.5
+        return xp.where(most, xp.log1p(-xp.where(most, rests, 0)), self.log(xp.where(most, 1, shares)))
 
     # The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient ------------------------------------------
 
@@ -286,15 +303,19 @@ class Table:
         """``a / b``; ``zero_division`` where b is 0."""
         if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
             return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
-        return self.define(self.ratio(a, b), b != 0)
+        return self.define(self.ratio(a, b), ~self.is_zero(b))
 
     def ratio(self, a: Array, b: Array) -> Array:
         """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
         if self.all_positive(b):
             return a / b
         # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
-        empty = b == 0
-        return self.xp.where(empty, 0, a / self.xp.where(empty, 1, b))
+        empty = self.is_zero(b)
+        return self.xp.where(empty, 0, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
+
+    def is_zero(self, x: Array) -> Array:
+        """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
+        return x == 0 if self.is_host else x < float(self.xp.finfo(x.dtype).smallest_normal)
 
     def all_positive(self, x: Array) -> bool:
         """Whether the host has seen that nothing here is 0; elsewhere nobody looks."""
@@ -310,20 +331,16 @@ class Table:
 
     def sqrt(self, x: Array) -> Array:
         """Square root whose gradient at 0 is 0 instead of infinite."""
-        positive = x > 0
-        return self.xp.where(positive, self.xp.sqrt(self.xp.where(positive, x, 1)), 0)
-
-    def entropy(self, shares: Array) -> Array:
-        """-Σ p ln p over the classes, in nats."""
-        return 0 - self.xp.sum(self.x_log_x(shares), axis=0)  # 0 - x, since -x would be -0.0 for a single class
+        zero = self.is_zero(x)
+        return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
     def x_log_x(self, x: Array) -> Array:
         """Return x ln x; 0 where x is 0, with gradient 0."""
         return x * self.log(x)
 
     def log(self, x: Array) -> Array:
-        """Return ln x; 0 where x is not positive."""
-        return self.xp.log(self.xp.where(x > 0, x, 1))
+        """Return ln x; 0 where x is 0."""
+        return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
 
     # Other tables ---------------------------------------------------------------------------------------------------
 

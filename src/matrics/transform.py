@@ -1,7 +1,8 @@
-"""Stack to stack: none of these makes an invalid matrix of a valid one without being told to."""
+"""Stack to stack: a valid matrix stays valid, unless it is told to be NaN, and an invalid one stays invalid."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, get_args
 
 from matrics import _backend
@@ -19,9 +20,17 @@ def _table(cm: Any, *, floating: bool) -> Table:
     return Table((_backend.to_float if floating else _backend.to_wide)(cm, xp), xp)
 
 
-def _batch_first(table: Table, x: Array, axes: int) -> Array:
-    """``[a, b, *batch]`` with so many leading axes as ``(*B, a, b)``."""
-    return table.xp.permute_dims(x, (*range(axes, x.ndim), *range(axes)))
+def _invalid_stays(table: Table, result: Array) -> Array:
+    """The result ``(*B, …)`` with the invalid matrices' share of it invalid: NaN, or -1 where there is no NaN."""
+    marker = math.nan if _backend.is_float(result, table.xp) else -1
+    valid = table.xp.reshape(table.valid, (*table.valid.shape, *(1,) * (result.ndim - table.valid.ndim)))
+    return table.xp.where(valid, result, marker)
+
+
+def check_over(over: Any, name: str = "over") -> None:
+    """Raise unless this says over what to normalise; None says not at all."""
+    if over is not None and over not in get_args(Over):
+        raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {over!r}")
 
 
 def transpose(cm: Any) -> Array:
@@ -85,14 +94,13 @@ def normalize(cm: Any, over: Over = "true") -> Array:
     array([[0.75, 0.25],
            [0.  , 0.  ]])
     """
-    if over not in get_args(Over):
-        raise ValueError(f"over: expected 'true', 'pred' or 'all', got {over!r}")
+    check_over(over)
     t = _table(cm, floating=True)
     with _backend.quiet(t.xp):
         if over == "all":
-            return t.shares
+            return _invalid_stays(t, t.shares)
         sums = t.rowwise(t.true) if over == "true" else t.columnwise(t.pred)
-        return t.ratio(t.cells, sums)
+        return _invalid_stays(t, t.ratio(t.cells, sums))
 
 
 def repair(cm: Any, where: Where = "empty_class") -> Array:
@@ -132,7 +140,8 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
         raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {where!r}")
     t = _table(cm, floating=True)
     with _backend.quiet(t.xp):
-        return (t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))).cells
+        repaired = t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))
+        return _invalid_stays(t, repaired.cells)
 
 
 def rebalance(cm: Any, empty: Empty = "nan") -> Array:
@@ -174,11 +183,10 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
         raise ValueError(f"empty: expected 'nan' or 'repair', got {empty!r}")
     t = _table(cm, floating=True)
     with _backend.quiet(t.xp):
-        if empty == "repair":
-            t = t.repaired
-        root = t.sqrt(t.true)  # a root each: the quotient of two sizes could leave the range of the numbers
-        cells = t.ratio(t.cells, t.rowwise(root)) * t.columnwise(root)
-        return t.define(cells, t.cellwise(t.xp.all(t.true != 0, axis=0)))
+        whole = t.repaired if empty == "repair" else t
+        root = t.sqrt(whole.true)  # a root each: the quotient of two sizes could leave the range of the numbers
+        cells = t.ratio(whole.cells, t.rowwise(root)) * t.columnwise(root)
+        return _invalid_stays(t, t.define(cells, t.cellwise(t.xp.all(whole.true != 0, axis=0))))
 
 
 def one_vs_rest(cm: Any) -> Array:
@@ -194,8 +202,8 @@ def one_vs_rest(cm: Any) -> Array:
     Returns
     -------
     array, shape (*B, n, 2, 2)
-        ``[[tn, fp], [fn, tp]]``. Integers stay integers where there are 64-bit ones, and become floats where a sum
-        might wrap (default JAX).
+        ``[[tn, fp], [fn, tp]]``. Integers stay integers, and become floats where a sum might wrap: in default JAX,
+        which has none of 64 bits, and on NumPy, where looking is free, beyond 2**62 items.
 
     Raises
     ------
@@ -212,7 +220,11 @@ def one_vs_rest(cm: Any) -> Array:
            [ 1,  5]])
     """
     t = _table(cm, floating=False)
-    return _batch_first(t, t.xp.permute_dims(t.one_vs_rest.cells, (2, 0, 1, *range(3, t.cells.ndim + 1))), 3)
+    with _backend.quiet(t.xp):
+        if t.is_host and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
+            t = _table(cm, floating=True)
+        cells = t.one_vs_rest.cells  # [2, 2, class, *batch]
+        return _invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
 
 
 def pair_counts(cm: Any) -> Array:
@@ -229,7 +241,8 @@ def pair_counts(cm: Any) -> Array:
     -------
     array, shape (*B, 2, 2)
         Floating. Rows: the pair is apart (0) or together (1) in truth; columns: the same in the prediction. A soft
-        matrix of fewer than one pair together has 0 there.
+        matrix of fewer than one pair together has 0 there. Pairs are squares of counts: beyond 1e19 items they leave
+        float32, and beyond 1e154 float64.
 
     Raises
     ------
@@ -260,4 +273,5 @@ def pair_counts(cm: Any) -> Array:
         true_only = xp.sum(t.cells * rest_of_row, axis=axes) / 2
         pred_only = xp.sum(t.cells * rest_of_column, axis=axes) / 2
         apart = xp.sum(t.cells * elsewhere, axis=axes) / 2
-        return xp.stack([xp.stack([apart, pred_only], axis=-1), xp.stack([true_only, together], axis=-1)], axis=-2)
+        counts = [xp.stack([apart, pred_only], axis=-1), xp.stack([true_only, together], axis=-1)]
+        return _invalid_stays(t, xp.stack(counts, axis=-2))

@@ -12,25 +12,31 @@ def main() -> None:
     try:
         import pyarrow as pa
         import rich  # noqa: F401 (only whether it is there)
+        import typer
 
-        from matrics.cli.app import app
+        from matrics.cli.app import UsageError, app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"pyarrow", "rich", "typer"}:
             raise
         print("the command line needs the extra: pip install 'matrics[cli]'", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     try:
-        app()
+        # Not standalone, or typer would draw a box around what is wrong with the arguments.
+        sys.exit(app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False))
+    except typer.Abort:
+        sys.exit(130)
+    except UsageError as error:
+        message = error.format_message()
     except (ValueError, TypeError, OSError, MemoryError, pa.ArrowException) as error:
-        print(f"matrics: {_one_line(error)}", file=sys.stderr)  # noqa: T201
-        sys.exit(2)
+        message = _message(error)
+    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
+    print(f"matrics: {line}", file=sys.stderr)  # noqa: T201
+    sys.exit(2)
 
 
-def _one_line(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
-        message = f"{error.filename}: {error.strerror}"
-    elif isinstance(error, MemoryError):
-        message = f"not enough memory: {error}"
-    else:
-        message = str(error) or type(error).__name__
-    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    return str(error) or type(error).__name__

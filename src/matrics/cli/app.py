@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -18,10 +18,13 @@ from matrics.cli.write import check_output, open_output
 from matrics.metrics.catalogue import facts
 from matrics.scoring import resolve
 
+# The base of all that can be wrong with how a command is called. By way of typer, as some versions of it use click and
+# others bring a copy.
+UsageError: Any = typer.BadParameter.__base__
+
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
-    no_args_is_help=True,
     help="Stacks of confusion matrices, scored by any measure.",
 )
 

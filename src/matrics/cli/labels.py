@@ -49,15 +49,28 @@ def count_csv(path: Path, header: Sequence[str], by: Sequence[str]) -> Counted:
     for name in LABELS:
         position = table.column_names.index(name)
         table = table.set_column(position, name, pc.utf8_trim_whitespace(table[name]))
-    for kind in (pa.int64(), pa.float64()):  # labels are integers if all of both columns are
-        try:
-            numbers = [pc.cast(table[name], kind) for name in LABELS]
-        except pa.ArrowInvalid:
-            continue
-        for name, column in zip(LABELS, numbers, strict=True):
-            table = table.set_column(table.column_names.index(name), name, column)
-        break
+    for name, column in zip(LABELS, _numbers([table[name] for name in LABELS]), strict=True):
+        table = table.set_column(table.column_names.index(name), name, column)
     return _count(table, by)
+
+
+def _numbers(columns: list[Column]) -> list[Column]:
+    """Make integers of text if all of it is written as str(int) does: 01 and 0x10 are names, and stay text."""
+    both = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
+    if _all_match(both, "0|-?[1-9][0-9]*"):
+        try:
+            return [pc.cast(column, pa.int64()) for column in columns]
+        except pa.ArrowInvalid:  # longer than 64 bits: names
+            return columns
+    points = pc.match_substring(both, ".")
+    if pc.any(points).as_py() and _all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
+        decimal = both.filter(points)[0].as_py()
+        raise ValueError(f"expected labels, integers or text, got decimal numbers such as {decimal!r}")
+    return columns
+
+
+def _all_match(column: Column, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, f"^({pattern})$")).as_py())
 
 
 def count_parquet(path: Path, by: Sequence[str]) -> Counted:
@@ -139,7 +152,10 @@ def _group(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
     groups: dict[str, Column] = {}
     for name in by:
         column = _decoded(table[name])
-        values = _sorted_values(column)
+        try:
+            values = _sorted_values(column)
+        except pa.ArrowNotImplementedError as error:  # pyarrow sorts no lists, structs or 16-bit floats
+            raise ValueError(f"column {name!r}: expected numbers, text or times, got {column.type}") from error
         # Numbered anew after each column, so that the numbers stay below the number of rows.
         pairs, found = np.unique(found * len(values) + _codes(column, values), return_inverse=True)
         before, here = np.divmod(pairs, len(values))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from matrics.cli import labels
 from matrics.evaluation import as_stack
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Array = Any
+
+# Where NumPy's own message would be the Python parser's, which says nothing to a user.
+_BAD_HEADER = "expected arrays of numbers that {} wrote, got a header that cannot be read"
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Source:
     def name(self, position: int) -> str:
         """Give what the screen calls a matrix: its group, or its index like ``[1, 2]``."""
         columns = self.columns(position, position + 1)
-        named = [str(columns[key.name][0]) for key in self.keys if key.values is not None]
+        named = [_text(columns[key.name][0]) for key in self.keys if key.values is not None]
         index = [str(columns[key.name][0]) for key in self.keys if key.values is None]
         return ", ".join([*named, *([f"[{', '.join(index)}]"] if index else [])])
 
@@ -87,6 +91,13 @@ class Source:
     def heading(self) -> str:
         """What the names are names of."""
         return ", ".join(key.name for key in self.keys if key.values is not None) or "matrix"
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except (ValueError, OverflowError):  # a time that Python has no type for: to the nanosecond, or after the year 9999
+        return str(pc.cast(value, pa.string()))
 
 
 def read(path: Path, by: list[str], rows: str | None) -> Source:
@@ -106,7 +117,9 @@ def _read_npy(path: Path, by: list[str], rows: str | None) -> Source:
     try:
         # Of a big file, only the blocks that are asked for are ever in memory.
         stack = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, ArithmeticError, SyntaxError, tokenize.TokenError) as error:
+    except (SyntaxError, tokenize.TokenError) as error:
+        raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.save')}") from error
+    except (ValueError, ArithmeticError) as error:
         raise ValueError(f"{path}: expected an array of numbers that numpy.save wrote: {error}") from error
     return _matrices(path, stack, by, rows)
 
@@ -117,6 +130,8 @@ def _read_npz(path: Path, by: list[str], rows: str | None) -> Source:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
+    except (SyntaxError, tokenize.TokenError) as error:
+        raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.savez')}") from error
     except (ValueError, ArithmeticError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path}: expected arrays of numbers that numpy.savez wrote: {error}") from error
     if not arrays:

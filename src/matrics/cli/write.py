@@ -32,7 +32,8 @@ def check_output(output: Path, source: Path) -> None:
 @contextlib.contextmanager
 def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Give a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
-    temporary = output.with_name(f".{output.name}.{secrets.token_hex(4)}.tmp")
+    # A short name, whatever the length of the output's: that may be the longest there can be.
+    temporary = output.with_name(f".{secrets.token_hex(8)}.tmp")
     open_writer = _csv_writer if output.suffix.lower() == ".csv" else _parquet_writer
     try:
         with contextlib.ExitStack() as stack:

@@ -17,11 +17,15 @@ AVERAGES = {
 
 def check_average(average: Any, kind: str, name: str) -> str:
     """The average as a spec spells it (None means every class); raises with what this kind of measure takes."""
-    average = "class" if average is None else average
+    asked = average
+    if average is None:
+        average = "class"
+    elif isinstance(average, str):
+        average = average.strip().casefold().replace("-", "_")
     if average not in AVERAGES[kind]:
         what = "a class measure" if kind == "per_class" else "an overall measure"
         expected = ", ".join(repr(known) for known in AVERAGES[kind])
-        raise ValueError(f"{name} is {what}: expected average to be one of {expected}, got {average!r}")
+        raise ValueError(f"{name} is {what}: expected average to be one of {expected}, got {asked!r}")
     return str(average)
 
 
@@ -32,7 +36,7 @@ def average(measure: TableFunction, how: str, pos_label: int) -> TableFunction:
     if how == "macro":
         return lambda table: mean_of_defined(measure(table), table)
     if how == "weighted":
-        return lambda table: mean_of_defined(measure(table), table, weights=table.true_share)
+        return lambda table: mean_of_defined(measure(table), table, weights=table.share(table.true))
     if how == "micro":
         return lambda table: measure(table.pooled)[1, ...]
 
@@ -42,9 +46,7 @@ def average(measure: TableFunction, how: str, pos_label: int) -> TableFunction:
                 f"average='binary' is for 2×2 matrices, got {table.n}×{table.n}: take 'macro', 'weighted' or 'micro', "
                 "or every class with average=None (':class' in a spec)"
             )
-        if pos_label not in (0, 1):
-            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {pos_label!r}")
-        return measure(table)[pos_label, ...]
+        return measure(table)[int(pos_label), ...]
 
     return binary
 

@@ -52,6 +52,7 @@ def metric(
             aliases=tuple(aliases),
             options=_read_options(function),
         )
+        record.dress()
         for name in (record.name, *record.aliases):
             if _NAMES.setdefault(_fold(name), record.name) != record.name:
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[_fold(name)]}")
@@ -136,6 +137,8 @@ def _read_spec(spec: str) -> Metric:
             if part.strip():
                 if not equals:
                     raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
+                if option.strip() in options:
+                    raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
                 options[option.strip()] = value.strip()
     if colon:
         options["average"] = average.strip()

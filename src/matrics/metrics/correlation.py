@@ -29,5 +29,8 @@ def mcc(t: Table) -> Array:
     """
     true_variance = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0)
     pred_variance = t.xp.sum(t.scaled(t.pred) * t.scaled(t.not_pred), axis=0)
-    # Not the root of the product, which leaves the range of float32, nor the product of roots, which misses 1 by a bit.
-    return t.divide(t.covariance, t.sqrt(t.ratio(true_variance, pred_variance)) * pred_variance)
+    # Not the root of the product, which leaves the range of float32. The product of roots may miss 1 by a bit where the
+    # two are equal; there their mean is exact, and has the same gradient.
+    equal = true_variance == pred_variance
+    spread = t.xp.where(equal, (true_variance + pred_variance) / 2, t.sqrt(true_variance) * t.sqrt(pred_variance))
+    return t.divide(t.covariance, spread)

@@ -35,10 +35,9 @@ class Option:
                 return value
             expected = " or ".join(repr(choice) for choice in self.choices)
         else:
-            number = math.e if value == "e" else value
             try:
-                number = float(number)
-            except (TypeError, ValueError):
+                number = math.e if value == "e" and self.default == math.e else float(value)
+            except (TypeError, ValueError, OverflowError):
                 number = math.nan
             if self.above < number < math.inf:
                 return number
@@ -69,12 +68,14 @@ class Metric:
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
 
-    def __post_init__(self) -> None:
-        # What makes help(), doctest and Sphinx take the record for the function that the user calls.
+    def dress(self) -> None:
+        """Make help(), doctest and Sphinx take the record for the function that the user calls.
+
+        Once, for the metric of the catalogue: those made of it with ``using`` may be made inside a compiled graph.
+        """
         dressing = {
             "__wrapped__": self.function,
             "__module__": self.function.__module__,
-            "__name__": self.name,
             "__qualname__": self.name,
             "__doc__": compose(self),
             "__signature__": self._signature(),
@@ -86,16 +87,19 @@ class Metric:
         def keyword(name: str, default: Any) -> inspect.Parameter:
             return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
 
-        fixed = dict(self.fixed)
         return inspect.Signature(
             [
                 inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword("average", self.average or "macro"), keyword("pos_label", 1)] if self._averaged else []),
-                *(keyword(option.name, fixed.get(option.name, option.default)) for option in self.options),
+                *([keyword("average", "macro"), keyword("pos_label", 1)] if self._averaged else []),
+                *(keyword(option.name, option.default) for option in self.options),
                 keyword("zero_division", math.nan),
                 keyword("invalid", "warn"),
             ]
         )
+
+    @property
+    def __name__(self) -> str:
+        return self.spec
 
     @property
     def _averaged(self) -> bool:
@@ -108,6 +112,8 @@ class Metric:
 
     def bind(self, pos_label: int = 1, **options: Any) -> TableFunction:
         """The function of a Table that this metric with these options is."""
+        if isinstance(pos_label, bool) or pos_label not in (0, 1):
+            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {pos_label!r}")
         if pos_label != 1 and not self._averaged:
             raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
         metric = self.using(**options) if options else self
@@ -161,7 +167,7 @@ class Metric:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return (self.name, self.fixed, self.average)
+        return (self.name, self.fixed, self.average or ("macro" if self._averaged else None))
 
     def __reduce__(self) -> tuple[Any, ...]:
         from matrics.metrics.catalogue import get_metric  # which imports this module

@@ -195,7 +195,7 @@ def f1(t: Table) -> Array:
     >>> matrics.f1([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    return t.divide(2 * t.tp, 2 * t.tp + (t.fp + t.fn))
+    return t.divide(t.tp, t.tp + (t.fp + t.fn) / 2)
 
 
 @metric(
@@ -216,9 +216,11 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     >>> matrics.fbeta([[8, 2], [2, 3]], beta=2, average=None)
     array([0.8, 0.6])
     """
-    square = beta * beta
-    hits = (1 + square) * t.tp
-    return t.divide(hits, hits + (square * t.fn + t.fp))
+    # β² / (1 + β²) and 1 / (1 + β²), of which the square could leave the range of the numbers.
+    square = min(beta, 1 / beta) ** 2
+    smaller, larger = square / (1 + square), 1 / (1 + square)
+    missed, false = (larger, smaller) if beta > 1 else (smaller, larger)
+    return t.divide(t.tp, t.tp + (missed * t.fn + false * t.fp))
 
 
 @metric(
@@ -285,7 +287,7 @@ def auc(t: Table) -> Array:
     >>> matrics.auc([[8, 2], [4, 6]], average="binary")
     np.float64(0.7)
     """
-    return t.define((t.ratio(t.tp, t.true) + t.ratio(t.tn, t.not_true)) / 2, _both_sides(t))
+    return t.define((t.ratio(t.tp, t.true) + t.ratio(t.tn, t.not_true)) / 2, (t.true != 0) & (t.not_true != 0))
 
 
 @metric(
@@ -308,14 +310,14 @@ def gini(t: Table) -> Array:
     >>> round(float(matrics.gini([[8, 2], [4, 6]], average="binary")), 6)
     0.4
     """
-    return _recall_less_fpr(t)
+    return _informedness(t)
 
 
 @metric(
     kind="per_class",
     range=(-1, 1),
     higher_is_better=True,
-    formula=r"\frac{tp}{tp + fn} - \frac{fp}{fp + tn}",
+    formula=r"\frac{tp}{tp + fn} + \frac{tn}{tn + fp} - 1 = \frac{tp\,tn - fp\,fn}{(tp + fn)(tn + fp)}",
     source="Youden 1950; Powers 2011",
     undefined="no item of the true class, or none of another",
     aliases=("youden_j", "bookmaker_informedness", "peirce_skill_score"),
@@ -329,14 +331,14 @@ def informedness(t: Table) -> Array:
     >>> round(float(matrics.informedness([[8, 2], [4, 6]], average="binary")), 6)
     0.4
     """
-    return _recall_less_fpr(t)
+    return _informedness(t)
 
 
 @metric(
     kind="per_class",
     range=(-1, 1),
     higher_is_better=True,
-    formula=r"\frac{tp}{tp + fp} - \frac{fn}{fn + tn}",
+    formula=r"\frac{tp}{tp + fp} + \frac{tn}{tn + fn} - 1 = \frac{tp\,tn - fp\,fn}{(tp + fp)(tn + fn)}",
     source="Powers 2011",
     undefined="nothing is called the class, or everything is",
     aliases=("delta_p",),
@@ -350,12 +352,9 @@ def markedness(t: Table) -> Array:
     >>> round(float(matrics.markedness([[6, 2], [4, 8]], average="binary")), 6)
     0.4
     """
-    return t.define(t.ratio(t.tp, t.pred) - t.ratio(t.fn, t.not_pred), (t.pred != 0) & (t.not_pred != 0))
+    return t.divide(t.class_covariance, t.scaled(t.pred) * t.scaled(t.not_pred))
 
 
-def _both_sides(t: Table) -> Array:
-    return (t.true != 0) & (t.not_true != 0)
-
-
-def _recall_less_fpr(t: Table) -> Array:
-    return t.define(t.ratio(t.tp, t.true) - t.ratio(t.fp, t.not_true), _both_sides(t))
+def _informedness(t: Table) -> Array:
+    # Not as the difference of two rates, which loses the digits that they share.
+    return t.divide(t.class_covariance, t.scaled(t.true) * t.scaled(t.not_true))

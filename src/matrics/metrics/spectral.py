@@ -82,7 +82,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     values = _eigenvalues(t, _symmetric(t), present)
     positive = xp.where(values > 0, values, 0)
     shares = t.ratio(positive, xp.sum(positive, axis=0)[None, ...])
-    return t.define(t.entropy(shares) / math.log(t.n), present)
+    return t.define((0 - xp.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), present)
 
 
 def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
