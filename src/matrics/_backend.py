@@ -179,8 +179,8 @@ def class_index(n: int, like: Array, xp: Namespace) -> Array:
 def divide(a: Array, b: Array, xp: Namespace) -> Array:
     """``a / b`` for b that is not 0, with a gradient that is finite wherever it can be."""
     if is_jax(xp):
-        # The square of b is in JAX's derivative, and leaves float32 for b below 1e-19 or above 1e19. A power of two
-        # brings it back, and changes no digit. (Dividing by a constant equal to b would not do: XLA simplifies it away.)
+        # JAX's derivative has the square of b, which leaves float32 for b below 1e-19 or above 1e19. A power of two
+        # brings b back, and changes no digit. (Dividing by a constant equal to b would not do: XLA simplifies it away.)
         least = math.sqrt(float(xp.finfo(b.dtype).smallest_normal))
         scale = xp.where(b < least, 1 / least, xp.where(b > 1 / least, least, 1))
         scale = xp.astype(scale, b.dtype)
