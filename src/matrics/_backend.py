@@ -190,7 +190,7 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
 
 def eigvalsh(x: Array, xp: Namespace) -> Array:
     """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
-    return xp.linalg.eigvalsh(x)
+    return xp.linalg.eigvalsh(np.ascontiguousarray(x) if xp is np else x)  # which would gather every matrix by itself
 
 
 def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array:

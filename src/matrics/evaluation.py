@@ -237,7 +237,7 @@ def check(cm: Any) -> Array:
     Notes
     -----
     This looks at the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
-    where there are no values yet, it raises a TypeError.
+    where there are no values yet, it raises a TypeError (of a compiler's own kind under ``fullgraph=True``).
 
     Examples
     --------

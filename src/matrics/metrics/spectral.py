@@ -41,8 +41,9 @@ def _scaled(t: Table, b: Array) -> Array:
 def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
     """Ascending eigenvalues ``[class, *batch]`` of a stack in the order of the cells."""
     xp = t.xp
-    # One NaN or infinity makes LAPACK's callers raise for the whole stack, so those matrices are replaced by zeros.
-    safe = xp.where(t.cellwise(t.valid & defined), symmetric, 0)
+    # One NaN or infinity makes LAPACK's callers raise for the whole stack, so those matrices are replaced by zeros; on
+    # the host they have been already.
+    safe = symmetric if t.is_host else xp.where(t.cellwise(t.valid & defined), symmetric, 0)
     return t.lead(_backend.eigvalsh(t.as_matrices(safe), xp))
 
 
