@@ -344,20 +344,19 @@ class Table:
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
-    def _derive(self, cells: Array, *, class_first: bool) -> Table:
-        return Table(cells, self.xp, class_first=class_first, zero_division=self.zero_division)
+    def _two_by_two(self, cells: Array) -> Table:
+        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, scale=self.scale)
 
     @margin
     def one_vs_rest(self) -> Table:
         """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
         stack = self.xp.stack
-        cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
-        return self._derive(cells, class_first=True)
+        return self._two_by_two(stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])]))
 
     @margin
     def pooled(self) -> Table:
         """The 2×2 tables of all classes added up, for micro averages."""
-        return self._derive(self.xp.sum(self.one_vs_rest.cells, axis=2), class_first=True)
+        return self._two_by_two(self.xp.sum(self.one_vs_rest.cells, axis=2))
 
     @margin
     def repaired(self) -> Table:
@@ -367,4 +366,4 @@ class Table:
     def repair_where(self, condition: Array) -> Table:
         """1/n added to every cell of the matrices where the condition ``[*batch]`` holds."""
         cells = self.xp.where(self.cellwise(condition), self.cells + 1 / self.n, self.cells)
-        return self._derive(cells, class_first=self.class_first)
+        return Table(cells, self.xp, class_first=self.class_first, zero_division=self.zero_division)
