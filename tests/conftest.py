@@ -28,19 +28,6 @@ class Backend:
     asarray: Callable[..., Any]
     float64: bool  # whether there is one
 
-    @property
-    def xp(self) -> Any:
-        """The namespace that the arrays' owner would use."""
-        return type(self)._namespaces(self.name)
-
-    @staticmethod
-    def _namespaces(name: str) -> Any:
-        if name in ("jax", "jax-x64"):
-            import jax.numpy
-
-            return jax.numpy
-        return importlib.import_module(LIBRARIES[name])
-
     def numpy(self, x: Any) -> np.ndarray:
         if self.name == "torch":
             return x.detach().numpy()

@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -363,6 +364,20 @@ def test_bad_metrics_arguments() -> None:
 def test_macro_is_the_same_metric_whether_said_or_not() -> None:
     assert matrics.recall == matrics.recall.using(average="macro")
     assert len({matrics.recall, matrics.recall.using(average="macro"), matrics.get_metric("tpr")}) == 1
+
+
+def test_the_measure_of_the_contributing_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It works as it stands there, put into a family's file; and is gone again afterwards."""
+    from matrics.metrics import agreement, catalogue
+
+    for registry in ("_METRICS", "_NAMES", "_SPECS"):
+        monkeypatch.setattr(catalogue, registry, dict(getattr(catalogue, registry)))
+    guide = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text("utf-8")
+    source = guide.partition("```python\n")[2].partition("```")[0]
+    exec(source, dict(vars(agreement)))  # noqa: S102 (what a reader would paste)
+    values = matrics.score([[[5, 0], [5, 0]], [[10**17, 3], [2, 5]], [[3, 1], [1, 3]]], "hellinger")["hellinger"]
+    np.testing.assert_allclose(values[[0, 2]], [np.sqrt(1 - np.sqrt(0.5)), 0], atol=1e-15)
+    assert 0 < values[1] < 1e-8
 
 
 # Imports ------------------------------------------------------------------------------------------------------------

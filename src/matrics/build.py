@@ -114,7 +114,7 @@ def confusion_matrix(
         weight = xp.reshape(_check_weights(weights[0], xp), bins.shape)
         counts = _backend.count(bins, n * n + 1, weight, weight.dtype, xp)
     else:
-        counts = _backend.count(bins, n * n + 1, None, _backend.widest_int(bins, xp) or xp.int32, xp)
+        counts = _backend.count(bins, n * n + 1, None, _label_dtype(bins, xp), xp)
     cm = xp.reshape(counts[:, : n * n], (*batch_shape, n, n))
     return cm if normalize is None else _normalize(cm, over=normalize)
 
@@ -336,8 +336,7 @@ def _check_weights(weights: Array, xp: Namespace) -> Array:
     if not (_backend.is_integer(weights, xp) or _backend.is_float(weights, xp)):
         raise TypeError(f"sample_weight: expected real numbers, got dtype {weights.dtype}")
     weights = _backend.to_float(weights, xp)
-    if xp is np and not (np.isfinite(weights) & (weights >= 0)).all():
-        wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if xp is np and (wrong := ~(np.isfinite(weights) & (weights >= 0))).any():
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(f"sample_weight: expected finite weights of at least 0, got {weights[first]} at {first}")
     return weights

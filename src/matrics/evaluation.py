@@ -128,17 +128,17 @@ def _on_host(
                     result[start : start + size] = value.T
 
     with np.errstate(all="ignore"):
-        first = score_block(0, _Scratch(size * n * n, dtype))
-    if len(starts) == 1:
-        results = [np.ascontiguousarray(value.T) for value in first]
-    else:
-        results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
-        threads = min((os.cpu_count() or 1) if workers == -1 else workers, len(starts))
-        if threads == 1:
-            score_blocks(starts)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(score_blocks, [starts[k::threads] for k in range(threads)]))
+        first = score_block(0, _Scratch(size * n * n, dtype))  # which tells the shapes of the results
+    results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
+    for result, value in zip(results, first, strict=True):
+        result[:size] = value.T
+    rest = starts[1:]
+    threads = min((os.cpu_count() or 1) if workers == -1 else workers, len(rest))
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(score_blocks, [rest[k::threads] for k in range(threads)]))
+    elif rest:
+        score_blocks(rest)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
     bad = {start: found[start] for start in sorted(found)}

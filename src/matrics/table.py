@@ -232,11 +232,6 @@ class Table:
         """The cells over the total, in the order of the cells."""
         return self.ratio(self.cells, self.cellwise(self.total))
 
-    @margin
-    def tp_share(self) -> Array:
-        """``tp`` over the total."""
-        return self.share(self.tp)
-
     def scaled(self, x: Array) -> Array:
         """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
 

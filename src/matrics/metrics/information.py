@@ -147,7 +147,7 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     out of the logarithm leaves the pass that the joint entropy makes anyway, and one over the classes.
     """
     errors = t.share(t.fn) + t.share(t.fp)
-    reach = errors + (1 + diagonal_weight) * t.tp_share
+    reach = errors + (1 + diagonal_weight) * t.share(t.tp)
     log_cells = t.xp.sum(t.xp.where(t.is_diagonal, 0, t.share_log_share), axis=(t.true_axis, t.pred_axis))
     return t.xp.sum(errors * t.log(reach), axis=0) / 2 - log_cells
 
