@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -182,10 +183,25 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
         # JAX's derivative has the square of b, which leaves float32 for b below 1e-19 or above 1e19. A power of two
         # brings b back, and changes no digit. (Dividing by a constant equal to b would not do: XLA simplifies it away.)
         least = math.sqrt(float(xp.finfo(b.dtype).smallest_normal))
-        scale = xp.where(b < least, 1 / least, xp.where(b > 1 / least, least, 1))
+        size = xp.abs(b)
+        scale = xp.where(size < least, 1 / least, xp.where(size > 1 / least, least, 1))
         scale = xp.astype(scale, b.dtype)
         return (a * scale) / (b * scale)
     return a / b
+
+
+def on_host(function: Callable[..., Array], *arrays: Array, xp: Namespace) -> Array:
+    """What a function of NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
+    if xp is np:
+        return function(*arrays)
+    if not all(can_look(x, xp) for x in arrays):
+        raise TypeError(
+            "this measure needs SciPy, which runs on the host: it cannot be part of jit, compile, vmap or fake "
+            "tensors; call it outside"
+        )
+    like = arrays[0]
+    result = function(*(to_numpy(x, xp) for x in arrays))
+    return xp.asarray(result, dtype=like.dtype, **device_option(like, xp))
 
 
 def eigvalsh(x: Array, xp: Namespace) -> Array:

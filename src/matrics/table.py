@@ -20,6 +20,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Namespace
+from matrics.safety import Safe
 
 
 class margin:  # noqa: N801 (it reads as a decorator, like property)
@@ -41,7 +42,7 @@ class margin:  # noqa: N801 (it reads as a decorator, like property)
         return value
 
 
-class Table:
+class Table(Safe):
     """One stack of confusion matrices, seen class-first.
 
     Parameters
@@ -68,13 +69,11 @@ class Table:
         exact: bool = False,
         scale: Array | None = None,
     ) -> None:
-        self.xp = xp
-        self.is_host = xp is np
+        super().__init__(xp, zero_division)
         self.cells = cells
         self.class_first = class_first
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
-        self.zero_division = zero_division
         self.exact = exact
         self.scale = scale
 
@@ -216,6 +215,11 @@ class Table:
         return self.xp.sum(self.tp, axis=0)
 
     @margin
+    def errors(self) -> Array:
+        """Items called something else."""
+        return self.xp.sum(self.fn, axis=0)
+
+    @margin
     def valid(self) -> Array:
         """Whether every cell is finite and not negative, and their sum finite."""
         lowest = self.xp.min(self.cells, axis=(self.true_axis, self.pred_axis))
@@ -242,15 +246,121 @@ class Table:
             return self.share(x)
         return x if self.scale is None else x * self.scale
 
+    # Rates of the classes, [class, *batch]; 0 where there is nothing to divide by ---------------------------------
+
+    @margin
+    def tpr(self) -> Array:
+        """Hits over the items of the true class."""
+        return self.ratio(self.tp, self.true)
+
+    @margin
+    def tnr(self) -> Array:
+        """True negatives over the items of the other true classes."""
+        return self.ratio(self.tn, self.not_true)
+
+    @margin
+    def ppv(self) -> Array:
+        """Hits over the items called the class."""
+        return self.ratio(self.tp, self.pred)
+
+    @margin
+    def npv(self) -> Array:
+        """True negatives over the items called another class."""
+        return self.ratio(self.tn, self.not_pred)
+
+    @margin
+    def fnr(self) -> Array:
+        """Misses over the items of the true class."""
+        return self.ratio(self.fn, self.true)
+
+    @margin
+    def fpr(self) -> Array:
+        """False alarms over the items of the other true classes."""
+        return self.ratio(self.fp, self.not_true)
+
+    @margin
+    def in_truth(self) -> Array:
+        """Where a class has both items and others beside it, so that its two rates are defined."""
+        return (self.true != 0) & (self.not_true != 0)
+
+    @margin
+    def in_both(self) -> Array:
+        """Where a class has items and something is called so."""
+        return (self.true != 0) & (self.pred != 0)
+
+    @margin
+    def true_share(self) -> Array:
+        """Shares of the true classes."""
+        return self.share(self.true)
+
+    @margin
+    def pred_share(self) -> Array:
+        """Shares of the predicted classes."""
+        return self.share(self.pred)
+
+    @margin
+    def scaled_cells(self) -> Array:
+        """The cells, scaled as in ``scaled``."""
+        if not self.is_host:
+            return self.shares
+        return self.cells if self.scale is None else self.cells * self.scale
+
+    @margin
+    def outcomes(self) -> tuple[Array, Array, Array, Array]:
+        """The counts tp, fp, fn, tn of each class, as shares of the total."""
+        return self.share(self.tp), self.share(self.fp), self.share(self.fn), self.share(self.tn)
+
+    # Rates of the cells, in the order of the cells --------------------------------------------------------------------
+
+    @margin
+    def true_rates(self) -> Array:
+        """The cells over their true class: rows sum to 1, or to 0 for an empty class."""
+        return self.ratio(self.cells, self.rowwise(self.true))
+
+    @margin
+    def pred_rates(self) -> Array:
+        """The cells over their predicted class: columns sum to 1, or to 0 for a class that nothing is called."""
+        return self.ratio(self.cells, self.columnwise(self.pred))
+
+    @margin
+    def beyond_pred_share(self) -> Array:
+        """``true_rates`` less the share of the predicted class: 0 for a guess, and in empty rows."""
+        rest = self.true_rates - self.columnwise(self.pred_share)
+        return rest if self.all_positive(self.true) else self.xp.where(self.rowwise(self.true) == 0, 0, rest)
+
+    @margin
+    def beyond_true_share(self) -> Array:
+        """``pred_rates`` less the share of the true class: 0 for a guess, and in empty columns."""
+        rest = self.pred_rates - self.rowwise(self.true_share)
+        return rest if self.all_positive(self.pred) else self.xp.where(self.columnwise(self.pred) == 0, 0, rest)
+
+    # Covariance -------------------------------------------------------------------------------------------------------
+
     @margin
     def class_covariance(self) -> Array:
         """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
         return self.scaled(self.tp) * self.scaled(self.tn) - self.scaled(self.fp) * self.scaled(self.fn)
 
     @margin
+    def informedness(self) -> Array:
+        """Tpr + tnr - 1, not as a difference of rates, which loses the digits that they share."""
+        return self.ratio(self.class_covariance, self.scaled(self.true) * self.scaled(self.not_true))
+
+    @margin
+    def markedness(self) -> Array:
+        """Ppv + npv - 1, likewise."""
+        return self.ratio(self.class_covariance, self.scaled(self.pred) * self.scaled(self.not_pred))
+
+    @margin
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
         return self.xp.sum(self.class_covariance, axis=0)
+
+    @margin
+    def class_covariance_share(self) -> Array:
+        """Values (tp tn - fp fn) / m² of the classes."""
+        total = self.scaled(self.total)
+        return self.ratio(self.class_covariance, (total * total)[None, ...])
 
     # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
@@ -275,12 +385,18 @@ class Table:
     @margin
     def true_entropy(self) -> Array:
         """Entropy of the true classes' sizes."""
-        return self.entropy(self.share(self.true), self.share(self.not_true))
+        return self.entropy(self.true_share, self.share(self.not_true))
 
     @margin
     def pred_entropy(self) -> Array:
         """Entropy of the predicted classes' sizes."""
-        return self.entropy(self.share(self.pred), self.share(self.not_pred))
+        return self.entropy(self.pred_share, self.share(self.not_pred))
+
+    @margin
+    def class_error_logs(self) -> Array:
+        """Sums of p ln p over the errors of a class's row and column: ``[class, *batch]``."""
+        errors = self.xp.where(self.is_diagonal, 0, self.share_log_share)
+        return self.sum_over(self.pred_axis, errors) + self.sum_over(self.true_axis, errors)
 
     def entropy(self, shares: Array, rests: Array) -> Array:
         """-Σ p ln p over the classes, where each rest is 1 - p."""
@@ -292,50 +408,13 @@ class Table:
         xp, most = self.xp, shares > 0.5
         return xp.where(most, xp.log1p(-xp.where(most, rests, 0)), self.log(xp.where(most, 1, shares)))
 
-    # The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient ------------------------------------------
-
-    def divide(self, a: Array, b: Array) -> Array:
-        """``a / b``; ``zero_division`` where b is 0."""
-        if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
-            return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
-        return self.define(self.ratio(a, b), ~self.is_zero(b))
-
-    def ratio(self, a: Array, b: Array) -> Array:
-        """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
-        if self.all_positive(b):
-            return a / b
-        # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
-        empty = self.is_zero(b)
-        return self.xp.where(empty, 0, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
-
-    def is_zero(self, x: Array) -> Array:
-        """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
-        return x == 0 if self.is_host else x < float(self.xp.finfo(x.dtype).smallest_normal)
-
-    def all_positive(self, x: Array) -> bool:
-        """Whether the host has seen that nothing here is 0; elsewhere nobody looks."""
-        return self.is_host and x.size > 0 and bool(x.min() > 0)
-
-    def define(self, value: Array, condition: Array) -> Array:
-        """``value`` where the condition holds; elsewhere the measure is undefined: ``zero_division``."""
-        return self.xp.where(condition, value, self.zero_division)
-
     def undefined(self) -> Array:
         """An undefined value for every matrix, ``[*batch]`` (a measure of one class, for example)."""
         return self.xp.full_like(self.total, self.zero_division)
 
-    def sqrt(self, x: Array) -> Array:
-        """Square root whose gradient at 0 is 0 instead of infinite."""
-        zero = self.is_zero(x)
-        return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
-
-    def x_log_x(self, x: Array) -> Array:
-        """Return x ln x; 0 where x is 0, with gradient 0."""
-        return x * self.log(x)
-
-    def log(self, x: Array) -> Array:
-        """Return ln x; 0 where x is 0."""
-        return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
+    def undefined_classes(self) -> Array:
+        """An undefined value for every class, ``[class, *batch]``."""
+        return self.xp.full_like(self.tp, self.zero_division)
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
@@ -352,6 +431,19 @@ class Table:
     def pooled(self) -> Table:
         """The 2×2 tables of all classes added up, for micro averages."""
         return self._two_by_two(self.xp.sum(self.one_vs_rest.cells, axis=2))
+
+    @margin
+    def pairs(self) -> Table:
+        """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices."""
+        # Each pair is two of: the same cell, the same row, the same column, or neither.
+        xp, axes = self.xp, (self.true_axis, self.pred_axis)
+        rest_of_row, rest_of_column, elsewhere = self.around
+        together = xp.clip(xp.sum(self.cells * (self.cells - 1), axis=axes) / 2, 0, None)
+        true_only = xp.sum(self.cells * rest_of_row, axis=axes) / 2
+        pred_only = xp.sum(self.cells * rest_of_column, axis=axes) / 2
+        apart = xp.sum(self.cells * elsewhere, axis=axes) / 2
+        cells = xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])])
+        return Table(cells, xp, class_first=True, zero_division=self.zero_division)
 
     @margin
     def repaired(self) -> Table:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from matrics._backend import Array
 from matrics.metrics.averages import mean_of_defined
 from matrics.metrics.catalogue import metric
+from matrics.metrics.chance_corrected import cohen_kappa
 from matrics.table import Table
+
+_EMPTY = "an empty matrix"
 
 
 @metric(
@@ -15,7 +20,8 @@ from matrics.table import Table
     formula=r"\frac{1}{m} \sum_k tp_k",
     source="Dembélé, equation 8",
     undefined="an empty matrix",
-    aliases=("osr", "overall_accuracy", "overall_success_rate", "acc"),
+    aliases=("osr", "overall_accuracy", "overall_success_rate"),
+    symmetric=True,
 )
 def accuracy(t: Table) -> Array:
     """Share of the items that are called what they are.
@@ -37,6 +43,7 @@ def accuracy(t: Table) -> Array:
     source="Mullick et al., ACSA",
     undefined="an empty matrix (empty classes are left out of the mean)",
     aliases=("acsa", "average_class_accuracy"),
+    ignores_class_sizes="always",
 )
 def balanced_accuracy(t: Table) -> Array:
     """Mean recall of the classes that have items.
@@ -52,22 +59,113 @@ def balanced_accuracy(t: Table) -> Array:
 
 @metric(
     kind="overall",
-    range=(-1, 1),
+    range=(0, 1),
     higher_is_better=True,
-    formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
-    source="Dembélé, equation 9; Cohen 1960",
-    undefined="all items in one and the same true and predicted class",
-    aliases=("kappa", "heidke_skill_score"),
+    formula=r"\frac{\sum_k tp_k^2}{\sum_k t_k k_k}",
+    source="Bangdiwala 1985",
+    undefined="no class has both items and predictions",
+    symmetric=True,
 )
-def cohen_kappa(t: Table) -> Array:
-    """Agreement beyond what the class sizes make happen by chance.
-
-    The form on the right has no difference of nearly equal numbers, and so keeps its digits at any count.
+def bangdiwala_b(t: Table) -> Array:
+    """Area of agreement in the agreement chart: hits squared, over the rectangles of the class sizes.
 
     Examples
     --------
     >>> import matrics
-    >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
-    0.4000
+    >>> matrics.bangdiwala_b([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.497)
     """
-    return t.divide(t.covariance, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0))
+    tp = t.scaled(t.tp)
+    return t.divide(t.xp.sum(tp * tp, axis=0), t.xp.sum(t.scaled(t.true) * t.scaled(t.pred), axis=0))
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)} \text{ of the counts of pairs}",
+    source="Hubert and Arabie 1985; Dembélé, equations 13 and 14 for the pairs",
+    undefined="fewer than two items, or all of them together, or all apart, in truth and in the prediction",
+    aliases=("ari", "adjusted_rand_score"),
+    chance="any sizes",
+    symmetric=True,
+    scale_free=False,
+)
+def adjusted_rand_index(t: Table) -> Array:
+    """Agreement of two clusterings beyond chance: κ of pairs of items, together or apart (:func:`pair_counts`).
+
+    The names of the classes do not matter. It needs counts: a soft matrix has no pairs.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.adjusted_rand_index([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.291)
+    """
+    return t.define(cohen_kappa.function(t.pairs), t.total > 1)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"1 - p_o = \frac{1}{m} \sum_{i \ne j} c_{ij}",
+    source="Hamming 1950",
+    undefined=_EMPTY,
+    aliases=("error_rate", "misclassification_rate"),
+    symmetric=True,
+)
+def hamming_loss(t: Table) -> Array:
+    """Share of the items that are called something else.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.hamming_loss([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.3)
+    """
+    return t.divide(t.errors, t.total)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"\sum_{i \ne j} c_{ij}",
+    source="Haghighi et al. 2018 (PyCM)",
+    undefined="never",
+    symmetric=True,
+    scale_free=False,
+)
+def zero_one_loss(t: Table) -> Array:
+    """Number of the items that are called something else.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.zero_one_loss([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(9.0)
+    """
+    return t.errors
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"m / n",
+    source="Haghighi et al. 2018 (PyCM)",
+    undefined="never",
+    symmetric=True,
+    scale_free=False,
+)
+def global_performance_index(t: Table) -> Array:
+    """Items called a class, mean over the classes, which is all items over their number.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.global_performance_index([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(10.0)
+    """
+    return t.total / t.n

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from matrics._backend import Array
-from matrics.metrics.metric import Kind, Metric, Option, spell
+from matrics.metrics.metric import Chance, Kind, Metric, Option, spell
+from matrics.metrics.pycm import PYCM
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -17,6 +18,7 @@ CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "co
 _METRICS: dict[str, Metric] = {}
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
+_PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
 
 
 def metric(
@@ -28,13 +30,40 @@ def metric(
     source: str,
     undefined: str,
     aliases: Iterable[str] = (),
+    chance: Chance | None = None,
+    chance_value: float = 0,
+    symmetric: bool = False,
+    needs_every_class: bool = False,
+    ignores_class_sizes: Literal["always", "two classes"] | None = None,
+    scale_free: bool = True,
+    lowest: Callable[[int], float] | None = None,
+    on_host: bool = False,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Make a function of a Table a metric of the catalogue.
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
-    above x. The first paragraph of its
-    docstring is the one-line summary. CONTRIBUTING shows the whole of it.
+    above x (``Annotated[float, x, y]``: and below y). The first paragraph of its docstring is the one-line summary.
+    CONTRIBUTING shows the whole of it.
+
+    Parameters
+    ----------
+    chance, chance_value
+        The guesses that all have one value, whatever the number of classes, and that value: predictions that do not
+        depend on the truth, with ``"any sizes"`` of the predicted classes, with the ``"true sizes"``, with ``"equal
+        sizes"``, or with ``"equal sizes of equal classes"``. None: guesses have no value in common.
+    symmetric
+        Whether a transposed matrix has the same value.
+    needs_every_class
+        Whether it is undefined without items of a true class: of the class itself, or of any for an overall measure.
+    ignores_class_sizes
+        Whether the value stays when the items of a true class become more or fewer at the same rates.
+    scale_free
+        Whether it is one of shares: the same when all cells are multiplied alike.
+    lowest
+        The least value for n classes, where that depends on n.
+    on_host
+        Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
     """
 
     def register(function: Callable[..., Array]) -> Metric:
@@ -50,6 +79,14 @@ def metric(
             source=source,
             undefined=undefined,
             aliases=tuple(aliases),
+            chance=chance,
+            chance_value=chance_value,
+            symmetric=symmetric,
+            needs_every_class=needs_every_class,
+            ignores_class_sizes=ignores_class_sizes,
+            scale_free=scale_free,
+            lowest=lowest,
+            on_host=on_host,
             options=_read_options(function),
         )
         record.dress()
@@ -68,8 +105,8 @@ def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         hint = hints[parameter.name]
         choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
-        above = hint.__metadata__[0] if get_origin(hint) is Annotated else 0
-        options.append(Option(parameter.name, parameter.default, choices, above))
+        bounds = hint.__metadata__ if get_origin(hint) is Annotated else ()
+        options.append(Option(parameter.name, parameter.default, choices, *bounds))
     return tuple(options)
 
 
@@ -77,6 +114,8 @@ def _fold(name: str) -> str:
     """Names are found whatever their case, and with blanks or hyphens for underscores."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
+
+_PYCM.update((_fold(name), name) for name in PYCM)
 
 # Looking up ---------------------------------------------------------------------------------------------------------
 
@@ -125,6 +164,8 @@ def _read_spec(spec: str) -> Metric:
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(_fold(base))
+    if canonical is None and _fold(spec) in _PYCM:
+        return _of_pycm(spec)
     if canonical is None:
         raise ValueError(_unknown(base.strip()))
     options: dict[str, Any] = {}
@@ -146,6 +187,13 @@ def _read_spec(spec: str) -> Metric:
     return found.using(**options) if options else found
 
 
+def _of_pycm(name: str) -> Metric:
+    specs = PYCM[_PYCM[_fold(name)]]
+    if len(specs) > 1:
+        raise ValueError(f"{name!r} of PyCM is several values, each a measure here: {', '.join(specs)}")
+    return get_metric(specs[0])
+
+
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(_fold(name), _NAMES, n=3, cutoff=0.5)
     names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {_NAMES[n]})" for n in near))
@@ -155,12 +203,14 @@ def _unknown(name: str) -> str:
 
 def groups() -> dict[str, tuple[str, ...]]:
     """Every group and its canonical names."""
+    everywhere = {name: record for name, record in _METRICS.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
-        "overall": tuple(name for name, record in _METRICS.items() if record.kind == "overall"),
-        "all": tuple(_METRICS),
+        "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
+        "all": tuple(everywhere),
+        "on_host": tuple(name for name, record in _METRICS.items() if record.on_host),
     }
-    for name, record in _METRICS.items():
+    for name, record in everywhere.items():
         found[record.family] = (*found.get(record.family, ()), name)
     return found
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.table import Table
+
+
+def _correlation(t: Table) -> tuple[Array, Array]:
+    """MCC, and where it is defined."""
+    true_variance = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0)
+    pred_variance = t.xp.sum(t.scaled(t.pred) * t.scaled(t.not_pred), axis=0)
+    # Not the root of the product, which leaves the range of float32. The product of roots may miss 1 by a bit where the
+    # two are equal; there their mean is exact, and has the same gradient.
+    equal = true_variance == pred_variance
+    spread = t.xp.where(equal, (true_variance + pred_variance) / 2, t.sqrt(true_variance) * t.sqrt(pred_variance))
+    return t.ratio(t.covariance, spread), ~t.is_zero(spread)
 
 
 @metric(
@@ -15,6 +28,8 @@ from matrics.table import Table
     source="Dembélé, equation 10; Gorodkin 2004",
     undefined="all items in one true class or in one predicted class",
     aliases=("matthews_corrcoef", "r_k"),
+    chance="any sizes",
+    symmetric=True,
 )
 def mcc(t: Table) -> Array:
     """Matthews correlation coefficient for any number of classes.
@@ -27,10 +42,33 @@ def mcc(t: Table) -> Array:
     >>> matrics.mcc([[[8, 0], [0, 8]], [[10**17, 3], [2, 5]]])
     array([1.        , 0.6681531])
     """
-    true_variance = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0)
-    pred_variance = t.xp.sum(t.scaled(t.pred) * t.scaled(t.not_pred), axis=0)
-    # Not the root of the product, which leaves the range of float32. The product of roots may miss 1 by a bit where the
-    # two are equal; there their mean is exact, and has the same gradient.
-    equal = true_variance == pred_variance
-    spread = t.xp.where(equal, (true_variance + pred_variance) / 2, t.sqrt(true_variance) * t.sqrt(pred_variance))
-    return t.divide(t.covariance, spread)
+    return t.define(*_correlation(t))
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"(1 - \mathrm{MCC}) \left( 1 - \log_{2n-2}(1 - \mathrm{ACC}) \right) \left( 1 - \tfrac{1}{n} \right)",
+    source="Jurman et al., equation 3",
+    undefined="MCC is, or there is a single class",
+    aliases=("transformed_mcc",),
+    symmetric=True,
+)
+def tmcc(t: Table) -> Array:
+    """MCC transformed to resemble confusion entropy; 0 without errors.
+
+    For random matrices it is about k(n) CEN, where k(n) = 1 + 0.18924 / ln n - 0.06694 / ln² n (Jurman et al.).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.tmcc([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.561)
+    """
+    if t.n == 1:
+        return t.undefined()
+    value, defined = _correlation(t)
+    logs = t.log_share(t.share(t.errors), t.share(t.hits)) / math.log(2 * t.n - 2)
+    value = (1 - value) * (1 - logs) * (1 - 1 / t.n)
+    return t.define(t.xp.where(t.errors == 0, 0, value), defined)

@@ -13,7 +13,8 @@ _EMPTY = "an empty matrix"
 Base = Annotated[float, 1]
 
 
-def _mutual_information(t: Table) -> Array:
+def shared_information(t: Table) -> Array:
+    """Mutual information of the true and the predicted class, in nats."""
     nats = t.true_entropy + t.pred_entropy - t.joint_entropy
     # Rounding may leave -1e-17 where the two are independent. Not clip: at 0 its gradient differs between backends.
     return t.xp.where(nats > 0, nats, 0)
@@ -31,6 +32,7 @@ def _in_base(t: Table, nats: Array, base: float) -> Array:
     source="Dembélé, equation 11",
     undefined=_EMPTY,
     aliases=("h_joint",),
+    symmetric=True,
 )
 def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Entropy of the cells, in nats or to another base.
@@ -94,6 +96,8 @@ def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
     source="Dembélé, equation 12",
     undefined=_EMPTY,
     aliases=("transmitted_information",),
+    chance="any sizes",
+    symmetric=True,
 )
 def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     """What the predicted class tells of the true one, in nats or to another base.
@@ -104,7 +108,7 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.mutual_information([[2, 0], [0, 2]], base=2)
     np.float64(1.0)
     """
-    return _in_base(t, _mutual_information(t), base)
+    return _in_base(t, shared_information(t), base)
 
 
 @metric(
@@ -115,6 +119,8 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     source="Dembélé, section 2 (normalizer=joint); Vinh et al. 2010",
     undefined="the normalizer is 0: a single true class, a single predicted one, or both",
     aliases=("normalized_mutual_information", "v_measure"),
+    chance="any sizes",
+    symmetric=True,
 )
 def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "min", "max"] = "arithmetic") -> Array:
     """Mutual information over a mean of the two entropies, over their joint entropy, or over one of them.
@@ -137,7 +143,7 @@ def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "mi
         "min": lambda: xp.minimum(true, pred),
         "max": lambda: xp.maximum(true, pred),
     }[normalizer]()
-    return t.divide(_mutual_information(t), scale)
+    return t.divide(shared_information(t), scale)
 
 
 def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
@@ -146,10 +152,15 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     Written out, x ln x of the shares C_jk / q_j and C_kj / q_j needs two logarithm passes over the cells. Pulling q_j
     out of the logarithm leaves the pass that the joint entropy makes anyway, and one over the classes.
     """
+    _, spread = _class_confusion(t, diagonal_weight)
+    return t.xp.sum(spread, axis=0) / 2
+
+
+def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
+    """The shares q_j of the total, and q_j CEN_j in nats."""
     errors = t.share(t.fn) + t.share(t.fp)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
-    log_cells = t.xp.sum(t.xp.where(t.is_diagonal, 0, t.share_log_share), axis=(t.true_axis, t.pred_axis))
-    return t.xp.sum(errors * t.log(reach), axis=0) / 2 - log_cells
+    return reach, errors * t.log(reach) - t.class_error_logs
 
 
 @metric(
@@ -162,6 +173,7 @@ def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     source="Jurman et al. (CEN); Wei et al. 2010",
     undefined="an empty matrix, or a single class",
     aliases=("confusion_entropy",),
+    symmetric=True,
 )
 def cen(t: Table) -> Array:
     """Confusion entropy: how evenly errors are spread over the cells; 0 without errors.
@@ -174,7 +186,7 @@ def cen(t: Table) -> Array:
     >>> import matrics
     >>> matrics.cen([[5, 0], [0, 5]])
     np.float64(0.0)
-    >>> matrics.cen([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    >>> matrics.cen([[0, 1, 1], [1, 0, 1], [1, 1, 0]]).round(12)
     np.float64(1.0)
     """
     if t.n == 1:
@@ -192,6 +204,7 @@ def cen(t: Table) -> Array:
     source="Dembélé, section 2; Delgado & Núñez-González 2019",
     undefined="an empty matrix, or a single class",
     aliases=("modified_confusion_entropy",),
+    symmetric=True,
 )
 def mcen(t: Table) -> Array:
     """Modified confusion entropy, which stays within [0, 1].
@@ -209,3 +222,160 @@ def mcen(t: Table) -> Array:
     alpha = 0.5 if t.n == 2 else 1.0
     weights = 1 - alpha * t.share(t.hits) / 2
     return t.define(_confusion_entropy(t, 0) / weights / math.log(2 * t.n - 2), t.total != 0)
+
+
+_CLASS_CEN = (
+    r"\frac{-1}{\ln(2n - 2)} \sum_{j \ne k} "
+    r"\left( \frac{c_{kj}}{q_k} \ln \frac{c_{kj}}{q_k} + \frac{c_{jk}}{q_k} \ln \frac{c_{jk}}{q_k} \right), \quad "
+)
+
+
+def _class_confusion_entropy(t: Table, diagonal_weight: float) -> Array:
+    if t.n == 1:
+        return t.undefined_classes()
+    reach, spread = _class_confusion(t, diagonal_weight)
+    return t.divide(spread / math.log(2 * t.n - 2), reach)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 2 / (math.e * math.log(2))),
+    higher_is_better=False,
+    formula=_CLASS_CEN + r"q_k = t_k + k_k",
+    source="Jurman et al. (CEN_j); Wei et al. 2010",
+    undefined="no item is of the class or called so, or there is a single class",
+    symmetric=True,
+)
+def class_cen(t: Table) -> Array:
+    """Confusion entropy of a class: how evenly the errors of its row and column are spread; 0 without errors.
+
+    The overall :func:`cen` is the mean of these, weighted by the sums of row and column.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.class_cen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average=None).round(3)
+    array([0.479, 0.646, 0.382])
+    """
+    return _class_confusion_entropy(t, 1)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 2 / (math.e * math.log(2))),
+    higher_is_better=False,
+    formula=_CLASS_CEN + r"q_k = t_k + k_k - c_{kk}",
+    source="Dembélé, section 2; Delgado & Núñez-González 2019",
+    undefined="no item is of the class or called so, or there is a single class",
+    symmetric=True,
+)
+def class_mcen(t: Table) -> Array:
+    """Modified confusion entropy of a class, in which its hits count once.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.class_mcen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average=None).round(3)
+    array([0.594, 0.775, 0.514])
+    """
+    return _class_confusion_entropy(t, 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"H(\mathrm{pred} \mid \mathrm{true}) = -\sum_{ij} p_{ij} \ln \frac{p_{ij}}{p_{i \cdot}}",
+    source="Shannon 1948",
+    undefined=_EMPTY,
+)
+def conditional_entropy(
+    t: Table, *, direction: Literal["pred_given_true", "true_given_pred"] = "pred_given_true", base: Base = math.e
+) -> Array:
+    """What remains unknown of the predicted class if the true one is known (or the reverse), in nats or to a base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.conditional_entropy([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.733)
+    """
+    known = t.true_entropy if direction == "pred_given_true" else t.pred_entropy
+    rest = t.joint_entropy - known
+    return _in_base(t, t.xp.where(rest > 0, rest, 0), base)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"-\sum_k \frac{t_k}{m} \ln \frac{k_k}{m}",
+    source="Shannon 1948; Good 1956",
+    undefined="an empty matrix, or a true class is never predicted",
+    aliases=("cross_entropy",),
+)
+def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
+    """Cross entropy of the predicted classes' sizes relative to those of the true ones, in nats or to another base.
+
+    It compares sizes only: it is not the loss of a network, which compares probabilities item by item.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.margin_cross_entropy([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(1.099)
+    """
+    nats = 0 - t.xp.sum(t.true_share * t.log_share(t.pred_share, t.share(t.not_pred)), axis=0)
+    return t.define(nats / math.log(base), _covered(t))
+
+
+def _covered(t: Table) -> Array:
+    """Whether every class with items is predicted at least once."""
+    return t.xp.all((t.true == 0) | (t.pred != 0), axis=0) & (t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"\sum_k \frac{t_k}{m} \ln \frac{t_k}{k_k}",
+    source="Kullback and Leibler 1951",
+    undefined="an empty matrix, or a true class is never predicted",
+    aliases=("kullback_leibler_divergence",),
+)
+def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
+    """Divergence of the predicted classes' sizes from those of the true ones, in nats or to another base.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kl_divergence([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.0)
+    """
+    logs = t.log(t.ratio(t.true, t.pred))
+    nats = t.xp.sum(t.true_share * logs, axis=0)
+    return t.define(t.xp.where(nats > 0, nats, 0) / math.log(base), _covered(t))
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{H(\mathrm{true})}",
+    source="Sindhwani et al. 2001",
+    undefined="all items in one true class",
+    aliases=("relative_classifier_information",),
+    chance="any sizes",
+)
+def rci(t: Table) -> Array:
+    """Relative classifier information: the part of the true classes' entropy that predictions tell.
+
+    The same number as :func:`theil_u` of the true class, under the name that classification gives it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.rci([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.332)
+    """
+    return t.divide(shared_information(t), t.true_entropy)

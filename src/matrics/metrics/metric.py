@@ -15,6 +15,9 @@ from matrics.metrics.docstring import compose
 from matrics.table import Table
 
 Kind = Literal["overall", "per_class"]
+#: The guesses that a measure sees through: of any class sizes, of the true ones, of one size for all classes, or of
+#: that if the true classes are of one size as well.
+Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +26,14 @@ class Option:
 
     name: str
     default: Any
-    choices: tuple[Any, ...]  # empty: any finite number above a bound
+    choices: tuple[Any, ...]  # empty: any finite number between two bounds
     above: float = 0
+    below: float = math.inf
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
         if self.choices:
-            if isinstance(value, str):
+            if isinstance(value, str) and value not in self.choices:
                 value = {"true": True, "false": False}.get(value.casefold(), value)
             if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
                 return value
@@ -39,10 +43,17 @@ class Option:
                 number = math.e if value == "e" and self.default == math.e else float(value)
             except (TypeError, ValueError, OverflowError):
                 number = math.nan
-            if self.above < number < math.inf:
+            if self.above < number < self.below:
                 return number
-            expected = f"a number above {self.above:g}"
+            expected = self.bounds
         raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
+
+    @property
+    def bounds(self) -> str:
+        """What a number may be, in words."""
+        if self.below == math.inf:
+            return f"a number above {self.above:g}"
+        return f"a number between {self.above:g} and {self.below:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,14 @@ class Metric:
     source: str
     undefined: str
     aliases: tuple[str, ...] = ()
+    chance: Chance | None = None
+    chance_value: float = 0
+    symmetric: bool = False
+    needs_every_class: bool = False
+    ignores_class_sizes: Literal["always", "two classes"] | None = None
+    scale_free: bool = True
+    lowest: Callable[[int], float] | None = field(default=None, repr=False)
+    on_host: bool = False
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None

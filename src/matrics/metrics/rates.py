@@ -15,6 +15,8 @@ from matrics.table import Table
     source="Dembélé, equation 1",
     undefined="no item of the true class",
     aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy"),
+    needs_every_class=True,
+    ignores_class_sizes="always",
 )
 def recall(t: Table) -> Array:
     """Share of the items of a class that are called so.
@@ -25,7 +27,7 @@ def recall(t: Table) -> Array:
     >>> matrics.recall([[8, 2], [5, 5]], average=None)
     array([0.8, 0.5])
     """
-    return t.divide(t.tp, t.true)
+    return t.define(t.tpr, t.true != 0)
 
 
 @metric(
@@ -36,6 +38,7 @@ def recall(t: Table) -> Array:
     source="Dembélé, equation 2",
     undefined="all items are of the true class",
     aliases=("tnr", "selectivity", "true_negative_rate", "inverse_recall"),
+    ignores_class_sizes="two classes",
 )
 def specificity(t: Table) -> Array:
     """Share of the items of other classes that are not called this one.
@@ -46,7 +49,7 @@ def specificity(t: Table) -> Array:
     >>> matrics.specificity([[8, 2], [5, 5]], average="binary")
     np.float64(0.8)
     """
-    return t.divide(t.tn, t.not_true)
+    return t.define(t.tnr, t.not_true != 0)
 
 
 @metric(
@@ -67,7 +70,7 @@ def precision(t: Table) -> Array:
     >>> matrics.precision([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    return t.divide(t.tp, t.pred)
+    return t.define(t.ppv, t.pred != 0)
 
 
 @metric(
@@ -88,7 +91,7 @@ def npv(t: Table) -> Array:
     >>> matrics.npv([[8, 2], [2, 3]], average="binary")
     np.float64(0.8)
     """
-    return t.divide(t.tn, t.not_pred)
+    return t.define(t.npv, t.not_pred != 0)
 
 
 @metric(
@@ -99,6 +102,7 @@ def npv(t: Table) -> Array:
     source="Dembélé, section 2",
     undefined="all items are of the true class",
     aliases=("false_positive_rate", "fall_out", "false_alarm_rate"),
+    ignores_class_sizes="two classes",
 )
 def fpr(t: Table) -> Array:
     """Share of the items of other classes that are called this one: false positive rate.
@@ -109,7 +113,7 @@ def fpr(t: Table) -> Array:
     >>> matrics.fpr([[8, 2], [5, 5]], average=None)
     array([0.5, 0.2])
     """
-    return t.divide(t.fp, t.not_true)
+    return t.define(t.fpr, t.not_true != 0)
 
 
 @metric(
@@ -120,6 +124,8 @@ def fpr(t: Table) -> Array:
     source="Dembélé, section 2",
     undefined="no item of the true class",
     aliases=("false_negative_rate", "miss_rate"),
+    needs_every_class=True,
+    ignores_class_sizes="always",
 )
 def fnr(t: Table) -> Array:
     """Share of the items of a class that are called something else: false negative rate.
@@ -130,7 +136,7 @@ def fnr(t: Table) -> Array:
     >>> matrics.fnr([[8, 2], [5, 5]], average=None)
     array([0.2, 0.5])
     """
-    return t.divide(t.fn, t.true)
+    return t.define(t.fnr, t.true != 0)
 
 
 @metric(
@@ -183,6 +189,7 @@ def false_omission_rate(t: Table) -> Array:
     source="Dembélé, equation 5, by counts",
     undefined="no item is of the class or called so",
     aliases=("f1_score", "dice", "f_measure"),
+    symmetric=True,
 )
 def f1(t: Table) -> Array:
     """Harmonic mean of precision and recall, by counts.
@@ -231,6 +238,7 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     source="Jaccard 1901",
     undefined="no item is of the class or called so",
     aliases=("iou", "jaccard_index", "threat_score", "critical_success_index"),
+    symmetric=True,
 )
 def jaccard(t: Table) -> Array:
     """Items both of a class and called so, over items that are either.
@@ -251,7 +259,9 @@ def jaccard(t: Table) -> Array:
     formula=r"\sqrt{\frac{tp}{tp + fp} \cdot \frac{tp}{tp + fn}}",
     source="Dembélé, equation 6",
     undefined="no item is of the class, or none is called so",
-    aliases=("fmi", "fowlkes_mallows_index"),
+    aliases=("fmi", "fowlkes_mallows_index", "otsuka_ochiai", "cosine_similarity"),
+    symmetric=True,
+    needs_every_class=True,
 )
 def fowlkes_mallows(t: Table) -> Array:
     """Geometric mean of precision and recall.
@@ -265,8 +275,7 @@ def fowlkes_mallows(t: Table) -> Array:
     >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    product = t.ratio(t.tp, t.pred) * t.ratio(t.tp, t.true)
-    return t.define(t.sqrt(product), (t.true != 0) & (t.pred != 0))
+    return t.define(t.sqrt(t.ppv * t.tpr), t.in_both)
 
 
 @metric(
@@ -277,6 +286,10 @@ def fowlkes_mallows(t: Table) -> Array:
     source="Dembélé, equation 7",
     undefined="no item of the true class, or none of another",
     aliases=("area_under_curve",),
+    chance="any sizes",
+    chance_value=0.5,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
 )
 def auc(t: Table) -> Array:
     """Area under the ROC curve of one operating point: the mean of recall and specificity.
@@ -287,7 +300,7 @@ def auc(t: Table) -> Array:
     >>> matrics.auc([[8, 2], [4, 6]], average="binary")
     np.float64(0.7)
     """
-    return t.define((t.ratio(t.tp, t.true) + t.ratio(t.tn, t.not_true)) / 2, (t.true != 0) & (t.not_true != 0))
+    return t.define((t.tpr + t.tnr) / 2, t.in_truth)
 
 
 @metric(
@@ -298,6 +311,9 @@ def auc(t: Table) -> Array:
     source="Dembélé, equation 36",
     undefined="no item of the true class, or none of another",
     aliases=("gini_index",),
+    chance="any sizes",
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
 )
 def gini(t: Table) -> Array:
     """Gini index of one operating point: twice the area under its ROC curve, less one.
@@ -310,7 +326,7 @@ def gini(t: Table) -> Array:
     >>> round(float(matrics.gini([[8, 2], [4, 6]], average="binary")), 6)
     0.4
     """
-    return _informedness(t)
+    return t.define(t.informedness, t.in_truth)
 
 
 @metric(
@@ -321,6 +337,9 @@ def gini(t: Table) -> Array:
     source="Youden 1950; Powers 2011",
     undefined="no item of the true class, or none of another",
     aliases=("youden_j", "bookmaker_informedness", "peirce_skill_score"),
+    chance="any sizes",
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
 )
 def informedness(t: Table) -> Array:
     """Recall plus specificity less one: how far a prediction is from a guess.
@@ -331,7 +350,7 @@ def informedness(t: Table) -> Array:
     >>> round(float(matrics.informedness([[8, 2], [4, 6]], average="binary")), 6)
     0.4
     """
-    return _informedness(t)
+    return t.define(t.informedness, t.in_truth)
 
 
 @metric(
@@ -342,6 +361,7 @@ def informedness(t: Table) -> Array:
     source="Powers 2011",
     undefined="nothing is called the class, or everything is",
     aliases=("delta_p",),
+    chance="any sizes",
 )
 def markedness(t: Table) -> Array:
     """Precision plus negative predictive value less one: how far a truth is from a guess.
@@ -352,9 +372,4 @@ def markedness(t: Table) -> Array:
     >>> round(float(matrics.markedness([[6, 2], [4, 8]], average="binary")), 6)
     0.4
     """
-    return t.divide(t.class_covariance, t.scaled(t.pred) * t.scaled(t.not_pred))
-
-
-def _informedness(t: Table) -> Array:
-    # Not as the difference of two rates, which loses the digits that they share.
-    return t.divide(t.class_covariance, t.scaled(t.true) * t.scaled(t.not_true))
+    return t.define(t.markedness, (t.pred != 0) & (t.not_pred != 0))

@@ -27,7 +27,7 @@ class GershgorinBounds(NamedTuple):
 
 def _symmetric(t: Table) -> Array:
     """B = (P + Pᵀ) / 2 in the order of the cells, where P has every true class scaled to 1; 0 for an empty class."""
-    rates = t.ratio(t.cells, t.rowwise(t.true))
+    rates = t.true_rates
     axes = (1, 0, *range(2, rates.ndim)) if t.class_first else (*range(rates.ndim - 2), rates.ndim - 1, rates.ndim - 2)
     return (rates + t.xp.permute_dims(rates, axes)) / 2
 
@@ -56,6 +56,9 @@ def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
     source="Dembélé, equation 24",
     undefined="a true class is empty (unless empty says otherwise), or there is a single class",
     aliases=("eigenvalues_entropy",),
+    chance="any sizes",
+    needs_every_class=True,
+    ignores_class_sizes="always",
 )
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     """Eigenvalues entropy: how evenly the positive eigenvalues share their sum; 1 without errors.
@@ -181,7 +184,7 @@ def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds
         return t.define(1 + reach(t), t.xp.all(t.tp != 0, axis=0))
 
     def valid_lower(t: Table) -> Array:
-        rates, bound = t.ratio(t.tp, t.true), lower(t)
-        return bound * t.xp.where(bound >= 0, t.xp.min(rates, axis=0), t.xp.max(rates, axis=0))
+        bound = lower(t)
+        return bound * t.xp.where(bound >= 0, t.xp.min(t.tpr, axis=0), t.xp.max(t.tpr, axis=0))
 
     return GershgorinBounds(*evaluate(cm, [lower, upper, valid_lower], invalid=invalid))

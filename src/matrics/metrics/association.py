@@ -1,0 +1,307 @@
+"""Association of the true classes with the predicted ones, as in any table of two attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.metrics.information import shared_information
+from matrics.table import Table
+
+Direction = Literal["true_given_pred", "pred_given_true", "symmetric"]
+
+_EMPTY = "an empty matrix"
+_ONE_TRUE = "all items in one true class (direction=true_given_pred)"
+
+
+def _phi_squared(t: Table) -> Array:
+    """χ²/m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
+    return t.xp.sum(t.beyond_pred_share * t.beyond_true_share, axis=(t.true_axis, t.pred_axis))
+
+
+def _classes_in_use(t: Table) -> tuple[Array, Array]:
+    """How many true classes, and how many predicted ones, have items."""
+    dtype = t.true.dtype
+    return tuple(t.xp.sum(t.xp.astype(x != 0, dtype), axis=0) for x in (t.true, t.pred))
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\sum_{ij} \frac{(c_{ij} - t_i k_j / m)^2}{t_i k_j / m}",
+    source="Labatut and Cherifi, section 4.1; Pearson 1900",
+    undefined=_EMPTY,
+    aliases=("chi2", "pearson_chi_squared"),
+    chance="any sizes",
+    symmetric=True,
+    scale_free=False,
+)
+def chi_squared(t: Table) -> Array:
+    """Pearson's χ² of independence; empty classes add nothing.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.chi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(20.4)
+    """
+    return t.define(_phi_squared(t) * t.total, t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"(n - 1)^2",
+    source="Pearson 1900",
+    undefined="never",
+    aliases=("chi_squared_df",),
+    symmetric=True,
+    ignores_class_sizes="always",
+)
+def chi_squared_degrees_of_freedom(t: Table) -> Array:
+    """Degrees of freedom of χ², all classes counted.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.chi_squared_degrees_of_freedom([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(4.0)
+    """
+    return t.xp.full_like(t.total, (t.n - 1) ** 2)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\chi^2 / m",
+    source="Labatut and Cherifi, section 4.1",
+    undefined=_EMPTY,
+    aliases=("mean_square_contingency",),
+    chance="any sizes",
+    symmetric=True,
+)
+def phi_squared(t: Table) -> Array:
+    """Mean square contingency; between 0 and n - 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.phi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.68)
+    """
+    return t.define(_phi_squared(t), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\sqrt{\chi^2 / m}",
+    source="Labatut and Cherifi, section 4.1",
+    undefined=_EMPTY,
+    aliases=("phi_coefficient",),
+    chance="any sizes",
+    symmetric=True,
+)
+def phi(t: Table) -> Array:
+    """Root of the mean square contingency; between 0 and √(n - 1). For two classes it is |MCC|.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.phi([[8, 2], [3, 7]]).round(3)
+    np.float64(0.503)
+    """
+    return t.define(t.sqrt(_phi_squared(t)), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\sqrt{\frac{\chi^2}{\chi^2 + m}}",
+    source="Labatut and Cherifi, section 4.1; Pearson 1904",
+    undefined=_EMPTY,
+    aliases=("contingency_coefficient", "pearsons_c"),
+    chance="any sizes",
+    symmetric=True,
+)
+def pearson_c(t: Table) -> Array:
+    """Pearson's contingency coefficient; between 0 and √((n - 1) / n).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.pearson_c([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.636)
+    """
+    squared = _phi_squared(t)
+    return t.define(t.sqrt(squared / (1 + squared)), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\sqrt{\frac{\chi^2}{m (n - 1)}}",
+    source="Labatut and Cherifi, section 4.1; Cramér 1946",
+    undefined="an empty matrix, or a single class (effective: a single one with items, true or predicted)",
+    aliases=("cramer_v",),
+    chance="any sizes",
+    symmetric=True,
+)
+def cramers_v(t: Table, *, effective: bool = False) -> Array:
+    """Cramér's V: the root of χ² over its largest value.
+
+    With ``effective`` only classes that have items count: the smaller of the numbers of true and of predicted ones
+    stands for n.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.cramers_v([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.583)
+    """
+    if t.n == 1:
+        return t.undefined()
+    if not effective:
+        return t.define(t.sqrt(_phi_squared(t) / (t.n - 1)), t.total != 0)
+    true, pred = _classes_in_use(t)
+    return t.divide_root(_phi_squared(t), t.xp.minimum(true, pred) - 1)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\sqrt{\frac{\chi^2}{m (n - 1)}}",
+    source="Labatut and Cherifi, section 4.1; Tschuprow 1925",
+    undefined="an empty matrix, or a single class (effective: a single one with items, true or predicted)",
+    aliases=("tschuprow_t",),
+    chance="any sizes",
+    symmetric=True,
+)
+def tschuprows_t(t: Table, *, effective: bool = False) -> Array:
+    """Tschuprow's T, which is Cramér's V for as many true classes as predicted ones.
+
+    With ``effective`` only classes that have items count, √((r - 1)(s - 1)) of which stands for n - 1; then the two
+    differ.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.tschuprows_t([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.583)
+    """
+    if not effective:
+        return cramers_v.function(t)
+    true, pred = _classes_in_use(t)
+    return t.divide_root(_phi_squared(t), t.sqrt((true - 1) * (pred - 1)))
+
+
+# Proportional reduction of error ------------------------------------------------------------------------------------
+
+
+def _reduction(
+    t: Table,
+    direction: Direction,
+    true_given_pred: Callable[[], tuple[Array, Array]],
+    pred_given_true: Callable[[], tuple[Array, Array]],
+) -> Array:
+    """What is gained over what there is to gain, one way, the other, or both together."""
+    if direction == "symmetric":
+        gain, all_there_is = (a + b for a, b in zip(true_given_pred(), pred_given_true(), strict=True))
+    else:
+        gain, all_there_is = true_given_pred() if direction == "true_given_pred" else pred_given_true()
+    return t.divide(gain, all_there_is)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sum_j \max_i c_{ij} - \max_i t_i}{m - \max_i t_i}",
+    source="Labatut and Cherifi, section 4.1; Goodman and Kruskal 1954",
+    undefined=_ONE_TRUE,
+    aliases=("gk_lambda",),
+    chance="any sizes",
+)
+def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred") -> Array:
+    """Goodman and Kruskal's λ: how many fewer errors a guess of the mode makes if the other class is known.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.goodman_kruskal_lambda([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.55)
+    """
+    xp = t.xp
+
+    def gain(axis: int, sums: Array) -> tuple[Array, Array]:
+        # Σ max - max Σ as the least Σ (max - c), which is a sum of differences of single cells.
+        most = xp.max(t.scaled_cells, axis=axis, keepdims=True)
+        missed = t.sum_over(t.pred_axis if axis == t.true_axis else t.true_axis, most - t.scaled_cells)
+        return xp.min(missed, axis=0), xp.min(t.scaled(sums), axis=0)
+
+    return _reduction(t, direction, lambda: gain(t.true_axis, t.not_true), lambda: gain(t.pred_axis, t.not_pred))
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sum_{ij} p_{ij}^2 / p_{\cdot j} - \sum_i p_{i \cdot}^2}{1 - \sum_i p_{i \cdot}^2}",
+    source="Labatut and Cherifi, section 4.1; Goodman and Kruskal 1954",
+    undefined=_ONE_TRUE,
+    aliases=("gk_tau",),
+    chance="any sizes",
+)
+def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -> Array:
+    """Goodman and Kruskal's τ: as λ, for a guess by the shares of the classes instead of their mode.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.goodman_kruskal_tau([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.34)
+    """
+    xp, axes = t.xp, (t.true_axis, t.pred_axis)
+
+    def true() -> tuple[Array, Array]:
+        gain = xp.sum(t.columnwise(t.pred_share) * t.beyond_true_share**2, axis=axes)
+        return gain, xp.sum(t.true_share * t.share(t.not_true), axis=0)
+
+    def pred() -> tuple[Array, Array]:
+        gain = xp.sum(t.rowwise(t.true_share) * t.beyond_pred_share**2, axis=axes)
+        return gain, xp.sum(t.pred_share * t.share(t.not_pred), axis=0)
+
+    return _reduction(t, direction, true, pred)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{H(\mathrm{true})}",
+    source="Labatut and Cherifi, section 4.1; Theil 1970",
+    undefined=_ONE_TRUE,
+    aliases=("uncertainty_coefficient",),
+    chance="any sizes",
+)
+def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
+    """Theil's U: the part of one class's entropy that the other tells.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.theil_u([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.332)
+    """
+    shared = shared_information(t)
+    return _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))

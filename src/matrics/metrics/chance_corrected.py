@@ -1,0 +1,266 @@
+"""Agreement beyond what chance would make: κ, and those that take chance to be something else."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+Weights = Literal["none", "linear", "quadratic"]
+Proportions = Literal["separate", "pooled", "true"]
+
+_EMPTY = "an empty matrix"
+
+
+def _distances(t: Table, weights: Weights) -> Array:
+    """How far apart the classes of each cell are, as a share of the farthest; in the order of the cells."""
+    xp = t.xp
+    index = xp.astype(_backend.class_index(t.n, t.cells, xp), t.cells.dtype)
+    distance = xp.abs(index[:, None] - index[None, :]) / max(t.n - 1, 1)
+    distance = distance if weights == "linear" else distance * distance
+    batch = (1,) * (t.cells.ndim - 2)
+    return xp.reshape(distance, (t.n, t.n, *batch) if t.class_first else (*batch, t.n, t.n))
+
+
+def _disagreement(t: Table, weights: Weights, true: Array, pred: Array) -> tuple[Array, Array]:
+    """Observed disagreement, and what is expected of independent classes with these shares."""
+    axes, distances = (t.true_axis, t.pred_axis), _distances(t, weights)
+    observed = t.xp.sum(distances * t.shares, axis=axes)
+    return observed, t.xp.sum(distances * t.rowwise(true) * t.columnwise(pred), axis=axes)
+
+
+def _mean_share(t: Table) -> Array:
+    return (t.true_share + t.pred_share) / 2
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
+    source="Dembélé, equation 9; Cohen 1960",
+    undefined="all items in one and the same true and predicted class",
+    aliases=("kappa", "heidke_skill_score"),
+    chance="any sizes",
+    symmetric=True,
+)
+def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
+    """Agreement beyond what the class sizes make happen by chance.
+
+    The form on the right has no difference of nearly equal numbers, and so keeps its digits at any count. ``weights``
+    is for classes in an order: errors count by how many classes they are off, or by the square of that.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
+    0.4000
+    """
+    if weights == "none":
+        return t.divide(t.covariance, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0))
+    observed, expected = _disagreement(t, weights, t.true_share, t.pred_share)
+    return t.divide(expected - observed, expected)
+
+
+@metric(
+    kind="overall",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{p_o - p_e}{1 - p_e}, \quad p_e = \sum_k \left( \frac{t_k + k_k}{2m} \right)^2 "
+    r"\quad \left( \text{proportions=true: } \sum_k (t_k / m)^2 \right)",
+    source="Labatut and Cherifi, section 4.6; Scott 1955",
+    undefined="all items in one and the same true and predicted class (proportions=true: in one true class)",
+    aliases=("scotts_pi",),
+    chance="true sizes",
+)
+def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> Array:
+    """Agreement beyond chance, where both sides share one distribution of classes.
+
+    Scott pools the true classes with the predicted ones; then the least value is -1. The numbers of Labatut and Cherifi
+    come of the true ones alone, and then there is none.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.scott_pi([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.55)
+    """
+    if proportions == "true":
+        gain = t.covariance + t.xp.sum(t.scaled(t.true) * (t.scaled(t.fp) - t.scaled(t.fn)), axis=0)
+        return t.divide(gain, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0))
+    return t.divide(*_beyond_pooled_chance(t))
+
+
+def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
+    """Agreement beyond that of pooled classes by chance, and the most there could be; scaled as products."""
+    bias = (t.scaled(t.fp) - t.scaled(t.fn)) / 2
+    share, rest = t.scaled(t.true + t.pred) / 2, t.scaled(t.not_true + t.not_pred) / 2
+    return t.covariance - t.xp.sum(bias * bias, axis=0), t.xp.sum(share * rest, axis=0)
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{p_o - 1/n}{1 - 1/n}",
+    source="Labatut and Cherifi, section 4.6 (MRE); Bennett et al. 1954; Maxwell 1977",
+    undefined="an empty matrix, or a single class",
+    aliases=("mre", "maxwell_re", "random_error_coefficient"),
+    lowest=lambda n: -1 / (n - 1),
+    chance="equal sizes",
+    symmetric=True,
+)
+def bennett_s(t: Table) -> Array:
+    """Agreement beyond that of a guess that takes every class alike: Bennett's S, Maxwell's random error.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.bennett_s([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.55)
+    """
+    if t.n == 1:
+        return t.undefined()
+    return t.divide(t.hits - t.errors / (t.n - 1), t.total)
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{p_o - p_e}{1 - p_e}, \quad p_e = \frac{1}{n - 1} \sum_k \pi_k (1 - \pi_k), "
+    r"\quad \pi_k = \frac{t_k + k_k}{2m}",
+    source="Gwet 2008",
+    undefined="an empty matrix, or a single class",
+    aliases=("ac1",),
+    lowest=lambda n: -1 / (n - 1),
+    chance="equal sizes of equal classes",
+    symmetric=True,
+)
+def gwet_ac1(t: Table) -> Array:
+    """Agreement beyond chance, where only items that are hard to tell are guessed: Gwet's AC1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.gwet_ac1([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.55)
+    """
+    if t.n == 1:
+        return t.undefined()
+    share = _mean_share(t)
+    chance = t.xp.sum(share * (1 - share), axis=0) / (t.n - 1)
+    return t.divide(t.share(t.hits) - chance, t.xp.where(t.total == 0, 0, 1 - chance))
+
+
+@metric(
+    kind="overall",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"1 - \left( 1 - \frac{1}{2m} \right) \frac{D_o}{D_e}, \quad D_o = \sum_{ij} w_{ij}\,p_{ij}, "
+    r"\quad D_e = \sum_{ij} w_{ij}\,\pi_i \pi_j, \quad \pi_k = \frac{t_k + k_k}{2m}",
+    source="Krippendorff 1970",
+    undefined="all items in one and the same true and predicted class",
+    aliases=("alpha",),
+    chance="true sizes",
+    symmetric=True,
+    scale_free=False,
+)
+def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
+    """Scott's π with a correction for few items: Krippendorff's α of two observers and nominal classes.
+
+    ``weights`` is for classes in an order, as in :func:`cohen_kappa`; with squares it is the α of interval data. The
+    correction supposes counts: shares of a total below 1 make no sense.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.krippendorff_alpha([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.558)
+    """
+    few = t.ratio(t.xp.ones_like(t.total), 2 * t.total)
+    if weights == "none":
+        gain, most = _beyond_pooled_chance(t)
+        return t.divide(gain + few * t.scaled(t.errors) * t.scaled(t.total), most)
+    share = _mean_share(t)
+    observed, expected = _disagreement(t, weights, share, share)
+    return t.divide(expected - (1 - few) * observed, expected)
+
+
+def _chance_agreement(t: Table, proportions: Proportions) -> Array:
+    """The share of all items for which a guess of each class is right, ``[class, *batch]``."""
+    first, second = {
+        "separate": lambda: (t.true_share, t.pred_share),
+        "pooled": lambda: (_mean_share(t), _mean_share(t)),
+        "true": lambda: (t.true_share, t.true_share),
+    }[proportions]()
+    return first * second
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{1}{m^2} \sum_k t_k k_k \quad \left( \text{pooled: } \sum_k \left( \frac{t_k + k_k}{2m} \right)^2, "
+    r"\text{ true: } \sum_k (t_k / m)^2 \right)",
+    source="Labatut and Cherifi, section 4.6; Cohen 1960",
+    undefined=_EMPTY,
+    aliases=("expected_accuracy", "expected_agreement"),
+)
+def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
+    """Accuracy that chance would have with these class sizes: what κ (separate) and π (pooled) correct for.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.random_accuracy([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.333)
+    """
+    return t.define(t.xp.sum(_chance_agreement(t, proportions), axis=0), t.total != 0)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{t_k}{m} \cdot \frac{k_k}{m} \quad \left( \text{pooled: } \left( \frac{t_k + k_k}{2m} \right)^2, "
+    r"\text{ true: } (t_k / m)^2 \right)",
+    source="Cohen 1960",
+    undefined=_EMPTY,
+)
+def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
+    """What each class adds to the accuracy that chance would have (:func:`random_accuracy`).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.class_random_accuracy([[8, 2], [3, 7]], average=None)
+    array([0.275, 0.225])
+    """
+    return t.define(_chance_agreement(t, proportions), (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"2 p_o - 1",
+    source="Byrt et al. 1993",
+    undefined=_EMPTY,
+    aliases=("pabak",),
+    symmetric=True,
+)
+def kappa_no_prevalence(t: Table) -> Array:
+    """Twice the accuracy, less one: κ of two classes if both were equally common.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kappa_no_prevalence([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.4)
+    """
+    return t.divide(t.hits - t.errors, t.total)

@@ -1,0 +1,269 @@
+"""Similarity of the items of a class and those called so, beyond what chance would make it."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn - fp\,fn}{t\,(m - k)}",
+    source="Benini 1901",
+    undefined="no item of the true class, or everything is called the class",
+    chance="any sizes",
+    needs_every_class=True,
+)
+def benini_i(t: Table) -> Array:
+    """Benini's attraction: covariance over the most that the class's true size allows.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.benini_i([[8, 2], [3, 7]], average=None).round(3)
+    array([0.556, 0.455])
+    """
+    return t.divide(t.class_covariance, t.scaled(t.true) * t.scaled(t.not_pred))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn - fp\,fn}{\min(t\,(m - k), k\,(m - t))}",
+    source="Benini 1901",
+    undefined="the denominator is 0",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def benini_ii(t: Table) -> Array:
+    """Covariance over the most that both sizes of the class allow.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.benini_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.556, 0.556])
+    """
+    smaller = t.xp.minimum(t.scaled(t.true) * t.scaled(t.not_pred), t.scaled(t.pred) * t.scaled(t.not_true))
+    return t.divide(t.class_covariance, smaller)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{(tp\,tn)^{3/4} - (fp\,fn)^{3/4}}{(tp\,tn)^{3/4} + (fp\,fn)^{3/4}}",
+    source="Digby 1983",
+    undefined="tp tn and fp fn are both 0",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def digby(t: Table) -> Array:
+    """The odds ratio brought to [-1, 1], to the power ¾: between Yule's Q and Y.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.digby([[8, 2], [3, 7]], average=None).round(3)
+    array([0.685, 0.685])
+    """
+    tp, fp, fn, tn = t.outcomes
+    right, wrong = t.sqrt(tp) * t.sqrt(tn), t.sqrt(fp) * t.sqrt(fn)
+    right, wrong = right * t.sqrt(right), wrong * t.sqrt(wrong)
+    return t.divide(right - wrong, right + wrong)
+
+
+@metric(
+    kind="per_class",
+    range=(-0.25, 0.25),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn - fp\,fn}{m^2}",
+    source="IBM 1997 (SPSS)",
+    undefined="an empty matrix",
+    chance="any sizes",
+    symmetric=True,
+)
+def dispersion(t: Table) -> Array:
+    """Covariance of being of a class and being called so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.dispersion([[8, 2], [3, 7]], average=None)
+    array([0.125, 0.125])
+    """
+    return t.define(t.class_covariance_share, (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{(tp\,tn - fp\,fn)^2}{k\,t\,(m - k)(m - t)}",
+    source="Doolittle 1885",
+    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def doolittle(t: Table) -> Array:
+    """Product of informedness and markedness: the square of a class's MCC.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.doolittle([[8, 2], [3, 7]], average=None).round(3)
+    array([0.253, 0.253])
+    """
+    return t.define(t.informedness * t.markedness, t.in_truth & (t.pred != 0) & (t.not_pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn - fp\,fn}{\min(k, t) \min(m - k, m - t)}",
+    source="Forbes 1925",
+    undefined="the denominator is 0",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def forbes_ii(t: Table) -> Array:
+    """Covariance over the most that the class's sizes allow.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.forbes_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.556, 0.556])
+    """
+    smaller = t.xp.minimum
+    most = smaller(t.scaled(t.pred), t.scaled(t.true)) * smaller(t.scaled(t.not_pred), t.scaled(t.not_true))
+    return t.divide(t.class_covariance, most)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp + tn - s}{m - s}, \quad s = \tfrac{1}{2} \left( \max(k, m - k) + \max(t, m - t) \right)",
+    source="Goodman and Kruskal 1954",
+    undefined="all items are of one kind, in truth and in the prediction",
+    symmetric=True,
+)
+def goodman_kruskal_lambda_r(t: Table) -> Array:
+    """Reliability λ: errors saved by the prediction, against a guess of the mode of both sides together.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.goodman_kruskal_lambda_r([[8, 2], [3, 7]], average=None).round(3)
+    array([0.474, 0.474])
+    """
+    tp, fp, fn, tn = t.outcomes
+    smaller = t.xp.minimum
+    most = (smaller(tp + fp, fn + tn) + smaller(tp + fn, fp + tn)) / 2
+    return t.divide(most - (fp + fn), most)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{2 (tp + tn - fp - fn)}{m (m - 1)}",
+    source="Kendall 1938 (abydos)",
+    undefined="no item, or a single one",
+    symmetric=True,
+    scale_free=False,
+)
+def kendall_tau(t: Table) -> Array:
+    """Matches less errors, over the number of pairs of items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kendall_tau([[8, 2], [3, 7]], average=None).round(3)
+    array([0.053, 0.053])
+    """
+    total = t.total[None, ...]
+    return t.divide(2 * t.ratio((t.tp + t.tn) - (t.fp + t.fn), total), total - 1)
+
+
+@metric(
+    kind="per_class",
+    range=(-0.5, 0),
+    higher_is_better=True,
+    formula=r"\frac{-fp\,fn}{(fp + fn)(tp + fp + fn) - fp\,fn}",
+    source="Kent and Foster 1977",
+    undefined="no error",
+    symmetric=True,
+)
+def kent_foster_i(t: Table) -> Array:
+    """Occurrence agreement beyond chance, among the items of the class or called so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kent_foster_i([[8, 2], [3, 7]], average=None).round(3)
+    array([-0.102, -0.111])
+    """
+    tp, fp, fn, _ = t.outcomes
+    product = fp * fn
+    return t.divide(0 - product, tp * (fp + fn) + fp * fp + product + fn * fn)
+
+
+@metric(
+    kind="per_class",
+    range=(-0.5, 0),
+    higher_is_better=True,
+    formula=r"\frac{-fp\,fn}{(fp + fn)(tn + fp + fn) - fp\,fn}",
+    source="Kent and Foster 1977",
+    undefined="no error",
+    symmetric=True,
+)
+def kent_foster_ii(t: Table) -> Array:
+    """Non-occurrence agreement beyond chance, among the items not of the class or not called so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kent_foster_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([-0.111, -0.102])
+    """
+    _, fp, fn, tn = t.outcomes
+    product = fp * fn
+    return t.divide(0 - product, tn * (fp + fn) + fp * fp + product + fn * fn)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{4 (tp\,tn - fp\,fn)}{4\,tp\,tn + (tp + tn)(fp + fn)}",
+    source="Kuder and Richardson 1937; Cronbach 1951",
+    undefined="no error, and no hit or no correct rejection",
+    chance="any sizes",
+    symmetric=True,
+)
+def kuder_richardson(t: Table) -> Array:
+    """Reliability of a class and its prediction as a test of two questions.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuder_richardson([[8, 2], [3, 7]], average=None).round(3)
+    array([0.669, 0.669])
+    """
+    tp, fp, fn, tn = t.outcomes
+    right = 4 * tp * tn
+    return t.divide(4 * t.class_covariance_share, right + (tp + tn) * (fp + fn))

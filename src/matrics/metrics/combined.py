@@ -1,0 +1,370 @@
+"""Class measures that put several rates into one number."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+_ONE_KIND = "no item of the true class, or none of another"
+_NOT_BOTH = "no item is of the class, or none is called so"
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fp} + \frac{tp}{tp + fn} - 1",
+    source="Labatut and Cherifi, section 4.4 (ICSI)",
+    undefined=_NOT_BOTH,
+    aliases=("individual_classification_success_index",),
+    symmetric=True,
+    needs_every_class=True,
+)
+def icsi(t: Table) -> Array:
+    """Precision plus recall, less one: individual classification success index.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.icsi([[8, 2], [3, 7]], average=None).round(3)
+    array([0.527, 0.478])
+    """
+    return t.define(t.ppv + t.tpr - 1, t.in_both)
+
+
+def _mean_of_precision_and_recall(t: Table) -> Array:
+    return t.define((t.ppv + t.tpr) / 2, t.in_both)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{1}{2} \left( \frac{tp}{tp + fp} + \frac{tp}{tp + fn} \right)",
+    source="Labatut and Cherifi, section 4.4; Kulczynski 1927",
+    undefined=_NOT_BOTH,
+    symmetric=True,
+    needs_every_class=True,
+)
+def kulczynski(t: Table) -> Array:
+    """Arithmetic mean of precision and recall.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kulczynski([[8, 2], [3, 7]], average=None).round(3)
+    array([0.764, 0.739])
+    """
+    return _mean_of_precision_and_recall(t)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tp}{tp + fp} \right)",
+    source="Mullick et al., AURPC",
+    undefined=_NOT_BOTH,
+    aliases=("aupr",),
+    symmetric=True,
+    needs_every_class=True,
+)
+def aurpc(t: Table) -> Array:
+    """Area under the recall-precision curve of one operating point.
+
+    The same number as :func:`kulczynski`, under the name that Mullick et al. give it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.aurpc([[8, 2], [3, 7]], average=None).round(3)
+    array([0.764, 0.739])
+    """
+    return _mean_of_precision_and_recall(t)
+
+
+def _balanced_precision(t: Table) -> Array:
+    return t.ratio(t.tpr, t.tpr + t.fpr)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tpr}{tpr + fpr}",
+    source="Mullick et al., modified precision",
+    undefined="no item of the true class, or none of another, or nothing is called the class",
+    aliases=("modified_precision",),
+    chance="any sizes",
+    chance_value=0.5,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def mprecision(t: Table) -> Array:
+    """Precision as it would be if the class had as many items as the rest.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.mprecision([[8, 2], [3, 7]], average=None).round(3)
+    array([0.727, 0.778])
+    """
+    return t.define(_balanced_precision(t), t.in_truth & (t.pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{1}{2} \left( tpr + \frac{tpr}{tpr + fpr} \right)",
+    source="Mullick et al., modified AURPC",
+    undefined="no item of the true class, or none of another, or nothing is called the class",
+    aliases=("modified_aurpc",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def maurpc(t: Table) -> Array:
+    """Mean of recall and the modified precision, which does not depend on how common the class is.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.maurpc([[8, 2], [3, 7]], average=None).round(3)
+    array([0.764, 0.739])
+    """
+    return t.define((t.tpr + _balanced_precision(t)) / 2, t.in_truth & (t.pred != 0))
+
+
+def _distance_from_the_corner(t: Table) -> Array:
+    return t.hypot(t.fpr, t.fnr)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.sqrt(2)),
+    higher_is_better=False,
+    formula=r"\sqrt{(1 - tnr)^2 + (1 - tpr)^2}",
+    source="Sasaki 2007 (dInd)",
+    undefined=_ONE_KIND,
+    aliases=("dind",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def distance_index(t: Table) -> Array:
+    """Distance of the operating point from the perfect corner of the ROC square.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.distance_index([[8, 2], [3, 7]], average=None).round(3)
+    array([0.361, 0.361])
+    """
+    return t.define(_distance_from_the_corner(t), t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"1 - \sqrt{\tfrac{1}{2} \left( (1 - tnr)^2 + (1 - tpr)^2 \right)}",
+    source="Sasaki 2007 (sInd)",
+    undefined=_ONE_KIND,
+    aliases=("sind",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def similarity_index(t: Table) -> Array:
+    """Nearness of the operating point to the perfect corner of the ROC square.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.similarity_index([[8, 2], [3, 7]], average=None).round(3)
+    array([0.745, 0.745])
+    """
+    return t.define(1 - _distance_from_the_corner(t) / math.sqrt(2), t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp + tn}{m} - \frac{|tnr - tpr|}{tnr + tpr}",
+    source="Ranawana and Palade 2006",
+    undefined="no item of the true class, or none of another, or the class is always wrong",
+    aliases=("optimisation_precision",),
+    needs_every_class=True,
+)
+def optimization_precision(t: Table) -> Array:
+    """Accuracy of a class, less the imbalance of its two rates.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.optimization_precision([[8, 2], [3, 7]], average=None).round(3)
+    array([0.683, 0.683])
+    """
+    rates = t.tpr + t.tnr
+    imbalance = t.ratio(t.xp.abs(t.tnr - t.tpr), rates)
+    return t.define(t.share(t.tp + t.tn) - imbalance, t.in_truth & (rates != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\left( 1 + \alpha (tpr - tnr) \right) tpr \cdot tnr",
+    source="García et al. 2009",
+    undefined=_ONE_KIND,
+    aliases=("index_of_balanced_accuracy",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def iba(t: Table, *, alpha: float = 1.0) -> Array:
+    """Index of balanced accuracy: product of the two rates, weighted by which of them is the better.
+
+    Within [0, 1] for alpha up to 1 ([0, 1 + alpha] for every alpha up to 1, and it may be negative beyond).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.iba([[8, 2], [3, 7]], average=None).round(3)
+    array([0.616, 0.504])
+    """
+    return t.define((1 + alpha * (t.tpr - t.tnr)) * t.tpr * t.tnr, t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sqrt{tpr \cdot tnr} + tnr \cdot (tn + fp) / m}{1 + (tn + fp) / m}, \text{ 0 without a hit}",
+    source="Batuwita and Palade 2009",
+    undefined=_ONE_KIND,
+    aliases=("agm",),
+    needs_every_class=True,
+)
+def adjusted_geometric_mean(t: Table) -> Array:
+    """Geometric mean of the two rates, moved towards specificity as the other classes grow; 0 without a hit.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.adjusted_geometric_mean([[8, 2], [3, 7]], average=None).round(3)
+    array([0.732, 0.766])
+    """
+    others = t.share(t.not_true)
+    mean = (t.sqrt(t.tpr) * t.sqrt(t.tnr) + t.tnr * others) / (1 + others)
+    return t.define(t.xp.where(t.tp == 0, 0, mean), t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\sqrt{\frac{5\,tp}{5\,tp + 4\,fn + fp} \cdot \frac{5\,tn}{5\,tn + 4\,fn + fp}}",
+    source="Maratea et al. 2014",
+    undefined="one of the two quotients is 0/0",
+    aliases=("agf", "adjusted_f_measure"),
+)
+def adjusted_f_score(t: Table) -> Array:
+    """Geometric mean of F2 and of the F½ of the other classes: an F that counts correct rejections.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.adjusted_f_score([[8, 2], [3, 7]], average=None).round(3)
+    array([0.773, 0.727])
+    """
+    errors = 0.8 * t.fn + 0.2 * t.fp
+    positive, negative = t.tp + errors, t.tn + errors
+    product = t.sqrt(t.ratio(t.tp, positive)) * t.sqrt(t.ratio(t.tn, negative))
+    return t.define(product, (positive != 0) & (negative != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{\min(tp + fp, tp + fn)}",
+    source="Szymkiewicz 1934; Simpson 1943",
+    undefined=_NOT_BOTH,
+    aliases=("szymkiewicz_simpson", "simpson"),
+    symmetric=True,
+    needs_every_class=True,
+)
+def overlap_coefficient(t: Table) -> Array:
+    """The larger of precision and recall.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.overlap_coefficient([[8, 2], [3, 7]], average=None).round(3)
+    array([0.8  , 0.778])
+    """
+    return t.divide(t.tp, t.xp.minimum(t.pred, t.true))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{\max(tp + fp, tp + fn)}",
+    source="Braun-Blanquet 1932; Mosley 2013 for its mean over the classes",
+    undefined="no item is of the class or called so",
+    aliases=("class_balance_accuracy",),
+    symmetric=True,
+)
+def braun_blanquet(t: Table) -> Array:
+    """The smaller of precision and recall. Its mean over the classes is the class balance accuracy.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.braun_blanquet([[8, 2], [3, 7]], average=None).round(3)
+    array([0.727, 0.7  ])
+    """
+    return t.divide(t.tp, t.xp.maximum(t.pred, t.true))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + \alpha\,fn + \beta\,fp}",
+    source="Tversky 1977",
+    undefined="no item is of the class or called so",
+)
+def tversky_index(t: Table, *, alpha: float = 0.5, beta: float = 0.5) -> Array:
+    """Hits over hits and weighted errors: Dice for ½ and ½, Jaccard for 1 and 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.tversky_index([[8, 2], [3, 7]], average=None).round(3)
+    array([0.762, 0.737])
+    """
+    return t.divide(t.tp, t.tp + (alpha * t.fn + beta * t.fp))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp - w\,fp}{m}",
+    source="Vickers and Elkin 2006",
+    undefined="an empty matrix",
+)
+def net_benefit(t: Table, *, weight: float = 1.0) -> Array:
+    """Hits less weighted false alarms, of all items; the weight is the odds of the decision's threshold.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.net_benefit([[8, 2], [3, 7]], average=None)
+    array([0.25, 0.25])
+    """
+    return t.divide(t.tp - weight * t.fp, t.total[None, ...])

@@ -1,0 +1,365 @@
+"""Counts of one class against the rest, and what they are of all items."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+_NEVER = "never"
+_EMPTY = "an empty matrix"
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"tp",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("tp", "hits"),
+    symmetric=True,
+    scale_free=False,
+)
+def true_positives(t: Table) -> Array:
+    """Items of a class that are called so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.true_positives([[8, 2], [3, 7]], average=None)
+    array([8., 7.])
+    """
+    return t.tp
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"tn",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("tn", "correct_rejections"),
+    symmetric=True,
+    scale_free=False,
+)
+def true_negatives(t: Table) -> Array:
+    """Items of other classes that are not called this one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.true_negatives([[8, 2], [3, 7]], average=None)
+    array([7., 8.])
+    """
+    return t.tn
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"fp",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("fp", "false_alarms"),
+    scale_free=False,
+)
+def false_positives(t: Table) -> Array:
+    """Items of other classes that are called this one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.false_positives([[8, 2], [3, 7]], average=None)
+    array([3., 2.])
+    """
+    return t.fp
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"fn",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("fn", "misses"),
+    scale_free=False,
+)
+def false_negatives(t: Table) -> Array:
+    """Items of a class that are called something else.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.false_negatives([[8, 2], [3, 7]], average=None)
+    array([2., 3.])
+    """
+    return t.fn
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"tp + fn",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("support", "condition_positives"),
+    scale_free=False,
+)
+def positives(t: Table) -> Array:
+    """Items of a class: its row sum.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.positives([[8, 2], [3, 7]], average=None)
+    array([10., 10.])
+    """
+    return t.true
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"tn + fp",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("condition_negatives",),
+    scale_free=False,
+)
+def negatives(t: Table) -> Array:
+    """Items of the other classes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.negatives([[8, 2], [3, 7]], average=None)
+    array([10., 10.])
+    """
+    return t.not_true
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"tp + fp",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("test_outcome_positives",),
+    scale_free=False,
+)
+def predicted_positives(t: Table) -> Array:
+    """Items that are called a class: its column sum.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.predicted_positives([[8, 2], [3, 7]], average=None)
+    array([11.,  9.])
+    """
+    return t.pred
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"tn + fn",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("test_outcome_negatives",),
+    scale_free=False,
+)
+def predicted_negatives(t: Table) -> Array:
+    """Items that are called another class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.predicted_negatives([[8, 2], [3, 7]], average=None)
+    array([ 9., 11.])
+    """
+    return t.not_pred
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"m = tp + fp + fn + tn",
+    source="Mullick et al., section 2",
+    undefined=_NEVER,
+    aliases=("total",),
+    symmetric=True,
+    scale_free=False,
+)
+def population(t: Table) -> Array:
+    """All items, the same for every class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.population([[8, 2], [3, 7]], average=None)
+    array([20., 20.])
+    """
+    return t.xp.broadcast_to(t.total[None, ...], t.tp.shape)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"fp + fn",
+    source="Hamming 1950",
+    undefined=_NEVER,
+    aliases=("class_errors",),
+    symmetric=True,
+    scale_free=False,
+)
+def hamming_distance(t: Table) -> Array:
+    """Errors that involve a class: missed items and false alarms.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.hamming_distance([[8, 2], [3, 7]], average=None)
+    array([5., 5.])
+    """
+    return t.fp + t.fn
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=None,
+    formula=r"(tp + fp) - (tp + fn) = fp - fn",
+    source="Haghighi et al. 2018 (PyCM)",
+    undefined=_NEVER,
+    aliases=("difference_between_automatic_and_manual",),
+    scale_free=False,
+)
+def automatic_manual_difference(t: Table) -> Array:
+    """How many more items are called a class than are of it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.automatic_manual_difference([[8, 2], [3, 7]], average=None)
+    array([ 1., -1.])
+    """
+    return t.fp - t.fn
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{|fp - fn|}{2 m}",
+    source="Bray and Curtis 1957",
+    undefined=_EMPTY,
+    symmetric=True,
+)
+def bray_curtis_dissimilarity(t: Table) -> Array:
+    """Difference of a class's true and predicted sizes, over twice all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average=None)
+    array([0.025, 0.025])
+    """
+    return t.divide(t.xp.abs(t.fp - t.fn) / 2, t.total[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{tp + fn}{m}",
+    source="Sokolova and Lapalme 2009",
+    undefined=_EMPTY,
+    aliases=("positive_rate", "base_rate"),
+)
+def prevalence(t: Table) -> Array:
+    """Share of the items that are of a class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.prevalence([[8, 2], [3, 7]], average=None)
+    array([0.5, 0.5])
+    """
+    return t.divide(t.true, t.total[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{tp + fp}{m}",
+    source="Powers 2011",
+    undefined=_EMPTY,
+    aliases=("detection_prevalence", "test_outcome_positive_rate", "bias"),
+)
+def predicted_prevalence(t: Table) -> Array:
+    """Share of the items that are called a class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.predicted_prevalence([[8, 2], [3, 7]], average=None)
+    array([0.55, 0.45])
+    """
+    return t.divide(t.pred, t.total[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp + tn}{m}",
+    source="Mullick et al., section 2",
+    undefined=_EMPTY,
+    aliases=("acc", "simple_matching", "rand_similarity"),
+    symmetric=True,
+)
+def class_accuracy(t: Table) -> Array:
+    """Share of the items about which a class is right: its hits and its correct rejections.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.class_accuracy([[8, 2], [3, 7]], average=None)
+    array([0.75, 0.75])
+    """
+    return t.divide(t.tp + t.tn, t.total[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{m}",
+    source="Mullick et al., section 2, its complement",
+    undefined=_EMPTY,
+    aliases=("class_error_rate",),
+    symmetric=True,
+)
+def class_error(t: Table) -> Array:
+    """Share of the items about which a class is wrong: its misses and its false alarms.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.class_error([[8, 2], [3, 7]], average=None)
+    array([0.25, 0.25])
+    """
+    return t.divide(t.fp + t.fn, t.total[None, ...])

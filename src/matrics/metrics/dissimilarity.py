@@ -1,0 +1,392 @@
+"""Dissimilarity of the items of a class and those called so: coefficients in which errors are what counts."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"\frac{fp\,fn}{tp\,tn}",
+    source="Batagelj and Bren 1995",
+    undefined="no hit, or no correct rejection",
+    chance="any sizes",
+    chance_value=1,
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def batagelj_bren(t: Table) -> Array:
+    """The odds ratio of a class, turned over.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.batagelj_bren([[8, 2], [3, 7]], average=None).round(3)
+    array([0.107, 0.107])
+    """
+    return t.define(t.ratio(t.fp, t.tn) * t.ratio(t.fn, t.tp), (t.tp != 0) & (t.tn != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"1 - \frac{tp^2}{k\,t}",
+    source="Baulieu 1989",
+    undefined="no item is of the class, or none is called so",
+    symmetric=True,
+    needs_every_class=True,
+)
+def baulieu_i(t: Table) -> Array:
+    """One less the product of precision and recall.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_i([[8, 2], [3, 7]], average=None).round(3)
+    array([0.418, 0.456])
+    """
+    tp, fp, fn, _ = t.outcomes
+    return t.divide(tp * (fp + fn) + fp * fn, (tp + fp) * (tp + fn))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp^2\,tn^2}{k\,t\,(m - k)(m - t)}",
+    source="Baulieu 1989",
+    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    symmetric=True,
+    needs_every_class=True,
+)
+def baulieu_ii(t: Table) -> Array:
+    """Product of precision, recall, specificity and negative predictive value: a similarity.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.317, 0.317])
+    """
+    return t.define(t.ppv * t.tpr * t.npv * t.tnr, t.in_truth & (t.pred != 0) & (t.not_pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{1}{2} - \frac{2 (tp\,tn - fp\,fn)}{m^2}",
+    source="Baulieu 1989",
+    undefined="an empty matrix",
+    chance="any sizes",
+    chance_value=0.5,
+    symmetric=True,
+)
+def baulieu_iii(t: Table) -> Array:
+    """A half, less twice the covariance.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_iii([[8, 2], [3, 7]], average=None)
+    array([0.25, 0.25])
+    """
+    return t.define(0.5 - 2 * t.class_covariance_share, (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn - (tp + \tfrac{1}{2})(tn + \tfrac{1}{2})\,tn\,e}{m}",
+    source="Baulieu 1997",
+    undefined="an empty matrix",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_iv(t: Table) -> Array:
+    """Errors less a product of the matches, over all items; unbounded below.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_iv([[8, 2], [3, 7]], average=None).round(3)
+    array([-60.402, -69.066])
+    """
+    total = t.total[None, ...]
+    matches = t.ratio((t.tp + 0.5) * (t.tn + 0.5) * t.tn, total) * math.e
+    return t.define(t.ratio(t.fp + t.fn, total) - matches, total != 0)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn + 1}{tp + fp + fn + 1}",
+    source="Baulieu 1997",
+    undefined="never",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_v(t: Table) -> Array:
+    """Errors over errors and hits, both with one more error.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_v([[8, 2], [3, 7]], average=None).round(3)
+    array([0.429, 0.462])
+    """
+    errors = t.fp + t.fn + 1
+    return errors / (t.tp + errors)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{tp + fp + fn + 1}",
+    source="Baulieu 1997",
+    undefined="never",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_vi(t: Table) -> Array:
+    """Errors over errors and hits and one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_vi([[8, 2], [3, 7]], average=None).round(3)
+    array([0.357, 0.385])
+    """
+    errors = t.fp + t.fn
+    return errors / (t.tp + errors + 1)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{m + tp (tp - 4)^2}",
+    source="Baulieu 1997",
+    undefined="an empty matrix",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_vii(t: Table) -> Array:
+    """Errors over all items and a cube of the hits.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_vii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.034, 0.06 ])
+    """
+    return t.divide(t.fp + t.fn, t.total[None, ...] + t.tp * (t.tp - 4) ** 2)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{(fp - fn)^2}{m^2}",
+    source="Baulieu 1997",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def baulieu_viii(t: Table) -> Array:
+    """Square of the difference of the class's two sizes, as shares.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_viii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.003, 0.003])
+    """
+    difference = t.share(t.fp - t.fn)
+    return t.define(difference * difference, (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + 2\,fn}{tp + fp + 2\,fn + tn}",
+    source="Baulieu 1997",
+    undefined="an empty matrix",
+)
+def baulieu_ix(t: Table) -> Array:
+    """Errors over all items, where misses count twice.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_ix([[8, 2], [3, 7]], average=None).round(3)
+    array([0.318, 0.348])
+    """
+    errors = t.fp + 2 * t.fn
+    return t.divide(errors, t.tp + errors + t.tn)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn + \max(fp, fn)}{m + \max(fp, fn)}",
+    source="Baulieu 1997",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def baulieu_x(t: Table) -> Array:
+    """Errors over all items, where the commoner kind of error counts twice.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_x([[8, 2], [3, 7]], average=None).round(3)
+    array([0.348, 0.348])
+    """
+    errors = t.fp + t.fn + t.xp.maximum(t.fp, t.fn)
+    return t.divide(errors, t.tp + errors + t.tn)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{fp + fn + tn}",
+    source="Baulieu 1997",
+    undefined="all items are of the class and called so",
+    symmetric=True,
+)
+def baulieu_xi(t: Table) -> Array:
+    """Errors over errors and correct rejections.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_xi([[8, 2], [3, 7]], average=None).round(3)
+    array([0.417, 0.385])
+    """
+    errors = t.fp + t.fn
+    return t.divide(errors, errors + t.tn)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=None,
+    formula=r"\frac{fp + fn}{tp + fp + fn - 1}",
+    source="Baulieu 1997",
+    undefined="a single item is of the class or called so",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_xii(t: Table) -> Array:
+    """Errors over errors and hits, less one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_xii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.417, 0.455])
+    """
+    errors = t.fp + t.fn
+    return t.divide(errors, t.tp + errors - 1)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{tp + fp + fn + tp (tp - 4)^2}",
+    source="Baulieu 1997",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+    scale_free=False,
+)
+def baulieu_xiii(t: Table) -> Array:
+    """Errors over errors, hits, and a cube of the hits.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_xiii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.035, 0.067])
+    """
+    errors = t.fp + t.fn
+    return t.divide(errors, t.tp + errors + t.tp * (t.tp - 4) ** 2)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + 2\,fn}{tp + fp + 2\,fn}",
+    source="Baulieu 1997",
+    undefined="no item is of the class or called so",
+)
+def baulieu_xiv(t: Table) -> Array:
+    """Errors over errors and hits, where misses count twice.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_xiv([[8, 2], [3, 7]], average=None).round(3)
+    array([0.467, 0.533])
+    """
+    errors = t.fp + 2 * t.fn
+    return t.divide(errors, t.tp + errors)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn + \max(fp, fn)}{tp + fp + fn + \max(fp, fn)}",
+    source="Baulieu 1997",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+)
+def baulieu_xv(t: Table) -> Array:
+    """Errors over errors and hits, where the commoner kind of error counts twice.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baulieu_xv([[8, 2], [3, 7]], average=None).round(3)
+    array([0.5  , 0.533])
+    """
+    errors = t.fp + t.fn + t.xp.maximum(t.fp, t.fn)
+    return t.divide(errors, t.tp + errors)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"\frac{fp + fn}{2\,tp + fp + fn}",
+    source="Lance and Williams 1967",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+)
+def canberra(t: Table) -> Array:
+    """Errors over the sum of the class's true and predicted sizes: one less F1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.canberra([[8, 2], [3, 7]], average=None).round(3)
+    array([0.238, 0.263])
+    """
+    errors = t.fp + t.fn
+    return t.divide(errors, 2 * t.tp + errors)

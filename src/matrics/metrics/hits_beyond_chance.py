@@ -1,0 +1,268 @@
+"""Hits of a class beyond those that chance would make, over one size or another."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.metrics.inference import special
+from matrics.table import Table
+
+
+def _variances(t: Table) -> tuple[Array, Array]:
+    return t.scaled(t.pred) * t.scaled(t.not_pred), t.scaled(t.true) * t.scaled(t.not_true)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{tp - k\,t / m}{\sqrt{k\,t / m}}",
+    source="Dennis 1965",
+    undefined="no item is of the class, or none is called so",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    scale_free=False,
+)
+def dennis(t: Table) -> Array:
+    """Hits beyond chance, in standard deviations.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.dennis([[8, 2], [3, 7]], average=None).round(3)
+    array([1.066, 1.179])
+    """
+    beyond = t.ratio(t.class_covariance_share, t.sqrt(t.pred_share) * t.sqrt(t.true_share))
+    return t.define(beyond * t.sqrt(t.total)[None, ...], t.in_both)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=None,
+    formula=r"\frac{tp - k\,t}{k\,t\,(m - k)(m - t)}",
+    source="Eyraud 1936",
+    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    symmetric=True,
+    needs_every_class=True,
+    scale_free=False,
+)
+def eyraud(t: Table) -> Array:
+    """Eyraud's coefficient, in the form that PyCM and abydos have.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.eyraud([[8, 2], [3, 7]], average=None).round(3)
+    array([-0.01 , -0.008])
+    """
+    ratio = t.ratio
+    beyond = ratio(ratio(t.tp, t.pred), t.true) - 1
+    defined = t.in_truth & (t.pred != 0) & (t.not_pred != 0)
+    return t.define(ratio(ratio(beyond, t.not_pred), t.not_true), defined)
+
+
+@metric(
+    kind="per_class",
+    range=(-0.5, 0.5),
+    higher_is_better=True,
+    formula=r"\frac{2 \delta}{m}, \quad \delta = tp - \frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="an empty matrix",
+    chance="any sizes",
+    symmetric=True,
+)
+def kuhns_i(t: Table) -> Array:
+    """Hits beyond chance, of half the items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_i([[8, 2], [3, 7]], average=None)
+    array([0.25, 0.25])
+    """
+    return t.define(2 * t.class_covariance_share, (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\max(k, t)}, \quad \delta = tp - \frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="no item is of the class or called so",
+    chance="any sizes",
+    symmetric=True,
+)
+def kuhns_ii(t: Table) -> Array:
+    """Hits beyond chance, over the larger of the class's two sizes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.227, 0.25 ])
+    """
+    return t.divide(t.class_covariance_share, t.xp.maximum(t.pred_share, t.true_share))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\left( 1 - \frac{tp}{k + t} \right) \left( k + t - \frac{k\,t}{m} \right)}, \quad "
+    r"\delta = tp - \frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="no item is of the class or called so",
+    chance="any sizes",
+    symmetric=True,
+)
+def kuhns_iii(t: Table) -> Array:
+    """Hits beyond chance, over the separation of the class's two sizes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_iii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.261, 0.273])
+    """
+    pred, true = t.pred_share, t.true_share
+    outside = t.ratio(t.tp + (t.fp + t.fn), t.pred + t.true)
+    return t.divide(t.class_covariance_share, outside * (pred + true * t.share(t.not_pred)))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\min(k, t)}, \quad \delta = tp - \frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="no item is of the class, or none is called so",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def kuhns_iv(t: Table) -> Array:
+    """Hits beyond chance, over the smaller of the class's two sizes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_iv([[8, 2], [3, 7]], average=None).round(3)
+    array([0.25 , 0.278])
+    """
+    return t.divide(t.class_covariance_share, t.xp.minimum(t.pred_share, t.true_share))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\max\left( k \frac{m - k}{m}, t \frac{m - t}{m} \right)}, \quad \delta = tp - "
+    r"\frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="all items are of one kind, in truth and in the prediction",
+    chance="any sizes",
+    symmetric=True,
+)
+def kuhns_v(t: Table) -> Array:
+    """Covariance over the larger of the two variances.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_v([[8, 2], [3, 7]], average=None)
+    array([0.5, 0.5])
+    """
+    return t.divide(t.class_covariance, t.xp.maximum(*_variances(t)))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\min\left( k \frac{m - k}{m}, t \frac{m - t}{m} \right)}, \quad \delta = tp - "
+    r"\frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="all items are of one kind, in truth or in the prediction",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def kuhns_vi(t: Table) -> Array:
+    """Covariance over the smaller of the two variances.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_vi([[8, 2], [3, 7]], average=None).round(3)
+    array([0.505, 0.505])
+    """
+    return t.divide(t.class_covariance, t.xp.minimum(*_variances(t)))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\delta}{\sqrt{k\,t}}, \quad \delta = tp - \frac{k\,t}{m}",
+    source="Kuhns 1965",
+    undefined="no item is of the class, or none is called so",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def kuhns_vii(t: Table) -> Array:
+    """Hits beyond chance, over the geometric mean of the class's two sizes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kuhns_vii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.238, 0.264])
+    """
+    return t.divide(t.class_covariance_share, t.sqrt(t.pred_share) * t.sqrt(t.true_share))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\ln \frac{m^3}{2 \pi\,k\,t\,(m - k)(m - t)} + 2 \ln \frac{m!\,tp!\,fp!\,fn!\,tn!}{k!\,t!\,(m - "
+    r"k)!\,(m - t)!}",
+    source="Gilbert and Wells 1966",
+    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    on_host=True,
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    scale_free=False,
+)
+def gilbert_wells(t: Table) -> Array:
+    """Logarithm of how unlikely a class's counts are by chance.
+
+    SciPy computes the logarithms of the factorials on the host (extra ``stats``): not under jit or compile, and without
+    a gradient.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.gilbert_wells([[8, 2], [3, 7]], average=None).round(3)
+    array([4.824, 4.824])
+    """
+
+    def logarithm(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        log_factorial = special("gammaln")
+        sums = np.stack([tp + fp, tp + fn, fn + tn, fp + tn])
+        cells = np.stack([tp, fp, fn, tn, tp + fp + fn + tn])
+        size = 3 * np.log(cells[-1]) - np.log(2 * np.pi) - np.log(sums).sum(axis=0)
+        return size + 2 * (log_factorial(cells + 1).sum(axis=0) - log_factorial(sums + 1).sum(axis=0))
+
+    value = _backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn, xp=t.xp)
+    return t.define(value, t.in_truth & (t.pred != 0) & (t.not_pred != 0))

@@ -1,0 +1,223 @@
+"""Errors and limits of measures, and the test against the largest class."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+Bound = Literal["lower", "upper"]
+Confidence = Annotated[float, 0, 1]
+
+_EMPTY = "an empty matrix"
+
+
+def special(name: str) -> Any:
+    """A function of ``scipy.special``; the extra ``stats`` has it."""
+    try:
+        import scipy.special
+    except ImportError as error:
+        raise ImportError("this measure needs SciPy: python -m pip install 'matrics[stats]'") from error
+    return getattr(scipy.special, name)
+
+
+def _two_sided_quantile(confidence: float) -> float:
+    """How many standard errors on either side hold this share of a normal distribution."""
+    # By Newton from 0, which rises to the root: math has erf, and no inverse of it. torch.compile folds all of this.
+    z = 0.0
+    for _ in range(60):
+        miss = math.erfc(z / math.sqrt(2)) - (1 - confidence)
+        z += miss * math.sqrt(math.pi / 2) * math.exp(z * z / 2)
+    return z
+
+
+def _accuracy_error(t: Table) -> Array:
+    return t.sqrt(t.ratio(t.share(t.hits) * t.share(t.errors), t.total))
+
+
+def _clipped(t: Table, value: Array, low: float) -> Array:
+    """Within [low, 1]."""
+    return t.xp.where(value < low, low, t.xp.where(value > 1, 1, value))
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"\sqrt{\frac{p_o (1 - p_o)}{m}}",
+    source="Wald 1943",
+    undefined=_EMPTY,
+    aliases=("accuracy_se",),
+    symmetric=True,
+    scale_free=False,
+)
+def accuracy_standard_error(t: Table) -> Array:
+    """Standard error of the accuracy, from the binomial distribution.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.accuracy_standard_error([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.084)
+    """
+    return t.define(_accuracy_error(t), t.total != 0)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{p_o + \frac{z^2}{2m} \pm z \sqrt{\frac{p_o (1 - p_o)}{m} + \frac{z^2}{4 m^2}}}{1 + z^2 / m}",
+    source="Wilson 1927; Agresti and Coull 1998; Brown et al. 2001",
+    undefined=_EMPTY,
+    symmetric=True,
+    scale_free=False,
+)
+def accuracy_confidence_limit(
+    t: Table,
+    *,
+    bound: Bound = "lower",
+    method: Literal["wilson", "wald", "agresti_coull"] = "wilson",
+    confidence: Confidence = 0.95,
+) -> Array:
+    """Lower or upper limit of a confidence interval of the accuracy.
+
+    The formula is Wilson's, which stays within [0, 1]. The other two may leave it, and are cut there: Wald's, p ± z
+    standard errors, holds too few true values where few items are wrong; Agresti and Coull's is Wald's of z²/2 more
+    hits and as many more errors.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.accuracy_confidence_limit([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.521)
+    """
+    xp, z = t.xp, _two_sided_quantile(confidence)
+    side = -1 if bound == "lower" else 1
+    hits, errors, total = t.hits, t.errors, t.total
+    if method == "wald":
+        return t.define(_clipped(t, t.share(hits) + side * z * _accuracy_error(t), 0), total != 0)
+    center = (hits + z * z / 2) / (total + z * z)
+    if method == "wilson":
+        spread = t.ratio(hits * t.share(errors), total + z * z) + z * z / 4 / (total + z * z)
+    else:
+        spread = center * ((errors + z * z / 2) / (total + z * z))
+    reach = z * xp.sqrt(spread) / xp.sqrt(total + z * z)
+    return t.define(_clipped(t, center + side * reach, 0), total != 0)
+
+
+def _kappa_error(t: Table) -> Array:
+    room = t.xp.sum(t.true_share * t.share(t.not_pred), axis=0)
+    return t.ratio(_accuracy_error(t), room)
+
+
+def _kappa_defined(t: Table) -> Array:
+    return t.xp.any((t.true != 0) & (t.not_pred != 0), axis=0)
+
+
+@metric(
+    kind="overall",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"\sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
+    source="Cohen 1960",
+    undefined="all items in one and the same true and predicted class",
+    aliases=("kappa_se",),
+    symmetric=True,
+    scale_free=False,
+)
+def kappa_standard_error(t: Table) -> Array:
+    """Standard error of Cohen's κ, the class sizes taken as given.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kappa_standard_error([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.125)
+    """
+    return t.define(_kappa_error(t), _kappa_defined(t))
+
+
+@metric(
+    kind="overall",
+    range=(-1, 1),
+    higher_is_better=None,
+    formula=r"\kappa \pm z \sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
+    source="Cohen 1960",
+    undefined="all items in one and the same true and predicted class",
+    symmetric=True,
+    scale_free=False,
+)
+def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Confidence = 0.95) -> Array:
+    """Lower or upper limit of a confidence interval of Cohen's κ, cut at -1 and 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.kappa_confidence_limit([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.304)
+    """
+    room = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0)
+    reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t)
+    return t.define(_clipped(t, t.ratio(t.covariance, room) + reach, -1), _kappa_defined(t))
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{\max_k t_k}{m}",
+    source="Kuhn 2008 (caret)",
+    undefined=_EMPTY,
+    aliases=("nir", "majority_baseline"),
+    lowest=lambda n: 1 / n,
+)
+def no_information_rate(t: Table) -> Array:
+    """Accuracy of calling everything the largest true class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.no_information_rate([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.333)
+    """
+    return t.divide(t.xp.max(t.true, axis=0), t.total)
+
+
+@metric(
+    kind="overall",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"P(X \ge \textstyle\sum_k tp_k), \quad X \sim \mathrm{Binomial}(m, \max_k t_k / m)",
+    source="Kuhn 2008 (caret)",
+    undefined=_EMPTY,
+    on_host=True,
+    chance="true sizes",
+    chance_value=1,
+    scale_free=False,
+)
+def no_information_p_value(t: Table) -> Array:
+    """How likely chance has at least this accuracy by calling everything the largest true class.
+
+    One-sided and exact, as the incomplete beta function I(hits, errors + 1) of the rate, which also takes counts that
+    are not whole. SciPy computes it on the host (extra ``stats``): not under jit or compile, and without a gradient.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.no_information_p_value([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
+    np.float64(0.0)
+    """
+
+    def tail(hits: Array, errors: Array, rate: Array) -> Array:
+        some = hits > 0
+        return np.where(some, special("betainc")(np.where(some, hits, 1), errors + 1, rate), 1)
+
+    rate = t.ratio(t.xp.max(t.true, axis=0), t.total)
+    return t.define(_backend.on_host(tail, t.hits, t.errors, rate, xp=t.xp), t.total != 0)

@@ -1,0 +1,121 @@
+"""Similarity of the items of a class and those called so, on a scale of logarithms."""
+
+from __future__ import annotations
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\ln(1 + tp + tn)}{\ln(1 + m)}",
+    source="Consonni and Todeschini 2012",
+    undefined="an empty matrix",
+    symmetric=True,
+    scale_free=False,
+)
+def consonni_todeschini_i(t: Table) -> Array:
+    """Logarithm of the matches over that of all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.consonni_todeschini_i([[8, 2], [3, 7]], average=None).round(3)
+    array([0.911, 0.911])
+    """
+    return t.divide(t.xp.log1p(t.tp + t.tn), t.xp.log1p(t.total)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\ln(1 + m) - \ln(1 + fp + fn)}{\ln(1 + m)}",
+    source="Consonni and Todeschini 2012",
+    undefined="an empty matrix",
+    symmetric=True,
+    scale_free=False,
+)
+def consonni_todeschini_ii(t: Table) -> Array:
+    """One less the logarithm of the errors over that of all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.consonni_todeschini_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.411, 0.411])
+    """
+    log1p = t.xp.log1p
+    total = log1p(t.total)[None, ...]
+    return t.divide(total - log1p(t.fp + t.fn), total)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\ln(1 + tp)}{\ln(1 + m)}",
+    source="Consonni and Todeschini 2012",
+    undefined="an empty matrix",
+    symmetric=True,
+    scale_free=False,
+)
+def consonni_todeschini_iii(t: Table) -> Array:
+    """Logarithm of the hits over that of all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.consonni_todeschini_iii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.722, 0.683])
+    """
+    return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.total)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\ln(1 + tp)}{\ln(1 + tp + fp + fn)}",
+    source="Consonni and Todeschini 2012",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+    scale_free=False,
+)
+def consonni_todeschini_iv(t: Table) -> Array:
+    """Logarithm of the hits over that of the hits and errors.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.consonni_todeschini_iv([[8, 2], [3, 7]], average=None).round(3)
+    array([0.833, 0.811])
+    """
+    return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.tp + (t.fp + t.fn)))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\ln(1 + tp\,tn) - \ln(1 + fp\,fn)}{\ln(1 + m^2 / 4)}",
+    source="Consonni and Todeschini 2012",
+    undefined="an empty matrix",
+    chance="any sizes",
+    symmetric=True,
+    scale_free=False,
+)
+def consonni_todeschini_v(t: Table) -> Array:
+    """Logarithm of the product of the matches less that of the errors, over its largest value.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.consonni_todeschini_v([[8, 2], [3, 7]], average=None).round(3)
+    array([0.454, 0.454])
+    """
+    log1p = t.xp.log1p
+    return t.divide(log1p(t.tp * t.tn) - log1p(t.fp * t.fn), log1p(t.total * t.total / 4)[None, ...])

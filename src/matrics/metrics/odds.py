@@ -1,0 +1,293 @@
+"""Odds of one class against the rest: likelihood ratios, their logarithms, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+Base = Annotated[float, 1]
+
+_ANY_ZERO = "one of tp, fp, fn, tn is 0"
+
+# Wichura 1988 (AS 241), routine PPND16: numerators and denominators, highest power first.
+_CENTRAL = (
+    (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
+     1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080e0),
+    (5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
+     5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1.0),
+)  # fmt: skip
+_MIDDLE = (
+    (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1, 1.27045825245236838258e0,
+     3.64784832476320460504e0, 5.76949722146069140550e0, 4.63033784615654529590e0, 1.42343711074968357734e0),
+    (1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2, 1.48103976427480074590e-1,
+     6.89767334985100004550e-1, 1.67638483018380384940e0, 2.05319162663775882187e0, 1.0),
+)  # fmt: skip
+_TAIL = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3, 2.65321895265761230930e-2,
+     2.96560571828504891230e-1, 1.78482653991729133580e0, 5.46378491116411436990e0, 6.65790464350110377720e0),
+    (2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5, 7.86869131145613259100e-4,
+     1.48753612908506148525e-2, 1.36929880922735805310e-1, 5.99832206555887937690e-1, 1.0),
+)  # fmt: skip
+
+
+def _rational(x: Array, coefficients: tuple[tuple[float, ...], tuple[float, ...]]) -> Array:
+    upper, lower = (0 * x + powers[0] for powers in coefficients)
+    for a, b in zip(*(powers[1:] for powers in coefficients), strict=True):
+        upper, lower = upper * x + a, lower * x + b
+    return upper / lower
+
+
+def _normal_quantile(t: Table, share: Array, rest: Array) -> Array:
+    """Where the normal distribution reaches ``share``, whose complement is ``rest``; neither is 0."""
+    xp = t.xp
+    middle = (share - rest) / 2
+    central = xp.abs(middle) <= 0.425
+    inner = xp.where(central, middle, 0)
+    smaller = xp.where(central, 0.5, xp.minimum(share, rest))
+    radius = xp.sqrt(0 - t.log(smaller))
+    far = radius > 5
+    outer = xp.where(
+        far, _rational(xp.where(far, radius - 5, 0), _TAIL), _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
+    )
+    outer = xp.where(middle < 0, 0 - outer, outer)
+    return xp.where(central, inner * _rational(0.180625 - inner * inner, _CENTRAL), outer)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{tp / (tp + fn)}{fp / (fp + tn)}",
+    source="Deeks and Altman 2004",
+    undefined="no item of the true class, or no false alarm",
+    aliases=("plr", "lr_plus"),
+    chance="any sizes",
+    chance_value=1,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def positive_likelihood_ratio(t: Table) -> Array:
+    """How many times as often an item of a class is called so as one of another class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.positive_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
+    array([2.667, 3.5  ])
+    """
+    return t.define(t.ratio(t.tpr, t.fpr), (t.true != 0) & (t.fp != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=False,
+    formula=r"\frac{fn / (tp + fn)}{tn / (fp + tn)}",
+    source="Deeks and Altman 2004",
+    undefined="no item of the true class, or no correct rejection",
+    aliases=("nlr", "lr_minus"),
+    chance="any sizes",
+    chance_value=1,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def negative_likelihood_ratio(t: Table) -> Array:
+    """How many times as often an item of a class is called something else as one of another class.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.negative_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
+    array([0.286, 0.375])
+    """
+    return t.define(t.ratio(t.fnr, t.tnr), (t.true != 0) & (t.tn != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn}{fp\,fn}",
+    source="Glas et al. 2003",
+    undefined="no false alarm, or no miss",
+    aliases=("dor", "odds_ratio"),
+    chance="any sizes",
+    chance_value=1,
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def diagnostic_odds_ratio(t: Table) -> Array:
+    """Odds of being called a class among its items, over those among the others.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.diagnostic_odds_ratio([[8, 2], [3, 7]], average=None).round(3)
+    array([9.333, 9.333])
+    """
+    return t.define(t.ratio(t.tp, t.fn) * t.ratio(t.tn, t.fp), (t.fn != 0) & (t.fp != 0))
+
+
+def _lift(t: Table) -> Array:
+    return t.ratio(t.ppv, t.true_share)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{tp / (tp + fp)}{(tp + fn) / m}",
+    source="Brin et al. 1997; Forbes 1907",
+    undefined="no item is of the class, or none is called so",
+    aliases=("lift_score",),
+    chance="any sizes",
+    chance_value=1,
+    symmetric=True,
+    needs_every_class=True,
+)
+def lift(t: Table) -> Array:
+    """How many times as common a class is among what is called so as among all items; 1 for a guess.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.lift([[8, 2], [3, 7]], average=None).round(3)
+    array([1.455, 1.556])
+    """
+    return t.define(_lift(t), t.in_both)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\ln \frac{tp / (tp + fp)}{(tp + fn) / m}",
+    source="Kononenko and Bratko 1991",
+    undefined="no hit",
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+)
+def information_score(t: Table, *, base: Base = math.e) -> Array:
+    """Logarithm of the lift, in nats or to another base: what a prediction of a class tells of it.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.information_score([[8, 2], [3, 7]], average=None).round(3)
+    array([0.375, 0.442])
+    """
+    return t.define(t.log(_lift(t)) / math.log(base), t.tp != 0)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\frac{\sqrt{3}}{\pi} \ln \frac{tp\,tn}{fp\,fn}",
+    source="Blakeley and Oddone 1995; Sokolova et al. 2006",
+    undefined=_ANY_ZERO,
+    aliases=("discriminatory_power",),
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
+    """Logarithm of the diagnostic odds ratio, in standard deviations of the logistic distribution.
+
+    √3/π is the factor that goes with the natural logarithm. PyCM takes the decimal one: ``base=10``.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.discriminant_power([[8, 2], [3, 7]], average=None).round(3)
+    array([1.231, 1.231])
+    """
+    odds = (t.log(t.tpr) - t.log(t.fnr)) + (t.log(t.tnr) - t.log(t.fpr))
+    defined = (t.tp != 0) & (t.fp != 0) & (t.fn != 0) & (t.tn != 0)
+    return t.define(odds * (math.sqrt(3) / math.pi / math.log(base)), defined)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, math.inf),
+    higher_is_better=True,
+    formula=r"\Phi^{-1}\!\left(\frac{tp}{tp + fn}\right) - \Phi^{-1}\!\left(\frac{fp}{fp + tn}\right)",
+    source="Green and Swets 1966; Wichura 1988 for the quantile",
+    undefined=_ANY_ZERO,
+    aliases=("d_prime", "dprime"),
+    chance="any sizes",
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def sensitivity_index(t: Table) -> Array:
+    """d': how far the scores of a class lie from those of the others, in standard deviations of two normal curves.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.sensitivity_index([[8, 2], [3, 7]], average=None).round(3)
+    array([1.366, 1.366])
+    """
+    defined = (t.tp != 0) & (t.fp != 0) & (t.fn != 0) & (t.tn != 0)
+    safe = [t.xp.where(defined, rate, 0.5) for rate in (t.tpr, t.fnr, t.fpr, t.tnr)]
+    return t.define(_normal_quantile(t, safe[0], safe[1]) - _normal_quantile(t, safe[2], safe[3]), defined)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp\,tn - fp\,fn}{tp\,tn + fp\,fn}",
+    source="Labatut and Cherifi, section 4.1; Yule 1900",
+    undefined="tp tn and fp fn are both 0",
+    aliases=("yules_q",),
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def yule_q(t: Table) -> Array:
+    """Yule's Q: the odds ratio brought to [-1, 1].
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.yule_q([[8, 2], [3, 7]], average=None).round(3)
+    array([0.806, 0.806])
+    """
+    tp, fp, fn, tn = t.outcomes
+    return t.divide(t.class_covariance_share, tp * tn + fp * fn)
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sqrt{tp\,tn} - \sqrt{fp\,fn}}{\sqrt{tp\,tn} + \sqrt{fp\,fn}}",
+    source="Labatut and Cherifi, section 4.1; Yule 1912",
+    undefined="tp tn and fp fn are both 0",
+    aliases=("yules_y", "coefficient_of_colligation"),
+    chance="any sizes",
+    symmetric=True,
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def yule_y(t: Table) -> Array:
+    """Yule's Y, the coefficient of colligation: Q of the roots of the counts.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.yule_y([[8, 2], [3, 7]], average=None).round(3)
+    array([0.507, 0.507])
+    """
+    tp, fp, fn, tn = (t.sqrt(x) for x in t.outcomes)
+    right, wrong = tp * tn, fp * fn
+    return t.divide(right - wrong, right + wrong)

@@ -1,0 +1,364 @@
+"""Similarity of the items of a class and those called so: coefficients of matching."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.metrics.catalogue import metric
+from matrics.table import Table
+
+
+def _both_jaccards(t: Table) -> tuple[Array, Array]:
+    """Jaccard of the class and of its absence; 0 where undefined."""
+    errors = t.fp + t.fn
+    return t.ratio(t.tp, t.tp + errors), t.ratio(t.tn, t.tn + errors)
+
+
+def _both_kinds(t: Table) -> Array:
+    errors = t.fp + t.fn
+    return (t.tp + errors != 0) & (t.tn + errors != 0)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\left| \frac{tp}{tp + fp} - \frac{fn}{fn + tn} \right|",
+    source="Abreu et al. 2007",
+    undefined="nothing is called the class, or everything is",
+    chance="any sizes",
+)
+def ample(t: Table) -> Array:
+    """Distance of the class's shares within what is called so and within the rest: the size of the markedness.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.ample([[8, 2], [3, 7]], average=None).round(3)
+    array([0.505, 0.505])
+    """
+    return t.define(t.xp.abs(t.markedness), (t.pred != 0) & (t.not_pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=None,
+    formula=r"\frac{\max(tp, fp) + \max(fn, tn) + \max(tp, fn) + \max(fp, tn) - \max(t, m - t) - \max(k, m - k)}{2m}",
+    source="Anderberg 1973",
+    undefined="an empty matrix",
+    chance="any sizes",
+    symmetric=True,
+)
+def anderberg(t: Table) -> Array:
+    """Errors that a guess of the mode makes, less those it makes if the other side is known, of twice all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.anderberg([[8, 2], [3, 7]], average=None).round(3)
+    array([0.225, 0.225])
+    """
+    tp, fp, fn, tn = t.outcomes
+    larger = t.xp.maximum
+    known = larger(tp, fp) + larger(fn, tn) + larger(tp, fn) + larger(fp, tn)
+    modes = larger(tp + fn, fp + tn) + larger(tp + fp, fn + tn)
+    return t.define((known - modes) / 2, (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp + tn - 2 \sqrt{fp\,fn}}{m}",
+    source="Martín Andrés and Femia Marzo 2004",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def andres_marzo_delta(t: Table) -> Array:
+    """Matches less twice the geometric mean of the two kinds of errors, of all items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.andres_marzo_delta([[8, 2], [3, 7]], average=None).round(3)
+    array([0.505, 0.505])
+    """
+    tp, fp, fn, tn = t.outcomes
+    return t.define(tp + tn - 2 * t.sqrt(fp) * t.sqrt(fn), (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sqrt{tp\,tn} + tp}{\sqrt{tp\,tn} + tp + fp + fn}",
+    source="Baroni-Urbani and Buser 1976",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+)
+def baroni_urbani_buser_i(t: Table) -> Array:
+    """Hits and the geometric mean of both kinds of matches, over the same and all errors.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baroni_urbani_buser_i([[8, 2], [3, 7]], average=None).round(3)
+    array([0.756, 0.743])
+    """
+    tp, fp, fn, tn = t.outcomes
+    matches = t.sqrt(tp) * t.sqrt(tn) + tp
+    return t.divide(matches, matches + (fp + fn))
+
+
+@metric(
+    kind="per_class",
+    range=(-1, 1),
+    higher_is_better=True,
+    formula=r"\frac{\sqrt{tp\,tn} + tp - fp - fn}{\sqrt{tp\,tn} + tp + fp + fn}",
+    source="Baroni-Urbani and Buser 1976",
+    undefined="no item is of the class or called so",
+    symmetric=True,
+)
+def baroni_urbani_buser_ii(t: Table) -> Array:
+    """The first coefficient of Baroni-Urbani and Buser, brought to [-1, 1].
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.baroni_urbani_buser_ii([[8, 2], [3, 7]], average=None).round(3)
+    array([0.512, 0.487])
+    """
+    tp, fp, fn, tn = t.outcomes
+    matches = t.sqrt(tp) * t.sqrt(tn) + tp
+    return t.divide(matches - (fp + fn), matches + (fp + fn))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{k} \cdot \frac{m - k}{m} + \frac{tn}{m - k} \cdot \frac{k}{m}",
+    source="Clement 1976",
+    undefined="nothing is called the class, or everything is",
+)
+def clement(t: Table) -> Array:
+    """Precision and negative predictive value, each weighted by the share of what is called the other.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.clement([[8, 2], [3, 7]], average=None).round(3)
+    array([0.755, 0.755])
+    """
+    value = t.ppv * t.share(t.not_pred) + t.npv * t.pred_share
+    return t.define(value, (t.pred != 0) & (t.not_pred != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{\sqrt{k\,t}} - \frac{1}{2 \sqrt{\max(k, t)}}",
+    source="Fager and McGowan 1963",
+    undefined="no item is of the class, or none is called so",
+    symmetric=True,
+    needs_every_class=True,
+    scale_free=False,
+)
+def fager_mcgowan(t: Table) -> Array:
+    """Geometric mean of precision and recall, less a correction for few items.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fager_mcgowan([[8, 2], [3, 7]], average=None).round(3)
+    array([0.612, 0.58 ])
+    """
+    correction = t.ratio(t.xp.full_like(t.tp, 0.5), t.sqrt(t.xp.maximum(t.pred, t.true)))
+    return t.define(t.sqrt(t.ppv * t.tpr) - correction, t.in_both)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp + tn / 2}{m}",
+    source="Faith 1983",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def faith(t: Table) -> Array:
+    """Share of the matches, where correct rejections count half.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.faith([[8, 2], [3, 7]], average=None)
+    array([0.575, 0.55 ])
+    """
+    return t.divide(t.tp + t.tn / 2, t.total[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{2\,tn}{2\,tn + fp + fn}",
+    source="Fleiss et al. 2003",
+    undefined="all items are of the class and called so",
+    symmetric=True,
+)
+def fleiss_levin_paik(t: Table) -> Array:
+    """F1 of the other classes taken together.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fleiss_levin_paik([[8, 2], [3, 7]], average=None).round(3)
+    array([0.737, 0.762])
+    """
+    return t.divide(t.tn, t.tn + (t.fp + t.fn) / 2)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"\frac{m (tp - \tfrac{1}{2})^2}{k\,t}",
+    source="Fossum and Kaskey 1966",
+    undefined="no item is of the class, or none is called so",
+    symmetric=True,
+    needs_every_class=True,
+    scale_free=False,
+)
+def fossum(t: Table) -> Array:
+    """Square of the hits, less a half, over the number expected by chance.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.fossum([[8, 2], [3, 7]], average=None).round(3)
+    array([10.227,  9.389])
+    """
+    hits = t.tp - 0.5
+    return t.define(t.ratio(hits, t.pred) * t.ratio(hits, t.true) * t.total[None, ...], t.in_both)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{2}{\pi} \arcsin \sqrt{\frac{tp + tn}{m}}",
+    source="Goodall 1967",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def goodall(t: Table) -> Array:
+    """Arc sine of the root of the class accuracy, which has nearly the same variance everywhere.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.goodall([[8, 2], [3, 7]], average=None).round(3)
+    array([0.667, 0.667])
+    """
+    tp, fp, fn, tn = t.outcomes
+    # As an arc tangent, whose gradient is finite at both ends.
+    angle = t.xp.atan2(t.sqrt(tp + tn), t.sqrt(fp + fn))
+    return t.define(angle * (2 / math.pi), (t.total != 0)[None, ...])
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp}{tp + fp + fn} \cdot \frac{2\,tn + fp + fn}{2m} + \frac{tn}{tn + fp + fn} \cdot "
+    r"\frac{2\,tp + fp + fn}{2m}",
+    source="Harris and Lahey 1978",
+    undefined="all items are hits, or all are correct rejections",
+    symmetric=True,
+)
+def harris_lahey(t: Table) -> Array:
+    """Jaccard of the class and of its absence, each weighted by the size of the other.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.harris_lahey([[8, 2], [3, 7]], average=None).round(3)
+    array([0.599, 0.599])
+    """
+    present, absent = _both_jaccards(t)
+    value = present * t.share(t.not_true + t.not_pred) + absent * t.share(t.true + t.pred)
+    return t.define(value / 2, _both_kinds(t))
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"\frac{1}{2} \left( \frac{tp}{tp + fp + fn} + \frac{tn}{tn + fp + fn} \right)",
+    source="Hawkins and Dotson 1975",
+    undefined="all items are hits, or all are correct rejections",
+    symmetric=True,
+)
+def hawkins_dotson(t: Table) -> Array:
+    """Mean of the Jaccard of the class and of its absence.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.hawkins_dotson([[8, 2], [3, 7]], average=None).round(3)
+    array([0.599, 0.599])
+    """
+    present, absent = _both_jaccards(t)
+    return t.define((present + absent) / 2, _both_kinds(t))
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"1 - \frac{(fp + fn) / 2}{\tfrac{1}{4} (2\,tp + fp + fn)(2\,tn + fp + fn)}",
+    source="Köppen 1870",
+    undefined="all items are hits, or all are correct rejections",
+    chance="true sizes",
+    chance_value=1,
+    symmetric=True,
+    scale_free=False,
+)
+def koppen_i(t: Table) -> Array:
+    """One less half the errors, over the product of the mean sizes of the class and of its absence.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.koppen_i([[8, 2], [3, 7]], average=None).round(3)
+    array([0.975, 0.975])
+    """
+    present, absent = (t.true + t.pred) / 2, (t.not_true + t.not_pred) / 2
+    lost = t.ratio(t.ratio((t.fp + t.fn) / 2, present), absent)
+    return t.define(1 - lost, (present != 0) & (absent != 0))
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.inf),
+    higher_is_better=None,
+    formula=r"tp + \frac{fp + fn}{2}",
+    source="Köppen 1870",
+    undefined="never",
+    symmetric=True,
+    scale_free=False,
+)
+def koppen_ii(t: Table) -> Array:
+    """Mean of a class's true and predicted sizes.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.koppen_ii([[8, 2], [3, 7]], average=None)
+    array([10.5,  9.5])
+    """
+    return t.tp + (t.fp + t.fn) / 2

@@ -1,0 +1,82 @@
+"""The seam where 0/0 and 0 ln 0 are made safe, in value and in gradient."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array, Namespace
+
+
+class Safe:
+    """Arithmetic that knows what an undefined value is worth: what a table and its formulas divide with.
+
+    On the host whole blocks are looked at, and the caller has silenced NumPy; elsewhere nobody looks, and each unsafe
+    operation is fed harmless numbers where its result is not wanted.
+
+    Parameters
+    ----------
+    xp
+        The namespace of the arrays.
+    zero_division
+        What an undefined (0/0) measure is worth.
+    """
+
+    def __init__(self, xp: Namespace, zero_division: float = math.nan) -> None:
+        self.xp = xp
+        self.is_host = xp is np
+        self.zero_division = zero_division
+
+    def divide(self, a: Array, b: Array) -> Array:
+        """``a / b``; ``zero_division`` where b is 0."""
+        if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
+            return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
+        return self.define(self.ratio(a, b), ~self.is_zero(b))
+
+    def divide_root(self, a: Array, b: Array) -> Array:
+        """``√(a / b)``; ``zero_division`` where b is not above 0."""
+        above = b > 0
+        return self.define(self.sqrt(self.ratio(a, self.xp.where(above, b, 0))), above)
+
+    def ratio(self, a: Array, b: Array) -> Array:
+        """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
+        if self.all_positive(b):
+            return a / b
+        # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
+        empty = self.is_zero(b)
+        return self.xp.where(empty, 0, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
+
+    def is_zero(self, x: Array) -> Array:
+        """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
+        return x == 0 if self.is_host else self.xp.abs(x) < float(self.xp.finfo(x.dtype).smallest_normal)
+
+    def all_positive(self, x: Array) -> bool:
+        """Whether the host has seen that nothing here is 0; elsewhere nobody looks."""
+        return self.is_host and x.size > 0 and bool(x.min() > 0)
+
+    def define(self, value: Array, condition: Array) -> Array:
+        """``value`` where the condition holds; elsewhere the measure is undefined: ``zero_division``."""
+        if self.is_host and condition.all():
+            return value
+        return self.xp.where(condition, value, self.zero_division)
+
+    def sqrt(self, x: Array) -> Array:
+        """Square root whose gradient at 0 is 0 instead of infinite."""
+        zero = self.is_zero(x)
+        return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
+
+    def hypot(self, x: Array, y: Array) -> Array:
+        """√(x² + y²) of two arrays that are not negative, whose squares might vanish; its gradient at 0 is 0."""
+        larger, smaller = self.xp.maximum(x, y), self.xp.minimum(x, y)
+        share = self.ratio(smaller, larger)
+        return larger * self.xp.sqrt(1 + share * share)
+
+    def x_log_x(self, x: Array) -> Array:
+        """Return x ln x; 0 where x is 0, with gradient 0."""
+        return x * self.log(x)
+
+    def log(self, x: Array) -> Array:
+        """Return ln x; 0 where x is 0."""
+        return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
