@@ -6,6 +6,7 @@ MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, jax, j
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ import numpy as np
 import pytest
 
 import matrics
+
+# The machine code of a test runs once: what LLVM does to make it fast takes most of the time on JAX.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
 LIBRARIES = {"numpy": "numpy", "strict": "array_api_strict", "torch": "torch", "jax": "jax", "jax-x64": "jax"}
 
@@ -36,19 +40,23 @@ class Backend:
     def score(self, cm: Any, metrics: Any, **options: Any) -> dict[str, Any]:
         """matrics.score, under jit on JAX, which compiles one program faster than a thousand single operations."""
 
-        def function(cm: Any) -> dict[str, Any]:
-            return matrics.score(cm, metrics, **options)
-
+        specs = (metrics,) if isinstance(metrics, str) else tuple(metrics)
         if self.name.startswith("jax"):
-            import jax
-
-            return jax.jit(function)(cm)
-        return function(cm)
+            return _jitted_score(specs, tuple(options.items()))(cm)
+        return matrics.score(cm, specs, **options)
 
     @property
     def tolerance(self) -> dict[str, float]:
         """For results that should agree with float64 ones up to rounding."""
         return {"rtol": 1e-9, "atol": 1e-12} if self.float64 else {"rtol": 3e-4, "atol": 3e-5}
+
+
+@functools.cache
+def _jitted_score(specs: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Callable[[Any], dict[str, Any]]:
+    """One function for the same question, which JAX compiles once a shape."""
+    import jax
+
+    return jax.jit(lambda cm: matrics.score(cm, specs, **dict(options)))
 
 
 def _wanted() -> list[str]:

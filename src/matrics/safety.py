@@ -67,6 +67,10 @@ class Safe:
         zero = self.is_zero(x)
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
+    def abs(self, x: Array) -> Array:
+        """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
+        return self.xp.maximum(x, -x)
+
     def hypot(self, x: Array, y: Array) -> Array:
         """√(x² + y²) of two arrays that are not negative, whose squares might vanish; its gradient at 0 is 0."""
         larger, smaller = self.xp.maximum(x, y), self.xp.minimum(x, y)

@@ -19,7 +19,9 @@ _ONE_TRUE = "all items in one true class (direction=true_given_pred)"
 
 def _phi_squared(t: Table) -> Array:
     """χ²/m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
-    return t.xp.sum(t.beyond_pred_share * t.beyond_true_share, axis=(t.true_axis, t.pred_axis))
+    squared = t.xp.sum(t.beyond_pred_share * t.beyond_true_share, axis=(t.true_axis, t.pred_axis))
+    # The two factors have one sign, but for rounding.
+    return t.xp.where(squared > 0, squared, 0)
 
 
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
@@ -72,7 +74,7 @@ def chi_squared_degrees_of_freedom(t: Table) -> Array:
     >>> matrics.chi_squared_degrees_of_freedom([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(4.0)
     """
-    return t.xp.full_like(t.total, (t.n - 1) ** 2)
+    return 0 * t.total + (t.n - 1) ** 2  # which has a gradient, if one of zeros
 
 
 @metric(

@@ -208,7 +208,7 @@ def optimization_precision(t: Table) -> Array:
     array([0.683, 0.683])
     """
     rates = t.tpr + t.tnr
-    imbalance = t.ratio(t.xp.abs(t.tnr - t.tpr), rates)
+    imbalance = t.ratio(t.abs(t.tnr - t.tpr), rates)
     return t.define(t.share(t.tp + t.tn) - imbalance, t.in_truth & (rates != 0))
 
 
@@ -279,9 +279,10 @@ def adjusted_f_score(t: Table) -> Array:
     >>> matrics.adjusted_f_score([[8, 2], [3, 7]], average=None).round(3)
     array([0.773, 0.727])
     """
-    errors = 0.8 * t.fn + 0.2 * t.fp
-    positive, negative = t.tp + errors, t.tn + errors
-    product = t.sqrt(t.ratio(t.tp, positive)) * t.sqrt(t.ratio(t.tn, negative))
+    tp, fp, fn, tn = t.outcomes
+    errors = 0.8 * fn + 0.2 * fp
+    positive, negative = tp + errors, tn + errors
+    product = t.sqrt(t.ratio(tp, positive)) * t.sqrt(t.ratio(tn, negative))
     return t.define(product, (positive != 0) & (negative != 0))
 
 

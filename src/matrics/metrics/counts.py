@@ -276,7 +276,7 @@ def bray_curtis_dissimilarity(t: Table) -> Array:
     >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average=None)
     array([0.025, 0.025])
     """
-    return t.divide(t.xp.abs(t.fp - t.fn) / 2, t.total[None, ...])
+    return t.divide(t.abs(t.fp - t.fn) / 2, t.total[None, ...])
 
 
 @metric(

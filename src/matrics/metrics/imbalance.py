@@ -117,9 +117,8 @@ def auroc_ova(t: Table) -> Array:
     formula=r"\frac{1}{2n} \left( n - 1 - \frac{t_{(n)}}{m - t_{(n-1)}} \right), "
     r"\quad t_{(n-1)} \le t_{(n)} \text{ the two largest true classes}",
     source="Mullick et al., equation 19",
-    undefined="a true class is empty, or there is a single class",
+    undefined="an empty matrix, or a single class",
     lowest=lambda n: (n - 2) / (2 * n),
-    needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def auroc_ova_lower_bound(t: Table) -> Array:
@@ -139,7 +138,7 @@ def auroc_ova_lower_bound(t: Table) -> Array:
     smaller = t.true < largest[None, ...]
     tied = xp.sum(xp.astype(smaller, t.true.dtype), axis=0) < t.n - 1.5
     second = xp.where(tied, largest, xp.max(xp.where(smaller, t.true, 0), axis=0))
-    return t.define((t.n - 1 - t.ratio(largest, t.total - second)) / (2 * t.n), _all_present(t))
+    return t.define((t.n - 1 - t.ratio(largest, t.total - second)) / (2 * t.n), t.total != 0)
 
 
 @metric(

@@ -234,7 +234,7 @@ def _class_confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     if t.n == 1:
         return t.undefined_classes()
     reach, spread = _class_confusion(t, diagonal_weight)
-    return t.divide(spread / math.log(2 * t.n - 2), reach)
+    return t.define(t.ratio(spread / math.log(2 * t.n - 2), reach), (t.total != 0)[None, ...])
 
 
 @metric(
@@ -243,11 +243,11 @@ def _class_confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     higher_is_better=False,
     formula=_CLASS_CEN + r"q_k = t_k + k_k",
     source="Jurman et al. (CEN_j); Wei et al. 2010",
-    undefined="no item is of the class or called so, or there is a single class",
+    undefined="an empty matrix, or a single class",
     symmetric=True,
 )
 def class_cen(t: Table) -> Array:
-    """Confusion entropy of a class: how evenly the errors of its row and column are spread; 0 without errors.
+    """Confusion entropy of a class: how evenly the errors of its row and column are spread; 0 without errors or items.
 
     The overall :func:`cen` is the mean of these, weighted by the sums of row and column.
 
@@ -266,7 +266,7 @@ def class_cen(t: Table) -> Array:
     higher_is_better=False,
     formula=_CLASS_CEN + r"q_k = t_k + k_k - c_{kk}",
     source="Dembélé, section 2; Delgado & Núñez-González 2019",
-    undefined="no item is of the class or called so, or there is a single class",
+    undefined="an empty matrix, or a single class",
     symmetric=True,
 )
 def class_mcen(t: Table) -> Array:

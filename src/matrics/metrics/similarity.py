@@ -38,7 +38,7 @@ def ample(t: Table) -> Array:
     >>> matrics.ample([[8, 2], [3, 7]], average=None).round(3)
     array([0.505, 0.505])
     """
-    return t.define(t.xp.abs(t.markedness), (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.abs(t.markedness), (t.pred != 0) & (t.not_pred != 0))
 
 
 @metric(
