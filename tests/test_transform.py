@@ -185,3 +185,45 @@ def test_under_jax(jax_backend: Any) -> None:
     for plain, *others in zip(everything(cm), jax.jit(everything)(cm), jax.vmap(everything)(cm), strict=True):
         for other in others:
             np.testing.assert_allclose(plain, other, rtol=1e-5, atol=1e-6)
+
+
+# Weights of cells -----------------------------------------------------------------------------------------------------
+
+
+def test_weight_cells(backend: Any) -> None:
+    stack = np.asarray([[[8, 2, 0], [1, 9, 0], [0, 2, 8]], [[1, 0, 0], [0, 0, 3], [0, 2, 0]]])
+    weights = np.asarray([[1, 0.5, 1], [0.25, 1, 1], [1, 3, 1]])
+    for given in (backend.asarray(weights), weights.tolist()):
+        weighted = backend.numpy(matrics.weight_cells(backend.asarray(stack), given))
+        np.testing.assert_allclose(weighted, stack * weights, **backend.tolerance)
+    by_matrix = np.stack([weights, np.ones((3, 3))])
+    weighted = matrics.weight_cells(backend.asarray(stack), backend.asarray(by_matrix))
+    np.testing.assert_allclose(backend.numpy(weighted), stack * by_matrix, **backend.tolerance)
+
+
+def test_weights_make_weighted_kappa() -> None:
+    """Agreement weights on the cells are those of κ: what is observed over what is expected, both weighted."""
+    cm = np.asarray([[8, 2, 1], [1, 9, 3], [0, 2, 8]])
+    near = 1 - np.abs(np.arange(3)[:, None] - np.arange(3)) / 2
+    expected = np.outer(cm.sum(1), cm.sum(0)) / cm.sum()
+    observed, chance = (matrics.weight_cells(x, near).sum() / cm.sum() for x in (cm, expected))
+    assert matrics.cohen_kappa(cm, weights="linear") == pytest.approx((observed - chance) / (1 - chance), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\) for 3 classes, got \(2, 2\)"),
+        ([1, 2, 3], ValueError, "weights: expected one confusion matrix"),
+        (np.full((3, 3), "a"), TypeError, "weights: expected counts"),
+    ],
+)
+def test_bad_weights(weights: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.weight_cells(np.eye(3), weights)
+
+
+def test_negative_weights_make_a_matrix_invalid() -> None:
+    weighted = matrics.weight_cells(np.ones((2, 2)), [[1, -1], [1, 1]])
+    with pytest.warns(RuntimeWarning, match="has the cell -1"):
+        assert np.isnan(matrics.accuracy(weighted))

@@ -410,11 +410,11 @@ class Table(Safe):
 
     def undefined(self) -> Array:
         """An undefined value for every matrix, ``[*batch]`` (a measure of one class, for example)."""
-        return self.xp.full_like(self.total, self.zero_division)
+        return 0 * self.total + self.zero_division  # which has a gradient, if one of zeros
 
     def undefined_classes(self) -> Array:
         """An undefined value for every class, ``[class, *batch]``."""
-        return self.xp.full_like(self.tp, self.zero_division)
+        return 0 * self.tp + self.zero_division
 
     # Other tables ---------------------------------------------------------------------------------------------------
 

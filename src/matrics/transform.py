@@ -315,5 +315,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
         raise TypeError(f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {xp.__name__}")
     if weights.shape[-1] != t.n:
         raise ValueError(f"weights: expected shape ({t.n}, {t.n}) for {t.n} classes, got {tuple(weights.shape)}")
+    missing = t.cells.ndim - weights.ndim
+    weights = xp.reshape(weights, (1,) * missing + tuple(weights.shape))
     with _backend.quiet(xp):
         return _invalid_stays(t, t.cells * xp.astype(weights, t.cells.dtype))

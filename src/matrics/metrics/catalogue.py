@@ -221,8 +221,8 @@ def list_metrics(group: str | None = None) -> list[str]:
     Parameters
     ----------
     group : str, optional
-        ``core``, ``overall``, ``all`` (the default), or a family: ``rates``, ``agreement``, ``correlation``,
-        ``information``, ``spectral``.
+        ``core``, ``overall``, ``all`` (the default), ``on_host`` (those that need SciPy, and are in no other group), or
+        a family, which is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, …
 
     Returns
     -------
@@ -265,17 +265,21 @@ def describe(name: str | Metric) -> str:
     >>> print(matrics.describe("mcc"))
     mcc: Matthews correlation coefficient for any number of classes.
     <BLANKLINE>
-    kind       overall: one value a matrix
-    family     correlation
-    range      [-1, 1]
-    direction  higher is better
-    formula    \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
-    undefined  all items in one true class or in one predicted class
-    source     Dembélé, equation 10; Gorodkin 2004
-    aliases    matthews_corrcoef, r_k
+    kind        overall: one value a matrix
+    family      correlation
+    range       [-1, 1]
+    direction   higher is better
+    chance      0 for every guess
+    transposed  the same
+    class sizes change it
+    formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
+    undefined   all items in one true class or in one predicted class
+    source      Dembélé, equation 10; Gorodkin 2004
+    aliases     matthews_corrcoef, r_k
+    in PyCM     Overall MCC, MCC
     """
     record = get_metric(name)
-    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<11}{v}" for k, v in facts(record).items())])
+    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in facts(record).items())])
 
 
 def facts(record: Metric) -> dict[str, str]:
@@ -287,20 +291,52 @@ def facts(record: Metric) -> dict[str, str]:
         "family": record.family,
         "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
         "direction": direction[record.higher_is_better],
+        "chance": _chance(record),
+        "transposed": "the same" if record.symmetric else "another value",
+        "class sizes": _class_sizes(record),
         "formula": record.formula,
         "undefined": record.undefined,
         "source": record.source,
     }
+    if not record.scale_free:
+        lines["scale"] = "depends on how many items there are, not on shares alone"
+    if record.on_host:
+        lines["needs"] = "SciPy, on the host: not under jit or compile, no gradient; in no group but on_host"
     if record.options:
-        lines["options"] = "; ".join(
-            f"{option.name}={spell(option.default)}"
-            + (
-                f" (or {', '.join(map(spell, option.choices[1:]))})"
-                if option.choices
-                else f" (any number above {option.above:g})"
-            )
-            for option in record.options
-        )
+        lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
         lines["aliases"] = ", ".join(record.aliases)
+    pycm = [name for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name]
+    if pycm:
+        lines["in PyCM"] = ", ".join(dict.fromkeys(pycm))
     return lines
+
+
+def _chance(record: Metric) -> str:
+    if record.chance is None:
+        return "a guess may have any value"
+    guess = {
+        "any sizes": "every guess",
+        "true sizes": "a guess of as many items of each class as there are",
+        "equal sizes": "a guess that takes all classes alike",
+        "equal sizes of equal classes": "a guess that takes all classes alike, if they are of one size",
+    }[record.chance]
+    return f"{record.chance_value:g} for {guess}"
+
+
+def _class_sizes(record: Metric) -> str:
+    changes = {
+        None: "change it",
+        "two classes": "do not change it if there are two",
+        "always": "do not change it",
+    }[record.ignores_class_sizes]
+    return (
+        changes
+        + ("; needs items of the class" if record._averaged and record.needs_every_class else "")
+        + ("; needs items of every class" if not record._averaged and record.needs_every_class else "")
+    )
+
+
+def _option(option: Option) -> str:
+    others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
+    return f"{option.name}={spell(option.default)} ({others})"

@@ -31,7 +31,7 @@ def batagelj_bren(t: Table) -> Array:
     >>> matrics.batagelj_bren([[8, 2], [3, 7]], average=None).round(3)
     array([0.107, 0.107])
     """
-    return t.define(t.ratio(t.fp, t.tn) * t.ratio(t.fn, t.tp), (t.tp != 0) & (t.tn != 0))
+    return t.define(t.ratio(t.fnr, t.tnr) * t.ratio(t.fpr, t.tpr), (t.tp != 0) & (t.tn != 0))
 
 
 @metric(

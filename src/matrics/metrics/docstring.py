@@ -78,4 +78,4 @@ def _option(option: Option) -> str:
     if option.choices:
         choices = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
         return f"\n{option.name} : {{{choices}}}\n    The first is the default."
-    return f"\n{option.name} : float, default {option.default:.5g}\n    A number above {option.above:g}."
+    return f"\n{option.name} : float, default {option.default:.5g}\n    {option.bounds.capitalize()}."

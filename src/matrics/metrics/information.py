@@ -352,8 +352,8 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.kl_divergence([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(0.0)
     """
-    logs = t.log(t.ratio(t.true, t.pred))
-    nats = t.xp.sum(t.true_share * logs, axis=0)
+    true, pred = t.log_share(t.true_share, t.share(t.not_true)), t.log_share(t.pred_share, t.share(t.not_pred))
+    nats = t.xp.sum(t.true_share * (true - pred), axis=0)
     return t.define(t.xp.where(nats > 0, nats, 0) / math.log(base), _covered(t))
 
 

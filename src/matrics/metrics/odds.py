@@ -130,7 +130,7 @@ def diagnostic_odds_ratio(t: Table) -> Array:
     >>> matrics.diagnostic_odds_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([9.333, 9.333])
     """
-    return t.define(t.ratio(t.tp, t.fn) * t.ratio(t.tn, t.fp), (t.fn != 0) & (t.fp != 0))
+    return t.define(t.ratio(t.tpr, t.fpr) * t.ratio(t.tnr, t.fnr), (t.fn != 0) & (t.fp != 0))
 
 
 def _lift(t: Table) -> Array:
