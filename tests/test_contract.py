@@ -319,6 +319,10 @@ def test_keys_are_the_specs_as_given() -> None:
         ("mutual_information(base=2)", "mutual_information(base=2)"),
         ("mcc:One-vs-Rest", "mcc:one_vs_rest"),
         ("eve(empty=repair):one_vs_rest", "eve(empty=repair):one_vs_rest"),
+        ("Overall J", "jaccard"),
+        ("LS:class", "lift:class"),
+        ("GM:class", "g_mean:one_vs_rest"),
+        ("random_accuracy(proportions=true)", "random_accuracy(proportions=true)"),
     ],
 )
 def test_specs_print_canonically(spec: str, printed: str) -> None:

@@ -29,8 +29,8 @@ def score(
         library that follows the array API standard; results are on the device where it is.
     metrics : str, Metric, or several of them
         Names, aliases, specs (``"recall:class"``, ``"fbeta(beta=2):weighted"``, ``"mcc:one_vs_rest"``), metrics, or
-        groups (``core``, ``overall``, ``all``, or a family as in :func:`matrics.list_metrics`). One text may hold
-        several of these, between commas.
+        groups (``core``, ``overall``, ``all``, ``on_host``, or a family as in :func:`matrics.list_metrics`). PyCM's
+        names are found as well (``"Overall J"``). One text may hold several of these, between commas.
     zero_division : float, default NaN
         The value of a measure where it is undefined (0/0).
     invalid : {"warn", "raise", "nan"}

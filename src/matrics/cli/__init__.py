@@ -27,7 +27,7 @@ def main() -> None:
         sys.exit(130)
     except UsageError as error:
         message = error.format_message()
-    except (ValueError, TypeError, OSError, MemoryError, pa.ArrowException) as error:
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException) as error:
         message = _message(error)
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
     print(f"matrics: {line}", file=sys.stderr)  # noqa: T201

@@ -164,8 +164,8 @@ def _read_spec(spec: str) -> Metric:
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(_fold(base))
-    if canonical is None and _fold(spec) in _PYCM:
-        return _of_pycm(spec)
+    if canonical is None and _fold(head) in _PYCM:
+        return _of_pycm(head, average.strip())
     if canonical is None:
         raise ValueError(_unknown(base.strip()))
     options: dict[str, Any] = {}
@@ -187,18 +187,22 @@ def _read_spec(spec: str) -> Metric:
     return found.using(**options) if options else found
 
 
-def _of_pycm(name: str) -> Metric:
+def _of_pycm(name: str, average: str) -> Metric:
     specs = PYCM[_PYCM[_fold(name)]]
     if len(specs) > 1:
         raise ValueError(f"{name!r} of PyCM is several values, each a measure here: {', '.join(specs)}")
-    return get_metric(specs[0])
+    found = get_metric(specs[0])
+    if average == "class" and found.average == "one_vs_rest":  # which gives one value a class already
+        return found
+    return found.using(average=average) if average else found
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(_fold(name), _NAMES, n=3, cutoff=0.5)
-    names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {_NAMES[n]})" for n in near))
+    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
+    near = difflib.get_close_matches(_fold(name), known, n=3, cutoff=0.5)
+    names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(_METRICS)} names"
+    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
 
 
 def groups() -> dict[str, tuple[str, ...]]:

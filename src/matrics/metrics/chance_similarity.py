@@ -266,4 +266,4 @@ def kuder_richardson(t: Table) -> Array:
     """
     tp, fp, fn, tn = t.outcomes
     right = 4 * tp * tn
-    return t.divide(4 * t.class_covariance_share, right + (tp + tn) * (fp + fn))
+    return t.divide(right - 4 * fp * fn, right + (tp + tn) * (fp + fn))

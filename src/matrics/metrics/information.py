@@ -160,7 +160,8 @@ def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
     """The shares q_j of the total, and q_j CEN_j in nats."""
     errors = t.share(t.fn) + t.share(t.fp)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
-    return reach, errors * t.log(reach) - t.class_error_logs
+    spread = errors * t.log(reach) - t.class_error_logs
+    return reach, t.xp.where(spread > 0, spread, 0)  # but for rounding it is not negative
 
 
 @metric(

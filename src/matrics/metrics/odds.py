@@ -263,7 +263,8 @@ def yule_q(t: Table) -> Array:
     array([0.806, 0.806])
     """
     tp, fp, fn, tn = t.outcomes
-    return t.divide(t.class_covariance_share, tp * tn + fp * fn)
+    right, wrong = tp * tn, fp * fn
+    return t.divide(right - wrong, right + wrong)
 
 
 @metric(

@@ -64,7 +64,8 @@ def anderberg(t: Table) -> Array:
     larger = t.xp.maximum
     known = larger(tp, fp) + larger(fn, tn) + larger(tp, fn) + larger(fp, tn)
     modes = larger(tp + fn, fp + tn) + larger(tp + fp, fn + tn)
-    return t.define((known - modes) / 2, (t.total != 0)[None, ...])
+    saved = known - modes
+    return t.define(t.xp.where(saved > 0, saved, 0) / 2, (t.total != 0)[None, ...])
 
 
 @metric(
