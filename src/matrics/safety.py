@@ -64,6 +64,8 @@ class Safe:
 
     def sqrt(self, x: Array) -> Array:
         """Square root whose gradient at 0 is 0 instead of infinite."""
+        if self.all_positive(x):
+            return self.xp.sqrt(x)
         zero = self.is_zero(x)
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
@@ -83,4 +85,6 @@ class Safe:
 
     def log(self, x: Array) -> Array:
         """Return ln x; 0 where x is 0."""
+        if self.all_positive(x):
+            return self.xp.log(x)
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))

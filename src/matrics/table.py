@@ -334,6 +334,14 @@ class Table(Safe):
         rest = self.pred_rates - self.rowwise(self.true_share)
         return rest if self.all_positive(self.pred) else self.xp.where(self.columnwise(self.pred) == 0, 0, rest)
 
+    @margin
+    def mean_square_contingency(self) -> Array:
+        """χ² / m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
+        axes = (self.true_axis, self.pred_axis)
+        squared = self.xp.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
+        # The two factors have one sign, but for rounding.
+        return self.xp.where(squared > 0, squared, 0)
+
     # Covariance -------------------------------------------------------------------------------------------------------
 
     @margin
@@ -418,14 +426,15 @@ class Table(Safe):
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
-    def _two_by_two(self, cells: Array) -> Table:
-        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, scale=self.scale)
+    def _two_by_two(self, cells: Array, *, exact: bool = False) -> Table:
+        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, exact=exact, scale=self.scale)
 
     @margin
     def one_vs_rest(self) -> Table:
         """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
         stack = self.xp.stack
-        return self._two_by_two(stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])]))
+        cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
+        return self._two_by_two(cells, exact=self.exact)
 
     @margin
     def pooled(self) -> Table:
@@ -435,13 +444,21 @@ class Table(Safe):
     @margin
     def pairs(self) -> Table:
         """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices."""
-        # Each pair is two of: the same cell, the same row, the same column, or neither.
         xp, axes = self.xp, (self.true_axis, self.pred_axis)
-        rest_of_row, rest_of_column, elsewhere = self.around
-        together = xp.clip(xp.sum(self.cells * (self.cells - 1), axis=axes) / 2, 0, None)
-        true_only = xp.sum(self.cells * rest_of_row, axis=axes) / 2
-        pred_only = xp.sum(self.cells * rest_of_column, axis=axes) / 2
-        apart = xp.sum(self.cells * elsewhere, axis=axes) / 2
+        if (
+            self.exact
+            and self.total.max(initial=0) ** 2 * self.cells.dtype.type(2) < 1 / np.finfo(self.cells.dtype).eps
+        ):
+            # Squares are exact as well, and so are their differences.
+            whole, true, pred = self.total**2, (self.true**2).sum(axis=0), (self.pred**2).sum(axis=0)
+            same = (self.cells**2).sum(axis=axes)
+            twice = [whole - true - pred + same, pred - same, true - same, same - self.total]
+        else:  # each pair is two of: the same cell, the same row, the same column, or neither
+            rest_of_row, rest_of_column, elsewhere = self.around
+            others = (elsewhere, rest_of_column, rest_of_row)
+            twice = [xp.sum(self.cells * other, axis=axes) for other in others]
+            twice.append(xp.clip(xp.sum(self.cells * (self.cells - 1), axis=axes), 0, None))
+        apart, pred_only, true_only, together = (pairs / 2 for pairs in twice)
         cells = xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])])
         return Table(cells, xp, class_first=True, zero_division=self.zero_division)
 

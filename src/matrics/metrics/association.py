@@ -17,13 +17,6 @@ _EMPTY = "an empty matrix"
 _ONE_TRUE = "all items in one true class (direction=true_given_pred)"
 
 
-def _phi_squared(t: Table) -> Array:
-    """χ²/m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
-    squared = t.xp.sum(t.beyond_pred_share * t.beyond_true_share, axis=(t.true_axis, t.pred_axis))
-    # The two factors have one sign, but for rounding.
-    return t.xp.where(squared > 0, squared, 0)
-
-
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
     """How many true classes, and how many predicted ones, have items."""
     dtype = t.true.dtype
@@ -51,7 +44,7 @@ def chi_squared(t: Table) -> Array:
     >>> matrics.chi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(20.4)
     """
-    return t.define(_phi_squared(t) * t.total, t.total != 0)
+    return t.define(t.mean_square_contingency * t.total, t.total != 0)
 
 
 @metric(
@@ -97,7 +90,7 @@ def phi_squared(t: Table) -> Array:
     >>> matrics.phi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(0.68)
     """
-    return t.define(_phi_squared(t), t.total != 0)
+    return t.define(t.mean_square_contingency, t.total != 0)
 
 
 @metric(
@@ -120,7 +113,7 @@ def phi(t: Table) -> Array:
     >>> matrics.phi([[8, 2], [3, 7]]).round(3)
     np.float64(0.503)
     """
-    return t.define(t.sqrt(_phi_squared(t)), t.total != 0)
+    return t.define(t.sqrt(t.mean_square_contingency), t.total != 0)
 
 
 @metric(
@@ -143,7 +136,7 @@ def pearson_c(t: Table) -> Array:
     >>> matrics.pearson_c([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.636)
     """
-    squared = _phi_squared(t)
+    squared = t.mean_square_contingency
     return t.define(t.sqrt(squared / (1 + squared)), t.total != 0)
 
 
@@ -173,9 +166,9 @@ def cramers_v(t: Table, *, effective: bool = False) -> Array:
     if t.n == 1:
         return t.undefined()
     if not effective:
-        return t.define(t.sqrt(_phi_squared(t) / (t.n - 1)), t.total != 0)
+        return t.define(t.sqrt(t.mean_square_contingency / (t.n - 1)), t.total != 0)
     true, pred = _classes_in_use(t)
-    return t.divide_root(_phi_squared(t), t.xp.minimum(true, pred) - 1)
+    return t.divide_root(t.mean_square_contingency, t.xp.minimum(true, pred) - 1)
 
 
 @metric(
@@ -204,7 +197,7 @@ def tschuprows_t(t: Table, *, effective: bool = False) -> Array:
     if not effective:
         return cramers_v.function(t)
     true, pred = _classes_in_use(t)
-    return t.divide_root(_phi_squared(t), t.sqrt((true - 1) * (pred - 1)))
+    return t.divide_root(t.mean_square_contingency, t.sqrt((true - 1) * (pred - 1)))
 
 
 # Proportional reduction of error ------------------------------------------------------------------------------------

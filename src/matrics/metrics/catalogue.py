@@ -302,6 +302,8 @@ def facts(record: Metric) -> dict[str, str]:
         "undefined": record.undefined,
         "source": record.source,
     }
+    if record.lowest is not None:
+        lines["lowest"] = ", ".join(f"{record.lowest(n):.5g} for {n} classes" for n in (2, 3, 10))
     if not record.scale_free:
         lines["scale"] = "depends on how many items there are, not on shares alone"
     if record.on_host:

@@ -50,9 +50,9 @@ def _normal_quantile(t: Table, share: Array, rest: Array) -> Array:
     smaller = xp.where(central, 0.5, xp.minimum(share, rest))
     radius = xp.sqrt(0 - t.log(smaller))
     far = radius > 5
-    outer = xp.where(
-        far, _rational(xp.where(far, radius - 5, 0), _TAIL), _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
-    )
+    outer = _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
+    if not t.is_host or far.any():
+        outer = xp.where(far, _rational(xp.where(far, radius - 5, 0), _TAIL), outer)
     outer = xp.where(middle < 0, 0 - outer, outer)
     return xp.where(central, inner * _rational(0.180625 - inner * inner, _CENTRAL), outer)
 
