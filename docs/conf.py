@@ -1,11 +1,10 @@
-"""Sphinx configuration; also writes ``catalogue.md`` from the records of the metrics."""
+"""Sphinx configuration; also writes the catalogue's pages and PyCM's tables from the records of the metrics."""
 
-import inspect
 import re
 from pathlib import Path
 
 import matrics
-from matrics.metrics import catalogue
+from matrics.metrics import catalogue, pycm
 
 project = "matrics"
 author = "the matrics contributors"
@@ -19,7 +18,7 @@ html_theme = "furo"
 html_title = f"matrics {release}"
 html_show_sourcelink = False
 
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "fieldlist", "substitution"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # the docstrings say it
@@ -27,16 +26,30 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 python_use_unqualified_type_names = True
+toc_object_entries = False  # the headings are the measures
 
 
 # The catalogue --------------------------------------------------------------------------------------------------------
 
 FAMILIES = {
     "rates": "Rates of one class against the rest",
+    "counts": "Counts and shares of one class",
+    "combined": "Rates put together",
+    "odds": "Odds and likelihood ratios",
+    "imbalance": "Classes of unequal sizes",
     "agreement": "Agreement",
+    "chance_corrected": "Agreement beyond chance",
+    "ground_truth": "Türk's ground-truth index",
     "correlation": "Correlation",
+    "association": "Association",
     "information": "Information",
-    "spectral": "Spectral",
+    "spectral": "Eigenvalues",
+    "inference": "Errors, limits and tests",
+    "similarity": "Similarity",
+    "logarithmic_similarity": "Similarity on a scale of logarithms",
+    "dissimilarity": "Dissimilarity",
+    "chance_similarity": "Similarity beyond chance",
+    "hits_beyond_chance": "Hits beyond chance",
 }
 
 HEAD = """\
@@ -44,78 +57,152 @@ HEAD = """\
 
 % Written by conf.py from the records of the metrics. Do not edit it.
 
-The library has {count} measures. This page is made from the same records that {{func}}`matrics.describe` prints and
-{{func}}`matrics.list_metrics` lists. In the table, "class" measures give one value a class and then an average, and
-"overall" measures give one value a matrix ({{doc}}`conventions`). The works cited are listed in {{doc}}`sources`.
+The library has {count} measures, and {host} more that need SciPy. These pages are made from the same records that
+{{func}}`matrics.describe` prints and {{func}}`matrics.list_metrics` lists: a table for each family, and behind every
+name its formula, its undefined cases, its source, its other names and how to call it. The works cited are listed in
+{{doc}}`sources`. Each family is a group that {{func}}`matrics.score` knows; {{doc}}`conventions` has the other groups.
+
+## How to read the tables
+
+- **of**: `class` measures give one value a class, and then an average; `whole` ones give one value a matrix
+  ({{doc}}`conventions`).
+- **range**: the least and the greatest value. Where the least value depends on the number n of classes, those for
+  n = 2, 3, 10 follow.
+- **better**: ↑ higher, ↓ lower, – neither.
+- **chance**: the one value of all predictions that have nothing to do with the truth, in the limit of many items. It
+  may hold only for guesses that call as many items each class as there are (`true`), or call all classes equally often
+  (`equal`), or do so while the true classes are of one size (`equal, all`). –: guesses have no value in common.
+- **⇄**: `=` if a transposed matrix has the same value, whatever the options, else `≠`.
+- **sizes**: what happens if a true class gets more or fewer items at the same rates. `=`: the value stays; `2`: it
+  stays if there are two classes; `≠`: it changes.
+- **needs**: `all` if it is undefined when a true class is empty: any one for `whole`, the class itself for `class`.
+- **counts**: `#` if it depends on how many items there are, and not on shares alone ({{doc}}`numerics`).
+
+`tests/test_facts.py` does not believe the records: it measures the least values, and the columns from chance to counts,
+on random matrices of 2 to 5 classes. A measure marked (SciPy) needs the extra `stats`; it is in no group but
+`on_host`.
+
+## Symbols
 
 In the formulas rows are true classes: $c_{{ij}}$ is the number of items of true class $i$ that were called $j$, $m$ is
 the sum of all cells, $n$ the number of classes, $t_k$ the size of true class $k$ (its row sum), $k_k$ the size of
 predicted class $k$ (its column sum), $p_{{ij}} = c_{{ij}} / m$ unless a formula says otherwise, and a dot stands for a
 sum over that index. $tp_k = c_{{kk}}$, $fn_k = t_k - tp_k$, $fp_k = k_k - tp_k$, and $tn_k$ is the sum of the cells
-outside row and column $k$. The formula of a class measure leaves its index $k$ out.
+outside row and column $k$. The rates are $tpr_k = tp_k / t_k$, $fnr_k = fn_k / t_k$, $tnr_k = tn_k / (m - t_k)$ and
+$fpr_k = fp_k / (m - t_k)$. The accuracy is $p_o = \\sum_k tp_k / m$, and $p_e = \\sum_k t_k k_k / m^2$ is what chance
+makes of it, unless a formula says otherwise. The formula of a class measure leaves the index of its class out: $t$ and
+$k$ are the sizes of that class.
 
 These are definitions. The way the library computes them loses fewer digits ({{doc}}`numerics`).
 """
 
+COLUMNS = ["name", "of", "range", "better", "chance", "⇄", "sizes", "needs", "counts", "what it is"]
+
+TABLE = """
+## {title}
+
+{what} Group `{family}`; [formulas and details](catalogue/{family}.md).
+
+{table}
+"""
+
+PAGE = """\
+# {title}
+
+% Written by conf.py from the records of the metrics. Do not edit it.
+
+{what} Group `{family}`; {{doc}}`/catalogue` has the table and explains the symbols.
+"""
+
+SECTION = """
+({anchor})=
+## {name}
+
+{summary}
+
+$$
+{formula}
+$$
+
+{facts}
+
+```{{eval-rst}}
+.. autofunction:: {path}
+```
+"""
+
 
 def write_catalogue(app):
-    """Write ``catalogue.md``, if it would change."""
-    path = Path(app.srcdir) / "catalogue.md"
-    text = catalogue_page()
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    """Write ``catalogue.md`` and a page for each family, where they would change."""
+    folder = Path(app.srcdir)
+    (folder / "catalogue").mkdir(exist_ok=True)
+    for name, text in catalogue_pages().items():
+        path = folder / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
-def catalogue_page():
-    records = {name: catalogue.get_metric(name) for name in catalogue.list_metrics()}
-    members = {}
-    for name, record in records.items():
-        members.setdefault(record.family, []).append(name)
-    order = sorted(members, key=lambda family: ([*FAMILIES, family].index(family), family))
-    parts = [HEAD.format(count=len(records)), "## Overview", overview(records, order, members)]
-    parts.append("Groups that {func}`matrics.score` and {func}`matrics.list_metrics` know:\n")
-    for name, group in catalogue.groups().items():
-        parts.append(f"`{name}`\n: " + ", ".join(f"`{member}`" for member in group) + "\n")
-    for family in order:
-        parts.append(f"## {FAMILIES.get(family, family.capitalize())}\n\nGroup `{family}`.\n")
-        parts.extend(section(records[name]) for name in members[family])
-    return "\n".join(parts)
+def catalogue_pages():
+    families = {family: [] for family in FAMILIES}
+    for name in [*matrics.list_metrics(), *matrics.list_metrics("on_host")]:
+        record = matrics.get_metric(name)
+        families.setdefault(record.family, []).append(record)
+    counts = {"count": len(matrics.list_metrics()), "host": len(matrics.list_metrics("on_host"))}
+    pages, tables = {}, []
+    for family, records in families.items():
+        about = {
+            "family": family,
+            "title": FAMILIES.get(family, family.capitalize()),
+            "what": getattr(matrics.metrics, family).__doc__.partition("\n")[0],
+        }
+        tables.append(TABLE.format(**about, table=table(COLUMNS, map(overview_row, records))))
+        pages[f"catalogue/{family}.md"] = PAGE.format(**about) + "".join(map(section, records))
+    contents = ["```{toctree}", ":hidden:", "", *(f"catalogue/{family}" for family in families), "```", ""]
+    return {"catalogue.md": HEAD.format(**counts) + "".join(tables) + "\n".join(contents), **pages}
 
 
-def overview(records, order, members):
-    lines = ["| name | kind | range | better | source | what it is |", "|---|---|---|---|---|---|"]
-    for record in (records[name] for family in order for name in members[family]):
-        bounds = catalogue.facts(record)["range"]
-        better = {True: "higher", False: "lower", None: "–"}[record.higher_is_better]
-        kind = "class" if record.kind == "per_class" else "overall"
-        cells = [escape(bounds), better, escape(record.source), escape(record.summary)]
-        lines.append(f"| [`{record.name}`](#{anchor(record)}) | {kind} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def overview_row(record):
+    guess = {"any sizes": "", "true sizes": " true", "equal sizes": " equal"}
+    return [
+        f"[`{record.name}`](#{anchor(record)})",
+        "class" if record.kind == "per_class" else "whole",
+        escape(bounds(record)),
+        {True: "↑", False: "↓", None: "–"}[record.higher_is_better],
+        f"{record.chance_value:g}{guess.get(record.chance, ' equal, all')}" if record.chance else "–",
+        "=" if record.symmetric else "≠",
+        {"always": "=", "two classes": "2", None: "≠"}[record.ignores_class_sizes],
+        "all" if record.needs_every_class else "",
+        "" if record.scale_free else "#",
+        escape(record.summary) + (" (SciPy)" if record.on_host else ""),
+    ]
 
 
 def section(record):
+    facts = {key: text for key, text in catalogue.facts(record).items() if key not in {"family", "formula"}}
+    facts["range"] = bounds(record)
+    code = {
+        "options": f"`{facts.get('options')}`",
+        "aliases": ", ".join(f"`{alias}`" for alias in record.aliases),
+        "in PyCM": ", ".join(f"`{name}`" for name in facts.get("in PyCM", "").split(", ")),
+    }
     public = getattr(matrics, record.name, None) is record
-    name = f"{{func}}`matrics.{record.name}`" if public else f'`matrics.get_metric("{record.name}")`'
-    formula = f"$$\n{record.formula}\n$$"
-    lines = [f"({anchor(record)})=", f"### {record.name}", "", escape(record.summary), "", formula, "", remarks(record)]
-    facts = {k: v for k, v in catalogue.facts(record).items() if k not in ("family", "formula")}
-    for key, value in facts.items():
-        if key == "aliases":
-            shown = ", ".join(f"`{alias}`" for alias in record.aliases)
-        else:
-            shown = f"`{value}`" if key == "options" else escape(value)
-        lines.append(f"{key}\n: {shown}\n")
-    lines.append(f"call\n: {name}\n")
-    return "\n".join(lines)
+    return SECTION.format(
+        anchor=anchor(record),
+        name=record.name,
+        summary=escape(record.summary),
+        formula=record.formula,
+        facts="\n".join(f":{key}: {code.get(key) or escape(text)}" for key, text in facts.items()),
+        path=f"matrics.{record.name}" if public else f"matrics.metrics.{record.family}.{record.name}",
+    )
 
 
-def remarks(record):
-    """What the docstring of the function says after its summary, as Markdown."""
-    text = inspect.getdoc(record.function).partition("Examples\n--------\n")[0].partition("\n\n")[2].strip()
-    roles = re.split(r":func:`([^`]+)`", text)
-    roles[1::2] = [f"{{func}}`matrics.{name.removeprefix('matrics.')}`" for name in roles[1::2]]
-    roles[::2] = [escape(part) for part in roles[::2]]
-    return "".join(roles) + "\n"
+def bounds(record):
+    """The range, with the least values of a few numbers of classes where they depend on it."""
+    stated = catalogue.facts(record)["range"]
+    if record.lowest is None:
+        return stated
+    least = ", ".join(f"{record.lowest(n):.3g}" for n in (2, 3, 10))
+    return f"{stated}, from {least}"
 
 
 def anchor(record):
@@ -128,20 +215,43 @@ def escape(text):
     return "`".join(re.sub(r"([\\*_|<>\[\]$#])", r"\\\1", p) if i % 2 == 0 else p for i, p in enumerate(pieces))
 
 
+def table(head, rows):
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+# PyCM's names, for pycm.md --------------------------------------------------------------------------------------------
+
+
+def pycm_links(name):
+    """The specs that give PyCM's number; a class statistic is one value a class."""
+    ends = {spec: "" if name in pycm.OVERALL or ":" in spec else ":class" for spec in pycm.PYCM[name]}
+    return ", ".join(f"[`{spec}{end}`](#{anchor(matrics.get_metric(spec))})" for spec, end in ends.items())
+
+
+myst_substitutions = {
+    "pycm_overall": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.OVERALL)),
+    "pycm_class": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.CLASS)),
+    "pycm_distances": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.DISTANCES)),
+    "pycm_moved": table(
+        ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
+    ),
+}
+
+
 # Docstrings -----------------------------------------------------------------------------------------------------------
 
 
-def shapes_as_code(*event):
-    """``(*B, n, n)`` as code: the asterisk of a shape would begin an emphasis."""
+def as_plain_text(*event):
+    """``(*B, n, n)`` as code and ``|x|`` as it is: they would begin an emphasis, and a substitution."""
     lines = event[-1]  # of app, what, name, obj, options, lines; changed in place
     for number, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...", ".. math::")):
             continue
         pieces = line.split("``")
-        pieces[::2] = [re.sub(r"\(\*[BS][^()]*\)", r"``\g<0>``", piece) for piece in pieces[::2]]
+        pieces[::2] = [re.sub(r"\(\*[BS][^()]*\)", r"``\g<0>``", p.replace("|", r"\|")) for p in pieces[::2]]
         lines[number] = "``".join(pieces)
 
 
 def setup(app):
     app.connect("builder-inited", write_catalogue)
-    app.connect("autodoc-process-docstring", shapes_as_code, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon

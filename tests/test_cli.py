@@ -269,7 +269,7 @@ def test_backends_equal_numpy(tmp_path, backend, dtype):
     assert list(one) == list(other)
     for name in one:
         np.testing.assert_allclose(
-            numbers(other[name]), numbers(one[name]), atol=1e-5 if dtype == "f4" else 1e-12, err_msg=name
+            numbers(other[name]), numbers(one[name]), rtol=1e-5, atol=1e-5 if dtype == "f4" else 1e-12, err_msg=name
         )
 
 

@@ -378,7 +378,7 @@ def test_the_measure_of_the_contributing_guide(monkeypatch: pytest.MonkeyPatch) 
     """It works as it stands there, put into a family's file; and is gone again afterwards."""
     from matrics.metrics import agreement, catalogue
 
-    for registry in ("_METRICS", "_NAMES", "_SPECS"):
+    for registry in ("_METRICS", "_NAMES", "_SPECS", "_GROUPS"):
         monkeypatch.setattr(catalogue, registry, dict(getattr(catalogue, registry)))
     guide = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text("utf-8")
     source = guide.partition("```python\n")[2].partition("```")[0]

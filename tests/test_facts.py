@@ -35,7 +35,8 @@ def guesses(kind: Chance, n: int) -> np.ndarray:
     """Matrices in which the predicted class has nothing to do with the true one."""
     random = np.random.default_rng(n)
     equal = np.full((40, n), 1 / n)
-    true = equal if kind == "equal sizes of equal classes" else random.dirichlet(np.full(n, 3), 40)
+    true = equal.copy() if kind == "equal sizes of equal classes" else random.dirichlet(np.full(n, 3), 40)
+    true[5:8] = 1 / n
     pred = {"any sizes": random.dirichlet(np.full(n, 3), 40), "true sizes": true.copy()}.get(kind, equal)
     if kind == "any sizes":  # everything the largest class, too
         pred[:5] = np.eye(n)[true[:5].argmax(1)]
@@ -50,7 +51,7 @@ def value_of_guesses(name: str, kind: Chance) -> float | None:
     span = np.nanstd(others)
     constant = not np.isnan(found).all() and np.ptp(found[~np.isnan(found)]) <= 1e-5 * span
     # A measure that a guess and a perfect prediction have in common says nothing of chance: it compares sizes.
-    told = np.isnan(perfect).all() or np.nanmin(np.abs(perfect - np.nanmean(found))) > 1e-5 * span
+    told = np.isnan(perfect).all() or np.nanmin(np.abs(perfect - np.nanmean(found))) > max(1e-5 * span, 1e-6)
     return float(np.nanmean(found)) if constant and told else None
 
 

@@ -15,6 +15,7 @@ import pytest
 import matrics
 from matrics import verbal
 from matrics.metrics.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
+from matrics.metrics.pycm import METHODS as OTHER_METHODS
 
 pycm = pytest.importorskip("pycm", reason="PyCM is not installed")
 
@@ -236,7 +237,8 @@ def test_names_of_pycm(stacks: Any) -> None:
             words.add(name)
     assert words == {alias for record in verbal.BENCHMARKS.values() for alias in record.aliases}
     assert set(DISTANCES) == {kind.value for kind in pycm.DistanceType}
-    assert len(PYCM) == sum(map(len, TABLES.values()))
+    assert len(PYCM) == sum(map(len, TABLES.values())) + len(OTHER_METHODS)
+    assert all(callable(getattr(pycm.ConfusionMatrix, name)) for name in OTHER_METHODS)
 
 
 @pytest.mark.parametrize("kind", list(TABLES))
@@ -291,6 +293,8 @@ def test_names_are_aliases() -> None:
                 found = matrics.get_metric(spelling)
                 assert found.spec == MOVED[name].partition(",")[0]
                 assert found.spec != specs[0]
+            elif name == "ACC" and spelling != name:  # what everybody else writes so
+                assert matrics.get_metric(spelling) == matrics.accuracy
             else:
                 assert matrics.get_metric(spelling).spec == matrics.get_metric(specs[0]).spec
 

@@ -213,7 +213,9 @@ def test_weights_make_weighted_kappa() -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\) for 3 classes, got \(2, 2\)"),
+        ([[1, 2], [3, 4]], ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 2\)"),
+        (np.ones((2, 3, 3)), ValueError, r"weights: expected shape \(3, 3\), or one that .* got \(2, 3, 3\)"),
+        ([[1, 2], [3]], ValueError, "weights: expected a rectangular array"),
         ([1, 2, 3], ValueError, "weights: expected one confusion matrix"),
         (np.full((3, 3), "a"), TypeError, "weights: expected counts"),
     ],
@@ -224,6 +226,8 @@ def test_bad_weights(weights: Any, error: type, message: str) -> None:
 
 
 def test_negative_weights_make_a_matrix_invalid() -> None:
-    weighted = matrics.weight_cells(np.ones((2, 2)), [[1, -1], [1, 1]])
-    with pytest.warns(RuntimeWarning, match="has the cell -1"):
-        assert np.isnan(matrics.accuracy(weighted))
+    """Even the weight of a cell that is 0."""
+    for cm in (np.ones((2, 2)), np.eye(2)):
+        weighted = matrics.weight_cells(cm, [[1, -1], [1, 1]])
+        with pytest.warns(RuntimeWarning, match="has the cell -1"):
+            assert np.isnan(matrics.accuracy(weighted))

@@ -191,9 +191,10 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
 
 
 def on_host(function: Callable[..., Array], *arrays: Array, xp: Namespace) -> Array:
-    """What a function of NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
+    """What a function of float64 NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
     if xp is np:
-        return function(*arrays)
+        result = function(*(x.astype(np.float64, copy=False) for x in arrays))
+        return result.astype(arrays[0].dtype, copy=False)
     if not all(can_look(x, xp) for x in arrays):
         raise TypeError(
             "this measure needs SciPy, which runs on the host: it cannot be part of jit, compile, vmap or fake "
@@ -201,7 +202,7 @@ def on_host(function: Callable[..., Array], *arrays: Array, xp: Namespace) -> Ar
         )
     like = arrays[0]
     with np.errstate(all="ignore"):
-        result = function(*(to_numpy(x, xp) for x in arrays))
+        result = function(*(to_numpy(x, xp).astype(np.float64) for x in arrays))
     return xp.asarray(result, dtype=like.dtype, **device_option(like, xp))
 
 

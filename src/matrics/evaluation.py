@@ -180,8 +180,8 @@ def _class_first(block: Array, scratch: Array) -> Array:
 def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
     """The table of a block, after one look at it, and which of its matrices are valid if not all are.
 
-    What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever the others in
-    the block look like.
+    What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the
+    others in the block have (how many they are may change the order of a sum, and so the last bit).
     """
 
     def table(cells: Array, **seen: Any) -> Table:

@@ -36,9 +36,9 @@ class Safe:
         return self.define(self.ratio(a, b), ~self.is_zero(b))
 
     def divide_root(self, a: Array, b: Array) -> Array:
-        """``√(a / b)``; ``zero_division`` where b is not above 0."""
+        """``√(a / b)`` for a up to b; ``zero_division`` where b is not above 0."""
         above = b > 0
-        return self.define(self.sqrt(self.ratio(a, self.xp.where(above, b, 0))), above)
+        return self.define(self.within(self.sqrt(self.ratio(a, self.xp.where(above, b, 0))), 0, 1), above)
 
     def ratio(self, a: Array, b: Array) -> Array:
         """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
@@ -68,6 +68,10 @@ class Safe:
             return self.xp.sqrt(x)
         zero = self.is_zero(x)
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
+
+    def within(self, x: Array, low: float, high: float) -> Array:
+        """Return x, whose formula cannot leave [low, high] but whose rounding can."""
+        return self.xp.where(x < low, low, self.xp.where(x > high, high, x))
 
     def abs(self, x: Array) -> Array:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from matrics import _backend
 from matrics._backend import Array
 from matrics.evaluation import as_stack
@@ -280,7 +282,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     weights : array_like, shape (n, n), or one that broadcasts with (*B, n, n)
-        Not negative; of the same array library, or a list.
+        Not negative; a list, a NumPy array, or an array of the library of ``cm``.
 
     Returns
     -------
@@ -297,7 +299,7 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     Notes
     -----
     Labatut and Cherifi, section 7.1: one weight matrix tells classes, and kinds of errors, apart by importance, and
-    makes weighted forms of each measure redundant. A negative weight makes matrices invalid, as a negative count does.
+    makes weighted forms of each measure redundant. A negative weight is a negative cell, and the matrix invalid.
 
     Examples
     --------
@@ -308,14 +310,18 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     (np.float64(0.833), np.float64(0.877))
     """
     t = _table(cm, floating=True)
-    if isinstance(weights, (list, tuple)):
-        weights = t.xp.asarray(weights, dtype=t.cells.dtype, **_backend.device_option(t.cells, t.xp))
     xp, weights = as_stack(weights, name="weights")
-    if xp is not t.xp:
+    if xp is np:
+        weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **_backend.device_option(t.cells, t.xp))
+    elif xp is not t.xp:
         raise TypeError(f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {xp.__name__}")
-    if weights.shape[-1] != t.n:
-        raise ValueError(f"weights: expected shape ({t.n}, {t.n}) for {t.n} classes, got {tuple(weights.shape)}")
-    missing = t.cells.ndim - weights.ndim
-    weights = xp.reshape(weights, (1,) * missing + tuple(weights.shape))
+    xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
+    if (
+        mine[-1] != t.n
+        or len(mine) > len(shape)
+        or any(a not in (1, b) for a, b in zip(mine[::-1], shape[::-1], strict=False))
+    ):
+        raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or one that broadcasts with {shape}, got {mine}")
+    weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
     with _backend.quiet(xp):
-        return _invalid_stays(t, t.cells * xp.astype(weights, t.cells.dtype))
+        return _invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

@@ -58,7 +58,7 @@ class Benchmark:
 
 
 # Name, measure, source, PyCM's names; lower edges, highest value; labels. The lowest labels of kappa and alpha are open
-# below, as in print: with weights, both can fall below -1.
+# below, as in print.
 _RECORDS = (
     Benchmark("landis_koch", "cohen_kappa", "Landis and Koch 1977", ("SOA1(Landis & Koch)",),
               (-math.inf, 0, 0.2, 0.4, 0.6, 0.8), 1,
@@ -162,7 +162,7 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     >>> verbal.interpret(0.8, "AUCI")
     'Very Good'
     """
-    scale = _get_benchmark(benchmark)
+    scale = get_benchmark(benchmark)
     xp, (array,) = _backend.as_arrays(values=values)
     if not (_backend.is_integer(array, xp) or _backend.is_float(array, xp)):
         raise TypeError(f"values: expected real numbers (NaN where a measure is undefined), got dtype {array.dtype}")
@@ -178,7 +178,8 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     return words if numbers.ndim else str(words)
 
 
-def _get_benchmark(name: str) -> Benchmark:
+def get_benchmark(name: str) -> Benchmark:
+    """The scale of a name, PyCM's included."""
     if not isinstance(name, str):
         raise TypeError(f"benchmark: expected the name of one, got {type(name).__name__}: {name!r}")
     folded = _fold(name)

@@ -20,7 +20,7 @@ _EMPTY = "an empty matrix"
     formula=r"\frac{1}{m} \sum_k tp_k",
     source="Dembélé, equation 8",
     undefined="an empty matrix",
-    aliases=("osr", "overall_accuracy", "overall_success_rate"),
+    aliases=("osr", "overall_accuracy", "overall_success_rate", "acc", "accuracy_score"),
     symmetric=True,
 )
 def accuracy(t: Table) -> Array:
@@ -42,7 +42,7 @@ def accuracy(t: Table) -> Array:
     formula=r"\frac{1}{n} \sum_k \frac{tp_k}{tp_k + fn_k}",
     source="Mullick et al., ACSA",
     undefined="an empty matrix (empty classes are left out of the mean)",
-    aliases=("acsa", "average_class_accuracy"),
+    aliases=("acsa", "average_class_accuracy", "balanced_accuracy_score"),
     ignores_class_sizes="always",
 )
 def balanced_accuracy(t: Table) -> Array:

@@ -8,13 +8,12 @@ from typing import Literal
 
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
-from matrics.metrics.information import shared_information
 from matrics.table import Table
 
 Direction = Literal["true_given_pred", "pred_given_true", "symmetric"]
 
 _EMPTY = "an empty matrix"
-_ONE_TRUE = "all items in one true class (direction=true_given_pred)"
+_ONE_TRUE = "all items in one true class (pred_given_true: in one predicted class; symmetric: in one of each)"
 
 
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
@@ -100,12 +99,11 @@ def phi_squared(t: Table) -> Array:
     formula=r"\sqrt{\chi^2 / m}",
     source="Labatut and Cherifi, section 4.1",
     undefined=_EMPTY,
-    aliases=("phi_coefficient",),
     chance="any sizes",
     symmetric=True,
 )
 def phi(t: Table) -> Array:
-    """Root of the mean square contingency; between 0 and √(n - 1). For two classes it is |MCC|.
+    """Root of the mean square contingency; between 0 and √(n - 1). For two classes it is the size of MCC.
 
     Examples
     --------
@@ -166,7 +164,7 @@ def cramers_v(t: Table, *, effective: bool = False) -> Array:
     if t.n == 1:
         return t.undefined()
     if not effective:
-        return t.define(t.sqrt(t.mean_square_contingency / (t.n - 1)), t.total != 0)
+        return t.define(t.within(t.sqrt(t.mean_square_contingency / (t.n - 1)), 0, 1), t.total != 0)
     true, pred = _classes_in_use(t)
     return t.divide_root(t.mean_square_contingency, t.xp.minimum(true, pred) - 1)
 
@@ -286,7 +284,7 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{H(\mathrm{true})}",
     source="Labatut and Cherifi, section 4.1; Theil 1970",
     undefined=_ONE_TRUE,
-    aliases=("uncertainty_coefficient",),
+    aliases=("uncertainty_coefficient", "theils_u"),
     chance="any sizes",
 )
 def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
@@ -298,5 +296,5 @@ def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
     >>> matrics.theil_u([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.332)
     """
-    shared = shared_information(t)
+    shared = t.mutual_information
     return _reduction(t, direction, lambda: (shared, t.true_entropy), lambda: (shared, t.pred_entropy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import math
@@ -18,6 +19,7 @@ CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "co
 _METRICS: dict[str, Metric] = {}
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
+_GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
 _PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
 
 
@@ -43,8 +45,8 @@ def metric(
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
-    above x (``Annotated[float, x, y]``: and below y). The first paragraph of its docstring is the one-line summary.
-    CONTRIBUTING shows the whole of it.
+    above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). The first paragraph of its
+    docstring is the one-line summary. CONTRIBUTING shows the whole of it.
 
     Parameters
     ----------
@@ -94,6 +96,7 @@ def metric(
             if _NAMES.setdefault(_fold(name), record.name) != record.name:
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[_fold(name)]}")
         _METRICS[record.name] = record
+        _GROUPS.clear()
         return record
 
     return register
@@ -164,10 +167,11 @@ def _read_spec(spec: str) -> Metric:
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(_fold(base))
-    if canonical is None and _fold(head) in _PYCM:
+    # PyCM's ACC, as PyCM spells it, is no accuracy of the whole; else names of this library go first.
+    if head == "ACC" or (canonical is None and _fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
-        raise ValueError(_unknown(base.strip()))
+        raise ValueError(_unknown(base.strip(), spec))
     options: dict[str, Any] = {}
     if bracket:
         inside, closed, after = rest.partition(")")
@@ -197,7 +201,15 @@ def _of_pycm(name: str, average: str) -> Metric:
     return found.using(average=average) if average else found
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, spec: str) -> str:
+    if _fold(name) in _PYCM:
+        specs = " and ".join(PYCM[_PYCM[_fold(name)]])
+        return f"{spec!r}: PyCM's name {name} takes no options; it is {specs} here"
+    with contextlib.suppress(ValueError):
+        from matrics import verbal  # which imports this module
+
+        scale = verbal.get_benchmark(name)
+        return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
     near = difflib.get_close_matches(_fold(name), known, n=3, cutoff=0.5)
     names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {known[n]})" for n in near))
@@ -207,6 +219,12 @@ def _unknown(name: str) -> str:
 
 def groups() -> dict[str, tuple[str, ...]]:
     """Every group and its canonical names."""
+    if not _GROUPS:
+        _GROUPS.update(_find_groups())
+    return _GROUPS
+
+
+def _find_groups() -> dict[str, tuple[str, ...]]:
     everywhere = {name: record for name, record in _METRICS.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
@@ -279,11 +297,14 @@ def describe(name: str | Metric) -> str:
     formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
     undefined   all items in one true class or in one predicted class
     source      Dembélé, equation 10; Gorodkin 2004
-    aliases     matthews_corrcoef, r_k
-    in PyCM     Overall MCC, MCC
+    aliases     matthews_corrcoef, r_k, phi_coefficient
+    in PyCM     Overall MCC, MCC :one_vs_rest
     """
     record = get_metric(name)
-    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in facts(record).items())])
+    lines = facts(record)
+    if record.spec != record.name:  # what an alias fixes, too
+        lines = {"asked for": record.spec, **lines}
+    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
 
 
 def facts(record: Metric) -> dict[str, str]:
@@ -312,22 +333,23 @@ def facts(record: Metric) -> dict[str, str]:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
         lines["aliases"] = ", ".join(record.aliases)
-    pycm = [name for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name]
+    pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}
     if pycm:
-        lines["in PyCM"] = ", ".join(dict.fromkeys(pycm))
+        suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
+        lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
     return lines
 
 
 def _chance(record: Metric) -> str:
     if record.chance is None:
-        return "a guess may have any value"
+        return "guesses have no value in common"
     guess = {
         "any sizes": "every guess",
         "true sizes": "a guess of as many items of each class as there are",
         "equal sizes": "a guess that takes all classes alike",
         "equal sizes of equal classes": "a guess that takes all classes alike, if they are of one size",
     }[record.chance]
-    return f"{record.chance_value:g} for {guess}"
+    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many items")
 
 
 def _class_sizes(record: Metric) -> str:

@@ -44,7 +44,7 @@ def _mean_share(t: Table) -> Array:
     formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
     source="Dembélé, equation 9; Cohen 1960",
     undefined="all items in one and the same true and predicted class",
-    aliases=("kappa", "heidke_skill_score"),
+    aliases=("kappa", "heidke_skill_score", "cohens_kappa", "cohen_kappa_score"),
     chance="any sizes",
     symmetric=True,
 )
@@ -109,7 +109,7 @@ def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
     formula=r"\frac{p_o - 1/n}{1 - 1/n}",
     source="Labatut and Cherifi, section 4.6 (MRE); Bennett et al. 1954; Maxwell 1977",
     undefined="an empty matrix, or a single class",
-    aliases=("mre", "maxwell_re", "random_error_coefficient"),
+    aliases=("mre", "maxwell_re", "pabak"),
     lowest=lambda n: -1 / (n - 1),
     chance="equal sizes",
     symmetric=True,
@@ -164,8 +164,8 @@ def gwet_ac1(t: Table) -> Array:
     formula=r"1 - \left( 1 - \frac{1}{2m} \right) \frac{D_o}{D_e}, \quad D_o = \sum_{ij} w_{ij}\,p_{ij}, "
     r"\quad D_e = \sum_{ij} w_{ij}\,\pi_i \pi_j, \quad \pi_k = \frac{t_k + k_k}{2m}",
     source="Krippendorff 1970",
-    undefined="all items in one and the same true and predicted class",
-    aliases=("alpha",),
+    undefined="all items in one and the same true and predicted class, or items of half a count or less in all",
+    aliases=("krippendorffs_alpha",),
     chance="true sizes",
     symmetric=True,
     scale_free=False,
@@ -174,7 +174,7 @@ def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
     """Scott's π with a correction for few items: Krippendorff's α of two observers and nominal classes.
 
     ``weights`` is for classes in an order, as in :func:`cohen_kappa`; with squares it is the α of interval data. The
-    correction supposes counts: shares of a total below 1 make no sense.
+    correction supposes counts: shares of a total of 1 make no sense.
 
     Examples
     --------
@@ -185,10 +185,12 @@ def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
     few = t.ratio(t.xp.ones_like(t.total), 2 * t.total)
     if weights == "none":
         gain, most = _beyond_pooled_chance(t)
-        return t.divide(gain + few * t.scaled(t.errors) * t.scaled(t.total), most)
-    share = _mean_share(t)
-    observed, expected = _disagreement(t, weights, share, share)
-    return t.divide(expected - (1 - few) * observed, expected)
+        gain = gain + few * t.scaled(t.errors) * t.scaled(t.total)
+    else:
+        share = _mean_share(t)
+        observed, most = _disagreement(t, weights, share, share)
+        gain = most - (1 - few) * observed
+    return t.define(t.ratio(gain, most), ~t.is_zero(most) & (t.total > 0.5))
 
 
 def _chance_agreement(t: Table, proportions: Proportions) -> Array:
@@ -251,7 +253,6 @@ def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") ->
     formula=r"2 p_o - 1",
     source="Byrt et al. 1993",
     undefined=_EMPTY,
-    aliases=("pabak",),
     symmetric=True,
 )
 def kappa_no_prevalence(t: Table) -> Array:

@@ -37,7 +37,7 @@ def benini_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{\min(t\,(m - k), k\,(m - t))}",
     source="Benini 1901",
-    undefined="the denominator is 0",
+    undefined="no item of the class or none of another, or nothing is called the class or everything is",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
@@ -87,7 +87,7 @@ def digby(t: Table) -> Array:
     range=(-0.25, 0.25),
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{m^2}",
-    source="IBM 1997 (SPSS)",
+    source="IBM, SPSS Statistics Algorithms",
     undefined="an empty matrix",
     chance="any sizes",
     symmetric=True,
@@ -101,7 +101,7 @@ def dispersion(t: Table) -> Array:
     >>> matrics.dispersion([[8, 2], [3, 7]], average=None)
     array([0.125, 0.125])
     """
-    return t.define(t.class_covariance_share, (t.total != 0)[None, ...])
+    return t.define(t.within(t.class_covariance_share, -0.25, 0.25), (t.total != 0)[None, ...])
 
 
 @metric(
@@ -133,7 +133,7 @@ def doolittle(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{\min(k, t) \min(m - k, m - t)}",
     source="Forbes 1925",
-    undefined="the denominator is 0",
+    undefined="no item of the class or none of another, or nothing is called the class or everything is",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
@@ -187,7 +187,7 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     scale_free=False,
 )
 def kendall_tau(t: Table) -> Array:
-    """Matches less errors, over the number of pairs of items.
+    """Matches less errors, over the number of pairs of items: what PyCM and abydos call so, not the rank correlation.
 
     Examples
     --------
@@ -196,7 +196,8 @@ def kendall_tau(t: Table) -> Array:
     array([0.053, 0.053])
     """
     total = t.total[None, ...]
-    return t.divide(2 * t.ratio((t.tp + t.tn) - (t.fp + t.fn), total), total - 1)
+    value = t.ratio(2 * t.ratio((t.tp + t.tn) - (t.fp + t.fn), total), total - 1)
+    return t.define(value, (total != 0) & (total != 1))
 
 
 @metric(
@@ -251,7 +252,7 @@ def kent_foster_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{4 (tp\,tn - fp\,fn)}{4\,tp\,tn + (tp + tn)(fp + fn)}",
     source="Kuder and Richardson 1937; Cronbach 1951",
-    undefined="no error, and no hit or no correct rejection",
+    undefined="neither a hit nor a correct rejection, or no error and only one of the two",
     chance="any sizes",
     symmetric=True,
 )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.table import Table
+
+NotNegative = Annotated[float, 0, math.inf, True]
 
 _ONE_KIND = "no item of the true class, or none of another"
 _NOT_BOTH = "no item is of the class, or none is called so"
@@ -17,7 +20,7 @@ _NOT_BOTH = "no item is of the class, or none is called so"
     range=(-1, 1),
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fp} + \frac{tp}{tp + fn} - 1",
-    source="Labatut and Cherifi, section 4.4 (ICSI)",
+    source="Labatut and Cherifi, section 4.5 (ICSI)",
     undefined=_NOT_BOTH,
     aliases=("individual_classification_success_index",),
     symmetric=True,
@@ -147,7 +150,7 @@ def _distance_from_the_corner(t: Table) -> Array:
     range=(0, math.sqrt(2)),
     higher_is_better=False,
     formula=r"\sqrt{(1 - tnr)^2 + (1 - tpr)^2}",
-    source="Sasaki 2007 (dInd)",
+    source="Ballabio et al. 2018 (dInd)",
     undefined=_ONE_KIND,
     aliases=("dind",),
     needs_every_class=True,
@@ -170,7 +173,7 @@ def distance_index(t: Table) -> Array:
     range=(0, 1),
     higher_is_better=True,
     formula=r"1 - \sqrt{\tfrac{1}{2} \left( (1 - tnr)^2 + (1 - tpr)^2 \right)}",
-    source="Sasaki 2007 (sInd)",
+    source="Ballabio et al. 2018 (sInd)",
     undefined=_ONE_KIND,
     aliases=("sind",),
     needs_every_class=True,
@@ -209,7 +212,7 @@ def optimization_precision(t: Table) -> Array:
     """
     rates = t.tpr + t.tnr
     imbalance = t.ratio(t.abs(t.tnr - t.tpr), rates)
-    return t.define(t.share(t.tp + t.tn) - imbalance, t.in_truth & (rates != 0))
+    return t.define(t.within(t.share(t.tp + t.tn) - imbalance, -1, 1), t.in_truth & (rates != 0))
 
 
 @metric(
@@ -223,10 +226,10 @@ def optimization_precision(t: Table) -> Array:
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
-def iba(t: Table, *, alpha: float = 1.0) -> Array:
+def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
     """Index of balanced accuracy: product of the two rates, weighted by which of them is the better.
 
-    Within [0, 1] for alpha up to 1 ([0, 1 + alpha] for every alpha up to 1, and it may be negative beyond).
+    Within [0, 1] for alpha up to 1, which is the default; beyond, it may leave it at both ends.
 
     Examples
     --------
@@ -293,7 +296,7 @@ def adjusted_f_score(t: Table) -> Array:
     formula=r"\frac{tp}{\min(tp + fp, tp + fn)}",
     source="Szymkiewicz 1934; Simpson 1943",
     undefined=_NOT_BOTH,
-    aliases=("szymkiewicz_simpson", "simpson"),
+    aliases=("szymkiewicz_simpson",),
     symmetric=True,
     needs_every_class=True,
 )
@@ -337,10 +340,10 @@ def braun_blanquet(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + \alpha\,fn + \beta\,fp}",
     source="Tversky 1977",
-    undefined="no item is of the class or called so",
+    undefined="no item is of the class or called so (for 0: no hit, and no error that counts)",
 )
-def tversky_index(t: Table, *, alpha: float = 0.5, beta: float = 0.5) -> Array:
-    """Hits over hits and weighted errors: Dice for ½ and ½, Jaccard for 1 and 1.
+def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5) -> Array:
+    """Hits over hits and weighted errors: Dice for ½ and ½, Jaccard for 1 and 1, recall for 1 and 0.
 
     Examples
     --------
@@ -359,7 +362,7 @@ def tversky_index(t: Table, *, alpha: float = 0.5, beta: float = 0.5) -> Array:
     source="Vickers and Elkin 2006",
     undefined="an empty matrix",
 )
-def net_benefit(t: Table, *, weight: float = 1.0) -> Array:
+def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
     """Hits less weighted false alarms, of all items; the weight is the odds of the decision's threshold.
 
     Examples

@@ -27,7 +27,7 @@ def _correlation(t: Table) -> tuple[Array, Array]:
     formula=r"\frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}",
     source="Dembélé, equation 10; Gorodkin 2004",
     undefined="all items in one true class or in one predicted class",
-    aliases=("matthews_corrcoef", "r_k"),
+    aliases=("matthews_corrcoef", "r_k", "phi_coefficient"),
     chance="any sizes",
     symmetric=True,
 )
@@ -51,7 +51,7 @@ def mcc(t: Table) -> Array:
     higher_is_better=False,
     formula=r"(1 - \mathrm{MCC}) \left( 1 - \log_{2n-2}(1 - \mathrm{ACC}) \right) \left( 1 - \tfrac{1}{n} \right)",
     source="Jurman et al., equation 3",
-    undefined="MCC is, or there is a single class",
+    undefined="where MCC is undefined, or for a single class",
     aliases=("transformed_mcc",),
     symmetric=True,
 )

@@ -197,7 +197,6 @@ def predicted_negatives(t: Table) -> Array:
     formula=r"m = tp + fp + fn + tn",
     source="Mullick et al., section 2",
     undefined=_NEVER,
-    aliases=("total",),
     symmetric=True,
     scale_free=False,
 )
@@ -260,8 +259,8 @@ def automatic_manual_difference(t: Table) -> Array:
 
 @metric(
     kind="per_class",
-    range=(0, 1),
-    higher_is_better=None,
+    range=(0, 0.5),
+    higher_is_better=False,
     formula=r"\frac{|fp - fn|}{2 m}",
     source="Bray and Curtis 1957",
     undefined=_EMPTY,
@@ -286,7 +285,7 @@ def bray_curtis_dissimilarity(t: Table) -> Array:
     formula=r"\frac{tp + fn}{m}",
     source="Sokolova and Lapalme 2009",
     undefined=_EMPTY,
-    aliases=("positive_rate", "base_rate"),
+    aliases=("base_rate",),
 )
 def prevalence(t: Table) -> Array:
     """Share of the items that are of a class.
@@ -307,7 +306,7 @@ def prevalence(t: Table) -> Array:
     formula=r"\frac{tp + fp}{m}",
     source="Powers 2011",
     undefined=_EMPTY,
-    aliases=("detection_prevalence", "test_outcome_positive_rate", "bias"),
+    aliases=("detection_prevalence", "test_outcome_positive_rate"),
 )
 def predicted_prevalence(t: Table) -> Array:
     """Share of the items that are called a class.
@@ -328,7 +327,7 @@ def predicted_prevalence(t: Table) -> Array:
     formula=r"\frac{tp + tn}{m}",
     source="Mullick et al., section 2",
     undefined=_EMPTY,
-    aliases=("acc", "simple_matching", "rand_similarity"),
+    aliases=("simple_matching",),
     symmetric=True,
 )
 def class_accuracy(t: Table) -> Array:
@@ -340,7 +339,8 @@ def class_accuracy(t: Table) -> Array:
     >>> matrics.class_accuracy([[8, 2], [3, 7]], average=None)
     array([0.75, 0.75])
     """
-    return t.divide(t.tp + t.tn, t.total[None, ...])
+    total = t.total[None, ...]
+    return t.define(t.within(t.ratio(t.tp + t.tn, total), 0, 1), total != 0)
 
 
 @metric(

@@ -54,7 +54,8 @@ def baulieu_i(t: Table) -> Array:
     array([0.418, 0.456])
     """
     tp, fp, fn, _ = t.outcomes
-    return t.divide(tp * (fp + fn) + fp * fn, (tp + fp) * (tp + fn))
+    value = t.ratio(tp * (fp + fn) + fp * fn, (tp + fp) * (tp + fn))
+    return t.define(t.within(value, 0, 1), t.in_both)
 
 
 @metric(
@@ -99,7 +100,7 @@ def baulieu_iii(t: Table) -> Array:
     >>> matrics.baulieu_iii([[8, 2], [3, 7]], average=None)
     array([0.25, 0.25])
     """
-    return t.define(0.5 - 2 * t.class_covariance_share, (t.total != 0)[None, ...])
+    return t.define(t.within(0.5 - 2 * t.class_covariance_share, 0, 1), (t.total != 0)[None, ...])
 
 
 @metric(

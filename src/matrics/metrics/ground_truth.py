@@ -56,26 +56,26 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     """
     xp = t.xp
     eps = float(xp.finfo(t.fp.dtype).eps)
-    total = t.scaled(t.errors)
-    reach = t.scaled(t.fp) + t.scaled(t.fn)
-    avoid_all = total - xp.max(reach, axis=0)
-    defined = (avoid_all > 2 * t.n * eps * total) & t.valid
+    got, had, total = t.scaled(t.fp), t.scaled(t.fn), t.scaled(t.errors)
+    first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
+    index = _backend.class_index(t.n, t.cells, xp)
+    is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (got.ndim - 1))
+    avoid = _errors_without(t, is_pivot)
+    defined = (avoid > 0) & ~t.is_zero(avoid) & t.valid
     # Where there is nothing to solve, a problem of zeros is solved instead, so that no gradient is NaN.
-    got, had = (xp.where(defined[None, ...], t.scaled(x), 0) for x in (t.fp, t.fn))
-    total, avoid_all = (xp.where(defined, x, 1) for x in (total, avoid_all))
+    got, had = (xp.where(defined[None, ...], x, 0) for x in (got, had))
+    total, avoid = (xp.where(defined, x, 1) for x in (total, avoid))
 
     reach, product = got + had, got * had
     skew = (got - had) ** 2
-    first = xp.argmax(reach + 2 * t.sqrt(product), axis=0)[None, ...]  # of several alike, the first
-    index = _backend.class_index(t.n, t.cells, xp)
-    is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (reach.ndim - 1))
+    least_left = total - xp.max(reach, axis=0)
+    least_left = xp.where(least_left > 2 * t.n * eps * total, least_left, avoid) / 2
 
     def of_pivot(x: Array) -> Array:
         return xp.sum(xp.where(is_pivot, x, 0), axis=0)
 
     pivot_reach, pivot_product = of_pivot(reach), of_pivot(product)
     product = xp.where(is_pivot, 0, product)
-    avoid = total - pivot_reach
     # D_i = e_i - f_i as a form in which classes like the pivot do not cancel.
     slope, offset = 2 * (pivot_reach[None, ...] - reach), skew - of_pivot(skew)[None, ...]
     least = ((eps * total) ** 2)[None, ...]
@@ -99,6 +99,16 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
             filled = xp.sum(fitted, axis=0)
             width = (filled + eps**2 * size) / (xp.sum(fitted / gap, axis=0) + eps**2)
             left = total - size + 2 * filled + width
-            left = xp.where(left > avoid_all / 2, left, avoid_all / 2)  # which rounding alone could miss
+            left = xp.where(left > least_left, left, least_left)  # which rounding alone could miss
             unknown = solve(left, filled * (filled + width))
     return defined, (had + xp.where(is_pivot, unknown[None, ...], twice / 2)) / size[None, ...]
+
+
+def _errors_without(t: Table, is_pivot: Array) -> Array:
+    """The errors outside the pivot's row and column, scaled: ``[*batch]``."""
+    xp = t.xp
+    if t.exact:
+        touch = xp.sum(xp.where(is_pivot, t.fp + t.fn, 0), axis=0)
+        return t.scaled(t.errors - touch)
+    outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
+    return t.scaled(xp.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis)))

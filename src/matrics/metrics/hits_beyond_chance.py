@@ -87,7 +87,7 @@ def kuhns_i(t: Table) -> Array:
     >>> matrics.kuhns_i([[8, 2], [3, 7]], average=None)
     array([0.25, 0.25])
     """
-    return t.define(2 * t.class_covariance_share, (t.total != 0)[None, ...])
+    return t.define(t.within(2 * t.class_covariance_share, -0.5, 0.5), (t.total != 0)[None, ...])
 
 
 @metric(
@@ -157,7 +157,8 @@ def kuhns_iv(t: Table) -> Array:
     >>> matrics.kuhns_iv([[8, 2], [3, 7]], average=None).round(3)
     array([0.25 , 0.278])
     """
-    return t.divide(t.class_covariance_share, t.xp.minimum(t.pred_share, t.true_share))
+    value = t.ratio(t.class_covariance_share, t.xp.minimum(t.pred_share, t.true_share))
+    return t.define(t.within(value, -1, 1), t.in_both)
 
 
 @metric(
@@ -230,6 +231,15 @@ def kuhns_vii(t: Table) -> Array:
     return t.divide(t.class_covariance_share, t.sqrt(t.pred_share) * t.sqrt(t.true_share))
 
 
+def _rest_of_factorial(x: Array) -> Array:
+    """Return ln x! - x ln x + x, which is small where the three are large."""
+    large = np.where(x > 10, x, 10)
+    series = np.log(2 * np.pi * large) / 2 + 1 / (12 * large) - 1 / (360 * large**3) + 1 / (1260 * large**5)
+    series += -1 / (1680 * large**7) + 1 / (1188 * large**9) - 691 / (360360 * large**11)
+    small = np.where(x > 10, 10, x)
+    return np.where(x > 10, series, special("gammaln")(small + 1) - special("xlogy")(small, small) + small)
+
+
 @metric(
     kind="per_class",
     range=(-math.inf, math.inf),
@@ -258,11 +268,18 @@ def gilbert_wells(t: Table) -> Array:
     """
 
     def logarithm(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-        log_factorial = special("gammaln")
-        sums = np.stack([tp + fp, tp + fn, fn + tn, fp + tn])
-        cells = np.stack([tp, fp, fn, tn, tp + fp + fn + tn])
-        size = 3 * np.log(cells[-1]) - np.log(2 * np.pi) - np.log(sums).sum(axis=0)
-        return size + 2 * (log_factorial(cells + 1).sum(axis=0) - log_factorial(sums + 1).sum(axis=0))
+        cells, total = np.stack([tp, fp, fn, tn]), tp + fp + fn + tn
+        sums = np.stack([tp + fp, tp + fn, fp + tn, fn + tn])
+        pred, true, not_true, not_pred = sums
+        # Mutual information, as a sum of terms none of which is negative: m p ln(p / e), p being e (1 + x).
+        expected = np.stack([pred * true, pred * not_true, not_pred * true, not_pred * not_true]) / total
+        covariance = tp * tn - fp * fn
+        beyond = np.stack([covariance, -covariance, -covariance, covariance]) / total / expected
+        shared = expected * (special("xlog1py")(1 + beyond, beyond) - beyond)
+        factorials = _rest_of_factorial(np.concatenate([cells, total[None]])).sum(axis=0)
+        factorials -= _rest_of_factorial(sums).sum(axis=0)
+        size = 3 * np.log(total) - np.log(2 * np.pi) - np.log(sums).sum(axis=0)
+        return size + 2 * (np.where(cells == 0, expected, shared).sum(axis=0) + factorials)
 
     value = _backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn, xp=t.xp)
     return t.define(value, t.in_truth & (t.pred != 0) & (t.not_pred != 0))

@@ -138,7 +138,8 @@ def auroc_ova_lower_bound(t: Table) -> Array:
     smaller = t.true < largest[None, ...]
     tied = xp.sum(xp.astype(smaller, t.true.dtype), axis=0) < t.n - 1.5
     second = xp.where(tied, largest, xp.max(xp.where(smaller, t.true, 0), axis=0))
-    return t.define((t.n - 1 - t.ratio(largest, t.total - second)) / (2 * t.n), t.total != 0)
+    bound = (t.n - 1 - t.ratio(largest, t.total - second)) / (2 * t.n)
+    return t.define(t.within(bound, (t.n - 2) / (2 * t.n), 0.5), t.total != 0)
 
 
 @metric(
@@ -241,7 +242,7 @@ def imbalance_ratio(t: Table) -> Array:
     range=(-1, 1),
     higher_is_better=True,
     formula=r"\frac{1}{n} \sum_k \left( \frac{tp_k}{tp_k + fp_k} + \frac{tp_k}{tp_k + fn_k} - 1 \right)",
-    source="Labatut and Cherifi, section 4.4 (CSI)",
+    source="Labatut and Cherifi, section 4.5 (CSI)",
     undefined="a true class is empty, or nothing is called one of the classes",
     aliases=("classification_success_index",),
     symmetric=True,

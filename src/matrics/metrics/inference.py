@@ -41,11 +41,6 @@ def _accuracy_error(t: Table) -> Array:
     return t.sqrt(t.ratio(t.share(t.hits) * t.share(t.errors), t.total))
 
 
-def _clipped(t: Table, value: Array, low: float) -> Array:
-    """Within [low, 1]."""
-    return t.xp.where(value < low, low, t.xp.where(value > 1, 1, value))
-
-
 @metric(
     kind="overall",
     range=(0, math.inf),
@@ -102,14 +97,14 @@ def accuracy_confidence_limit(
     side = -1 if bound == "lower" else 1
     hits, errors, total = t.hits, t.errors, t.total
     if method == "wald":
-        return t.define(_clipped(t, t.share(hits) + side * z * _accuracy_error(t), 0), total != 0)
+        return t.define(t.within(t.share(hits) + side * z * _accuracy_error(t), 0, 1), total != 0)
     center = (hits + z * z / 2) / (total + z * z)
     if method == "wilson":
         spread = t.ratio(hits * t.share(errors), total + z * z) + z * z / 4 / (total + z * z)
     else:
         spread = center * ((errors + z * z / 2) / (total + z * z))
     reach = z * xp.sqrt(spread) / xp.sqrt(total + z * z)
-    return t.define(_clipped(t, center + side * reach, 0), total != 0)
+    return t.define(t.within(center + side * reach, 0, 1), total != 0)
 
 
 def _kappa_error(t: Table) -> Array:
@@ -165,7 +160,7 @@ def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Conf
     """
     room = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0)
     reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t)
-    return t.define(_clipped(t, t.ratio(t.covariance, room) + reach, -1), _kappa_defined(t))
+    return t.define(t.within(t.ratio(t.covariance, room) + reach, -1, 1), _kappa_defined(t))
 
 
 @metric(
@@ -198,8 +193,8 @@ def no_information_rate(t: Table) -> Array:
     source="Kuhn 2008 (caret)",
     undefined=_EMPTY,
     on_host=True,
-    chance="true sizes",
-    chance_value=1,
+    chance="equal sizes of equal classes",
+    chance_value=0.500012,
     scale_free=False,
 )
 def no_information_p_value(t: Table) -> Array:
@@ -215,9 +210,9 @@ def no_information_p_value(t: Table) -> Array:
     np.float64(0.0)
     """
 
-    def tail(hits: Array, errors: Array, rate: Array) -> Array:
+    def tail(hits: Array, errors: Array, rest: Array) -> Array:
         some = hits > 0
-        return np.where(some, special("betainc")(np.where(some, hits, 1), errors + 1, rate), 1)
+        return np.where(some, special("betaincc")(errors + 1, np.where(some, hits, 1), rest), 1)
 
-    rate = t.ratio(t.xp.max(t.true, axis=0), t.total)
-    return t.define(_backend.on_host(tail, t.hits, t.errors, rate, xp=t.xp), t.total != 0)
+    rest = t.ratio(t.xp.min(t.not_true, axis=0), t.total)
+    return t.define(_backend.on_host(tail, t.hits, t.errors, rest, xp=t.xp), t.total != 0)

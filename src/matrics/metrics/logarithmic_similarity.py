@@ -26,7 +26,8 @@ def consonni_todeschini_i(t: Table) -> Array:
     >>> matrics.consonni_todeschini_i([[8, 2], [3, 7]], average=None).round(3)
     array([0.911, 0.911])
     """
-    return t.divide(t.xp.log1p(t.tp + t.tn), t.xp.log1p(t.total)[None, ...])
+    value = t.ratio(t.xp.log1p(t.tp + t.tn), t.xp.log1p(t.total)[None, ...])
+    return t.define(t.within(value, 0, 1), (t.total != 0)[None, ...])
 
 
 @metric(

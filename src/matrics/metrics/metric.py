@@ -29,6 +29,7 @@ class Option:
     choices: tuple[Any, ...]  # empty: any finite number between two bounds
     above: float = 0
     below: float = math.inf
+    from_there: bool = False  # whether the lower bound itself will do
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
@@ -43,7 +44,7 @@ class Option:
                 number = math.e if value == "e" and self.default == math.e else float(value)
             except (TypeError, ValueError, OverflowError):
                 number = math.nan
-            if self.above < number < self.below:
+            if self.above < number < self.below or (self.from_there and number == self.above):
                 return number
             expected = self.bounds
         raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
@@ -52,7 +53,7 @@ class Option:
     def bounds(self) -> str:
         """What a number may be, in words."""
         if self.below == math.inf:
-            return f"a number above {self.above:g}"
+            return f"a number {'from' if self.from_there else 'above'} {self.above:g}"
         return f"a number between {self.above:g} and {self.below:g}"
 
 
@@ -198,4 +199,6 @@ def spell(value: Any) -> str:
     """The text of an option's value in a spec."""
     if isinstance(value, bool):
         return str(value).lower()
+    if value == math.e:
+        return "e"
     return f"{value:.17g}" if isinstance(value, float) else str(value)

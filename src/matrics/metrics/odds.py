@@ -71,7 +71,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array) -> Array:
     ignores_class_sizes="two classes",
 )
 def positive_likelihood_ratio(t: Table) -> Array:
-    """How many times as often an item of a class is called so as one of another class.
+    """How many times as often the items of a class are called so as the items of other classes are.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def negative_likelihood_ratio(t: Table) -> Array:
-    """How many times as often an item of a class is called something else as one of another class.
+    """How many times as often the items of a class are called something else as the items of other classes are.
 
     Examples
     --------

@@ -203,10 +203,21 @@ DISTANCES: dict[str, str] = {
     "KuhnsVII": "kuhns_vii",
 }
 
+#: PyCM 4.6: its other methods.
+METHODS: dict[str, str] = {
+    "F_beta": "fbeta",
+    "IBA_alpha": "iba",
+    "NB": "net_benefit",
+    "TI": "tversky_index",
+    "sensitivity_index": "sensitivity_index",
+    "weighted_alpha": "krippendorff_alpha(weights=linear)",
+    "weighted_kappa": "cohen_kappa(weights=linear)",
+}
+
 #: All of them. A name that both an overall and a class statistic have does not occur.
 PYCM: dict[str, tuple[str, ...]] = {
     name: (spec,) if isinstance(spec, str) else spec
-    for table in (OVERALL, CLASS, DISTANCES)
+    for table in (OVERALL, CLASS, DISTANCES, METHODS)
     for name, spec in table.items()
 }
 
@@ -218,7 +229,6 @@ MOVED = {
     "Response Entropy": "pred_entropy, in nats",
     "Reference Entropy": "true_entropy, in nats",
     "Joint Entropy": "joint_entropy, in nats",
-    "Cross Entropy": "margin_cross_entropy, in nats",
     "Conditional Entropy": "conditional_entropy, in nats",
     "Mutual Information": "mutual_information, in nats",
     "KL Divergence": "kl_divergence, in nats",

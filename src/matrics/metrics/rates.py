@@ -14,7 +14,7 @@ from matrics.table import Table
     formula=r"\frac{tp}{tp + fn}",
     source="Dembélé, equation 1",
     undefined="no item of the true class",
-    aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy"),
+    aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy", "recall_score"),
     needs_every_class=True,
     ignores_class_sizes="always",
 )
@@ -59,7 +59,7 @@ def specificity(t: Table) -> Array:
     formula=r"\frac{tp}{tp + fp}",
     source="Dembélé, equation 3",
     undefined="nothing is called the class",
-    aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy"),
+    aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy", "precision_score"),
 )
 def precision(t: Table) -> Array:
     """Share of the items called a class that are of it.
@@ -237,7 +237,7 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     formula=r"\frac{tp}{tp + fp + fn}",
     source="Jaccard 1901",
     undefined="no item is of the class or called so",
-    aliases=("iou", "jaccard_index", "threat_score", "critical_success_index"),
+    aliases=("iou", "jaccard_index", "jaccard_score", "threat_score", "critical_success_index"),
     symmetric=True,
 )
 def jaccard(t: Table) -> Array:

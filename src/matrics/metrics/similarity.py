@@ -87,7 +87,8 @@ def andres_marzo_delta(t: Table) -> Array:
     array([0.505, 0.505])
     """
     tp, fp, fn, tn = t.outcomes
-    return t.define(tp + tn - 2 * t.sqrt(fp) * t.sqrt(fn), (t.total != 0)[None, ...])
+    value = tp + tn - 2 * t.sqrt(fp) * t.sqrt(fn)
+    return t.define(t.within(value, -1, 1), (t.total != 0)[None, ...])
 
 
 @metric(
@@ -154,7 +155,7 @@ def clement(t: Table) -> Array:
     array([0.755, 0.755])
     """
     value = t.ppv * t.share(t.not_pred) + t.npv * t.pred_share
-    return t.define(value, (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.within(value, 0, 1), (t.pred != 0) & (t.not_pred != 0))
 
 
 @metric(
@@ -199,7 +200,8 @@ def faith(t: Table) -> Array:
     >>> matrics.faith([[8, 2], [3, 7]], average=None)
     array([0.575, 0.55 ])
     """
-    return t.divide(t.tp + t.tn / 2, t.total[None, ...])
+    total = t.total[None, ...]
+    return t.define(t.within(t.ratio(t.tp + t.tn / 2, total), 0, 1), total != 0)
 
 
 @metric(
@@ -324,8 +326,6 @@ def hawkins_dotson(t: Table) -> Array:
     formula=r"1 - \frac{(fp + fn) / 2}{\tfrac{1}{4} (2\,tp + fp + fn)(2\,tn + fp + fn)}",
     source="Köppen 1870",
     undefined="all items are hits, or all are correct rejections",
-    chance="true sizes",
-    chance_value=1,
     symmetric=True,
     scale_free=False,
 )
