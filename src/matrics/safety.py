@@ -70,7 +70,14 @@ class Safe:
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
     def within(self, x: Array, low: float, high: float) -> Array:
-        """Return x, whose formula cannot leave [low, high] but whose rounding can."""
+        """Return x, whose formula cannot leave [low, high] but whose rounding can.
+
+        Off the host it may, by a bit: to cut it there would take the gradient away where rounding falls that way.
+        """
+        return self.clip(x, low, high) if self.is_host else x
+
+    def clip(self, x: Array, low: float, high: float) -> Array:
+        """Return x, cut at low and at high; with gradient 0 beyond."""
         return self.xp.where(x < low, low, self.xp.where(x > high, high, x))
 
     def abs(self, x: Array) -> Array:

@@ -212,7 +212,7 @@ def _reduction(
         gain, all_there_is = (a + b for a, b in zip(true_given_pred(), pred_given_true(), strict=True))
     else:
         gain, all_there_is = true_given_pred() if direction == "true_given_pred" else pred_given_true()
-    return t.divide(t.xp.where(gain < all_there_is, gain, all_there_is), all_there_is)  # rounding could exceed it
+    return t.define(t.within(t.ratio(gain, all_there_is), 0, 1), ~t.is_zero(all_there_is))
 
 
 @metric(

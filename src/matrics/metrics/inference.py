@@ -97,14 +97,14 @@ def accuracy_confidence_limit(
     side = -1 if bound == "lower" else 1
     hits, errors, total = t.hits, t.errors, t.total
     if method == "wald":
-        return t.define(t.within(t.share(hits) + side * z * _accuracy_error(t), 0, 1), total != 0)
+        return t.define(t.clip(t.share(hits) + side * z * _accuracy_error(t), 0, 1), total != 0)
     center = (hits + z * z / 2) / (total + z * z)
     if method == "wilson":
         spread = t.ratio(hits * t.share(errors), total + z * z) + z * z / 4 / (total + z * z)
     else:
         spread = center * ((errors + z * z / 2) / (total + z * z))
     reach = z * xp.sqrt(spread) / xp.sqrt(total + z * z)
-    return t.define(t.within(center + side * reach, 0, 1), total != 0)
+    return t.define(t.clip(center + side * reach, 0, 1), total != 0)
 
 
 def _kappa_error(t: Table) -> Array:
@@ -160,7 +160,7 @@ def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Conf
     """
     room = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0)
     reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t)
-    return t.define(t.within(t.ratio(t.covariance, room) + reach, -1, 1), _kappa_defined(t))
+    return t.define(t.clip(t.ratio(t.covariance, room) + reach, -1, 1), _kappa_defined(t))
 
 
 @metric(

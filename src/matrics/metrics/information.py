@@ -106,7 +106,7 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.mutual_information([[2, 0], [0, 2]], base=2).round(12)
     np.float64(1.0)
     """
-    return _in_base(t, t.mutual_information, base)
+    return _in_base(t, t.within(t.mutual_information, 0, math.inf), base)
 
 
 @metric(
@@ -159,7 +159,7 @@ def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
     errors = t.share(t.fn) + t.share(t.fp)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
     spread = errors * t.log(reach) - t.class_error_logs
-    return reach, t.xp.where(spread > 0, spread, 0)  # but for rounding it is not negative
+    return reach, t.within(spread, 0, math.inf)
 
 
 @metric(
@@ -301,7 +301,7 @@ def conditional_entropy(
     """
     known = t.true_entropy if direction == "pred_given_true" else t.pred_entropy
     rest = t.joint_entropy - known
-    return _in_base(t, t.xp.where(rest > 0, rest, 0), base)
+    return _in_base(t, t.within(rest, 0, math.inf), base)
 
 
 @metric(
@@ -352,7 +352,7 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     """
     true, pred = t.log_share(t.true_share, t.share(t.not_true)), t.log_share(t.pred_share, t.share(t.not_pred))
     nats = t.xp.sum(t.true_share * (true - pred), axis=0)
-    return t.define(t.xp.where(nats > 0, nats, 0) / math.log(base), _covered(t))
+    return t.define(t.within(nats, 0, math.inf) / math.log(base), _covered(t))
 
 
 @metric(

@@ -65,7 +65,7 @@ def anderberg(t: Table) -> Array:
     known = larger(tp, fp) + larger(fn, tn) + larger(tp, fn) + larger(fp, tn)
     modes = larger(tp + fn, fp + tn) + larger(tp + fp, fn + tn)
     saved = known - modes
-    return t.define(t.xp.where(saved > 0, saved, 0) / 2, (t.total != 0)[None, ...])
+    return t.define(t.within(saved / 2, 0, 1), (t.total != 0)[None, ...])
 
 
 @metric(
