@@ -105,6 +105,10 @@ class Table(Safe):
     def _trail(self, x: Array) -> Array:
         return self.xp.permute_dims(x, (*range(1, x.ndim), 0))
 
+    def cell(self, x: Array, i: int, j: int) -> Array:
+        """Cell (i, j) of something in the order of the cells: ``[*batch]``."""
+        return x[i, j, ...] if self.class_first else x[..., i, j]
+
     @margin
     def is_diagonal(self) -> Array:
         """True on the diagonal; of the rank of the cells."""

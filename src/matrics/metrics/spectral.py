@@ -25,11 +25,10 @@ class GershgorinBounds(NamedTuple):
     """A bound that holds for B, which is min_j b_jj (1 - r) if r <= 1, and else max_j b_jj (1 - r)."""
 
 
-def _symmetric(t: Table) -> Array:
-    """B = (P + Pᵀ) / 2 in the order of the cells, where P has every true class scaled to 1; 0 for an empty class."""
-    rates = t.true_rates
-    axes = (1, 0, *range(2, rates.ndim)) if t.class_first else (*range(rates.ndim - 2), rates.ndim - 1, rates.ndim - 2)
-    return (rates + t.xp.permute_dims(rates, axes)) / 2
+def _symmetric_part(t: Table, x: Array) -> Array:
+    """(X + Xᵀ) / 2 of matrices in the order of the cells; B is that of P, which has every true class scaled to 1."""
+    axes = (1, 0, *range(2, x.ndim)) if t.class_first else (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    return (x + t.xp.permute_dims(x, axes)) / 2
 
 
 def _scaled(t: Table, b: Array) -> Array:
@@ -38,13 +37,89 @@ def _scaled(t: Table, b: Array) -> Array:
     return t.ratio(t.ratio(b, t.rowwise(root)), t.columnwise(root))
 
 
-def _eigenvalues(t: Table, symmetric: Array, defined: Array) -> Array:
-    """Ascending eigenvalues ``[class, *batch]`` of a stack in the order of the cells."""
+def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
+    """Ascending eigenvalues ``[class, *batch]`` of the symmetric part of matrices in the order of the cells."""
     xp = t.xp
     # One NaN or infinity makes LAPACK's callers raise for the whole stack, so those matrices are replaced by zeros; on
     # the host they have been already.
-    safe = symmetric if t.is_host else xp.where(t.cellwise(t.valid & defined), symmetric, 0)
-    return t.lead(_backend.eigvalsh(t.as_matrices(safe), xp))
+    safe = rates if t.is_host else xp.where(t.cellwise(t.valid & defined), rates, 0)
+    if t.n > 3:
+        return t.lead(_backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe)), xp))
+
+    def cell(i: int, j: int) -> Array:
+        return t.cell(safe, i, i) if i == j else (t.cell(safe, i, j) + t.cell(safe, j, i)) / 2
+
+    if t.n == 2:
+        return xp.stack(_pair(t, cell(0, 0), cell(1, 1), cell(0, 1)))
+    return xp.stack(_triple(t, (cell(0, 0), cell(1, 1), cell(2, 2)), (cell(0, 1), cell(0, 2), cell(1, 2))))
+
+
+def _pair(t: Table, a: Array, c: Array, b: Array) -> tuple[Array, Array]:
+    """Ascending eigenvalues of [[a, b], [b, c]], each to the precision of the larger."""
+    middle, half = (a + c) / 2, (a - c) / 2
+    reach = t.sqrt(half * half + b * b)
+    return middle - reach, middle + reach
+
+
+Three = tuple[Array, Array, Array]
+
+
+def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
+    """Ascending eigenvalues of [[a, d, e], [d, b, f], [e, f, c]], each to the precision of the largest.
+
+    The trigonometric form gives the one that is farthest from the other two to full precision, and these, where they
+    meet, to half of it. So only the first is taken, its eigenvector split off, and the rest solved as a pair.
+    """
+    xp, (a, b, c), (d, e, f) = t.xp, diagonal, rest
+    mean = (a + b + c) / 3
+    a, b, c = a - mean, b - mean, c - mean
+    spread = t.sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6)
+    determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
+    skew = t.clip(t.ratio(determinant / 2, spread * spread * spread), -1, 1)
+    size = t.abs(skew)
+    # The angle as an arc tangent: the arc cosine has an infinite gradient at 1.
+    far = 2 * spread * xp.cos(xp.atan2(t.sqrt(1 - size * size), size) / 3)
+    far = xp.where(skew < 0, -far, far)
+    vector = _null_vector(t, (a - far, b - far, c - far), rest)
+    across, along = _complement(t, *vector)
+
+    def product(u: Three, v: Three) -> Array:
+        x, y, z = v
+        return u[0] * (a * x + d * y + e * z) + u[1] * (d * x + b * y + f * z) + u[2] * (e * x + f * y + c * z)
+
+    # As a quotient of Rayleigh's, in which the gradient of the vector does not matter.
+    far = product(vector, vector)
+    low, high = _pair(t, product(across, across), product(along, along), product(across, along))
+    least, most = xp.minimum(far, low), xp.maximum(far, high)
+    return mean + least, mean + xp.maximum(low, xp.minimum(high, far)), mean + most
+
+
+def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
+    """The unit vector that a singular [[a, d, e], [d, b, f], [e, f, c]] of rank 2 sends to 0; 0 for lower ranks."""
+    xp, (a, b, c), (d, e, f) = t.xp, diagonal, rest
+    products = (  # of two rows each
+        (d * f - e * b, e * d - a * f, a * b - d * d),
+        (d * c - e * f, e * e - a * c, a * f - d * e),
+        (b * c - f * f, f * e - d * c, d * f - b * e),
+    )
+    first, second, third = (x * x + y * y + z * z for x, y, z in products)
+    take_first = (first >= second) & (first >= third)
+    take_second = second >= third
+
+    def longest(x: Array, y: Array, z: Array) -> Array:
+        return xp.where(take_first, x, xp.where(take_second, y, z))
+
+    length = t.sqrt(longest(first, second, third))
+    x, y, z = (t.ratio(longest(*parts), length) for parts in zip(*products, strict=True))
+    return x, y, z
+
+
+def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
+    """Two unit vectors at right angles to (x, y, z) and to each other (Duff et al. 2017)."""
+    sign = t.xp.where(z < 0, 0 * z - 1, 0 * z + 1)  # of the dtype of z
+    a = -1 / (sign + z)
+    b = x * y * a
+    return (1 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
 
 
 @metric(
@@ -83,7 +158,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     present = xp.all(t.true != 0, axis=0)
     if empty == "zero":
         present = t.total != 0
-    values = _eigenvalues(t, _symmetric(t), present)
+    values = _eigenvalues(t, t.true_rates, present)
     positive = xp.where(values > 0, values, 0)
     shares = t.ratio(positive, xp.sum(positive, axis=0)[None, ...])
     return t.define(t.within((0 - xp.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
@@ -127,9 +202,9 @@ def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> 
         raise ValueError(f"matrix: expected 'B' or 'A', got {matrix!r}")
 
     def spectrum(t: Table) -> Array:
-        b = _symmetric(t)
+        b = t.true_rates
         defined = t.xp.all((t.true if matrix == "B" else t.tp) != 0, axis=0)
-        values = _eigenvalues(t, b if matrix == "B" else _scaled(t, b), defined)
+        values = _eigenvalues(t, b if matrix == "B" else _scaled(t, _symmetric_part(t, b)), defined)
         return t.define(values, defined[None, ...])
 
     return evaluate(cm, [spectrum], invalid=invalid)[0]
@@ -174,7 +249,7 @@ def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds
     """
 
     def reach(t: Table) -> Array:
-        a = t.xp.where(t.is_diagonal, 0, _scaled(t, _symmetric(t)))
+        a = t.xp.where(t.is_diagonal, 0, _scaled(t, _symmetric_part(t, t.true_rates)))
         return t.xp.max(t.sum_over(t.pred_axis, a), axis=0)
 
     def lower(t: Table) -> Array:
