@@ -191,7 +191,10 @@ def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Ar
     total = made.total
     # NaN fails every comparison.
     smallest, largest = (total.min(), total.max()) if total.size else (1, 1)
-    if whole and not largest < 2 ** (np.finfo(cells.dtype).nmant + 1):  # beyond, differences may be rounded
+    beyond = 2 ** (np.finfo(cells.dtype).nmant + 1)  # from here on, differences may be rounded
+    if whole and largest < math.isqrt(beyond):
+        made.exact_products = True
+    elif whole and not largest < beyond:
         made = table(cells)
         total = made.total
     valid = None

@@ -48,6 +48,14 @@ class Safe:
         empty = self.is_zero(b)
         return self.xp.where(empty, 0, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
 
+    def rate(self, a: Array, b: Array, positive: Array) -> Array:
+        """``a / b`` as in ``ratio``, where it has been found whether b is positive."""
+        return a / b if self.is_host and positive.ndim == 0 else self.ratio(a, b)
+
+    def is_positive(self, x: Array) -> Array:
+        """Where x is not 0, for a condition of ``define``: True alone where the host has seen that it is everywhere."""
+        return np.True_ if self.all_positive(x) else x != 0
+
     def is_zero(self, x: Array) -> Array:
         """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
         return x == 0 if self.is_host else self.xp.abs(x) < float(self.xp.finfo(x.dtype).smallest_normal)

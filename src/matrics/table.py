@@ -53,8 +53,8 @@ class Table(Safe):
         Their namespace.
     zero_division
         What an undefined (0/0) measure is worth.
-    exact
-        Whether sums and differences of cells are known to be exact.
+    exact, exact_products
+        Whether sums and differences of cells are known to be exact, and those of products of two of them.
     scale
         A power of two for each matrix that brings extreme counts into range, on the host.
     """
@@ -67,6 +67,7 @@ class Table(Safe):
         class_first: bool = False,
         zero_division: float = math.nan,
         exact: bool = False,
+        exact_products: bool = False,
         scale: Array | None = None,
     ) -> None:
         super().__init__(xp, zero_division)
@@ -75,6 +76,7 @@ class Table(Safe):
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.exact = exact
+        self.exact_products = exact_products
         self.scale = scale
 
     # Memory order ---------------------------------------------------------------------------------------------------
@@ -255,42 +257,62 @@ class Table(Safe):
     @margin
     def tpr(self) -> Array:
         """Hits over the items of the true class."""
-        return self.ratio(self.tp, self.true)
+        return self.rate(self.tp, self.true, self.has_true)
 
     @margin
     def tnr(self) -> Array:
         """True negatives over the items of the other true classes."""
-        return self.ratio(self.tn, self.not_true)
+        return self.rate(self.tn, self.not_true, self.has_not_true)
 
     @margin
     def ppv(self) -> Array:
         """Hits over the items called the class."""
-        return self.ratio(self.tp, self.pred)
+        return self.rate(self.tp, self.pred, self.has_pred)
 
     @margin
     def npv(self) -> Array:
         """True negatives over the items called another class."""
-        return self.ratio(self.tn, self.not_pred)
+        return self.rate(self.tn, self.not_pred, self.has_not_pred)
 
     @margin
     def fnr(self) -> Array:
         """Misses over the items of the true class."""
-        return self.ratio(self.fn, self.true)
+        return self.rate(self.fn, self.true, self.has_true)
 
     @margin
     def fpr(self) -> Array:
         """False alarms over the items of the other true classes."""
-        return self.ratio(self.fp, self.not_true)
+        return self.rate(self.fp, self.not_true, self.has_not_true)
+
+    @margin
+    def has_true(self) -> Array:
+        """Where a class has items."""
+        return self.is_positive(self.true)
+
+    @margin
+    def has_not_true(self) -> Array:
+        """Where the other classes have items."""
+        return self.is_positive(self.not_true)
+
+    @margin
+    def has_pred(self) -> Array:
+        """Where something is called the class."""
+        return self.is_positive(self.pred)
+
+    @margin
+    def has_not_pred(self) -> Array:
+        """Where something is called another class."""
+        return self.is_positive(self.not_pred)
 
     @margin
     def in_truth(self) -> Array:
         """Where a class has both items and others beside it, so that its two rates are defined."""
-        return (self.true != 0) & (self.not_true != 0)
+        return self.has_true & self.has_not_true
 
     @margin
     def in_both(self) -> Array:
         """Where a class has items and something is called so."""
-        return (self.true != 0) & (self.pred != 0)
+        return self.has_true & self.has_pred
 
     @margin
     def true_share(self) -> Array:
@@ -351,7 +373,10 @@ class Table(Safe):
     @margin
     def class_covariance(self) -> Array:
         """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
-        return self.scaled(self.tp) * self.scaled(self.tn) - self.scaled(self.fp) * self.scaled(self.fn)
+        scaled = self.scaled
+        if self.exact_products:
+            return scaled(self.tp) * scaled(self.total) - scaled(self.true) * scaled(self.pred)
+        return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
 
     @margin
     def informedness(self) -> Array:
@@ -366,7 +391,34 @@ class Table(Safe):
     @margin
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
+        if self.exact_products:
+            return self._square_less(self.hits, self.true, self.pred)
         return self.xp.sum(self.class_covariance, axis=0)
+
+    @margin
+    def true_variance(self) -> Array:
+        """Σ true (m - true), scaled."""
+        if self.exact_products:
+            return self._square_less(self.total, self.true, self.true)
+        return self.xp.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
+
+    @margin
+    def pred_variance(self) -> Array:
+        """Σ pred (m - pred), scaled."""
+        if self.exact_products:
+            return self._square_less(self.total, self.pred, self.pred)
+        return self.xp.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
+
+    @margin
+    def disagreement_by_chance(self) -> Array:
+        """Σ true (m - pred), scaled."""
+        if self.exact_products:
+            return self._square_less(self.total, self.true, self.pred)
+        return self.xp.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
+
+    def _square_less(self, part: Array, x: Array, y: Array) -> Array:
+        """``part`` m - Σ x y, where these products and sums are exact."""
+        return self.scaled(part) * self.scaled(self.total) - np.sum(self.scaled(x) * self.scaled(y), axis=0)
 
     @margin
     def class_covariance_share(self) -> Array:
@@ -445,15 +497,15 @@ class Table(Safe):
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
-    def _two_by_two(self, cells: Array, *, exact: bool = False) -> Table:
-        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, exact=exact, scale=self.scale)
+    def _two_by_two(self, cells: Array, **seen: bool) -> Table:
+        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, scale=self.scale, **seen)
 
     @margin
     def one_vs_rest(self) -> Table:
         """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
         stack = self.xp.stack
         cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
-        return self._two_by_two(cells, exact=self.exact)
+        return self._two_by_two(cells, exact=self.exact, exact_products=self.exact_products)
 
     @margin
     def pooled(self) -> Table:

@@ -61,7 +61,7 @@ def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
     0.4000
     """
     if weights == "none":
-        return t.divide(t.covariance, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0))
+        return t.divide(t.covariance, t.disagreement_by_chance)
     observed, expected = _disagreement(t, weights, t.true_share, t.pred_share)
     return t.divide(expected - observed, expected)
 
@@ -91,7 +91,7 @@ def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> 
     """
     if proportions == "true":
         gain = t.covariance + t.xp.sum(t.scaled(t.true) * (t.scaled(t.fp) - t.scaled(t.fn)), axis=0)
-        return t.divide(gain, t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0))
+        return t.divide(gain, t.true_variance)
     return t.divide(*_beyond_pooled_chance(t))
 
 

@@ -124,7 +124,7 @@ def doolittle(t: Table) -> Array:
     >>> matrics.doolittle([[8, 2], [3, 7]], average=None).round(3)
     array([0.253, 0.253])
     """
-    return t.define(t.informedness * t.markedness, t.in_truth & (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.informedness * t.markedness, t.in_truth & t.has_pred & t.has_not_pred)
 
 
 @metric(

@@ -115,7 +115,7 @@ def mprecision(t: Table) -> Array:
     >>> matrics.mprecision([[8, 2], [3, 7]], average=None).round(3)
     array([0.727, 0.778])
     """
-    return t.define(_balanced_precision(t), t.in_truth & (t.pred != 0))
+    return t.define(_balanced_precision(t), t.in_truth & t.has_pred)
 
 
 @metric(
@@ -138,7 +138,7 @@ def maurpc(t: Table) -> Array:
     >>> matrics.maurpc([[8, 2], [3, 7]], average=None).round(3)
     array([0.764, 0.739])
     """
-    return t.define((t.tpr + _balanced_precision(t)) / 2, t.in_truth & (t.pred != 0))
+    return t.define((t.tpr + _balanced_precision(t)) / 2, t.in_truth & t.has_pred)
 
 
 def _distance_from_the_corner(t: Table) -> Array:

@@ -11,8 +11,7 @@ from matrics.table import Table
 
 def _correlation(t: Table) -> tuple[Array, Array]:
     """MCC, and where it is defined."""
-    true_variance = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_true), axis=0)
-    pred_variance = t.xp.sum(t.scaled(t.pred) * t.scaled(t.not_pred), axis=0)
+    true_variance, pred_variance = t.true_variance, t.pred_variance
     # Not the root of the product, which leaves the range of float32. The product of roots may miss 1 by a bit where the
     # two are equal; there their mean is exact, and has the same gradient.
     equal = true_variance == pred_variance

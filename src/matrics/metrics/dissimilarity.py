@@ -77,7 +77,7 @@ def baulieu_ii(t: Table) -> Array:
     >>> matrics.baulieu_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.317, 0.317])
     """
-    return t.define(t.ppv * t.tpr * t.npv * t.tnr, t.in_truth & (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.ppv * t.tpr * t.npv * t.tnr, t.in_truth & t.has_pred & t.has_not_pred)
 
 
 @metric(

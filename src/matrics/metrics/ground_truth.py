@@ -44,7 +44,7 @@ def gt_index(t: Table) -> Array:
     if t.n < 3:
         return t.undefined_classes()
     defined, not_guessed = _not_guessed(t)
-    return t.define(1 - t.fnr / not_guessed, defined[None, ...] & (t.true != 0))
+    return t.define(1 - t.fnr / not_guessed, defined[None, ...] & t.has_true)
 
 
 def _not_guessed(t: Table) -> tuple[Array, Array]:

@@ -64,7 +64,7 @@ def eyraud(t: Table) -> Array:
     """
     ratio = t.ratio
     beyond = ratio(ratio(t.tp, t.pred), t.true) - 1
-    defined = t.in_truth & (t.pred != 0) & (t.not_pred != 0)
+    defined = t.in_truth & t.has_pred & t.has_not_pred
     return t.define(ratio(ratio(beyond, t.not_pred), t.not_true), defined)
 
 
@@ -282,4 +282,4 @@ def gilbert_wells(t: Table) -> Array:
         return size + 2 * (np.where(cells == 0, expected, shared).sum(axis=0) + factorials)
 
     value = _backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn, xp=t.xp)
-    return t.define(value, t.in_truth & (t.pred != 0) & (t.not_pred != 0))
+    return t.define(value, t.in_truth & t.has_pred & t.has_not_pred)

@@ -158,7 +158,7 @@ def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Conf
     >>> matrics.kappa_confidence_limit([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.304)
     """
-    room = t.xp.sum(t.scaled(t.true) * t.scaled(t.not_pred), axis=0)
+    room = t.disagreement_by_chance
     reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t)
     return t.define(t.clip(t.ratio(t.covariance, room) + reach, -1, 1), _kappa_defined(t))
 

@@ -329,7 +329,7 @@ def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
 
 def _covered(t: Table) -> Array:
     """Whether every class with items is predicted at least once."""
-    return t.xp.all((t.true == 0) | (t.pred != 0), axis=0) & (t.total != 0)
+    return t.xp.all((t.true == 0) | t.has_pred, axis=0) & (t.total != 0)
 
 
 @metric(

@@ -79,7 +79,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     >>> matrics.positive_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([2.667, 3.5  ])
     """
-    return t.define(t.ratio(t.tpr, t.fpr), (t.true != 0) & (t.fp != 0))
+    return t.define(t.ratio(t.tpr, t.fpr), t.has_true & (t.fp != 0))
 
 
 @metric(
@@ -104,7 +104,7 @@ def negative_likelihood_ratio(t: Table) -> Array:
     >>> matrics.negative_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([0.286, 0.375])
     """
-    return t.define(t.ratio(t.fnr, t.tnr), (t.true != 0) & (t.tn != 0))
+    return t.define(t.ratio(t.fnr, t.tnr), t.has_true & (t.tn != 0))
 
 
 @metric(

@@ -27,7 +27,7 @@ def recall(t: Table) -> Array:
     >>> matrics.recall([[8, 2], [5, 5]], average=None)
     array([0.8, 0.5])
     """
-    return t.define(t.tpr, t.true != 0)
+    return t.define(t.tpr, t.has_true)
 
 
 @metric(
@@ -49,7 +49,7 @@ def specificity(t: Table) -> Array:
     >>> matrics.specificity([[8, 2], [5, 5]], average="binary")
     np.float64(0.8)
     """
-    return t.define(t.tnr, t.not_true != 0)
+    return t.define(t.tnr, t.has_not_true)
 
 
 @metric(
@@ -70,7 +70,7 @@ def precision(t: Table) -> Array:
     >>> matrics.precision([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    return t.define(t.ppv, t.pred != 0)
+    return t.define(t.ppv, t.has_pred)
 
 
 @metric(
@@ -91,7 +91,7 @@ def npv(t: Table) -> Array:
     >>> matrics.npv([[8, 2], [2, 3]], average="binary")
     np.float64(0.8)
     """
-    return t.define(t.npv, t.not_pred != 0)
+    return t.define(t.npv, t.has_not_pred)
 
 
 @metric(
@@ -113,7 +113,7 @@ def fpr(t: Table) -> Array:
     >>> matrics.fpr([[8, 2], [5, 5]], average=None)
     array([0.5, 0.2])
     """
-    return t.define(t.fpr, t.not_true != 0)
+    return t.define(t.fpr, t.has_not_true)
 
 
 @metric(
@@ -136,7 +136,7 @@ def fnr(t: Table) -> Array:
     >>> matrics.fnr([[8, 2], [5, 5]], average=None)
     array([0.2, 0.5])
     """
-    return t.define(t.fnr, t.true != 0)
+    return t.define(t.fnr, t.has_true)
 
 
 @metric(
@@ -372,4 +372,4 @@ def markedness(t: Table) -> Array:
     >>> round(float(matrics.markedness([[6, 2], [4, 8]], average="binary")), 6)
     0.4
     """
-    return t.define(t.markedness, (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.markedness, t.has_pred & t.has_not_pred)

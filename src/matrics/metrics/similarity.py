@@ -38,7 +38,7 @@ def ample(t: Table) -> Array:
     >>> matrics.ample([[8, 2], [3, 7]], average=None).round(3)
     array([0.505, 0.505])
     """
-    return t.define(t.abs(t.markedness), (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.abs(t.markedness), t.has_pred & t.has_not_pred)
 
 
 @metric(
@@ -155,7 +155,7 @@ def clement(t: Table) -> Array:
     array([0.755, 0.755])
     """
     value = t.ppv * t.share(t.not_pred) + t.npv * t.pred_share
-    return t.define(t.within(value, 0, 1), (t.pred != 0) & (t.not_pred != 0))
+    return t.define(t.within(value, 0, 1), t.has_pred & t.has_not_pred)
 
 
 @metric(
