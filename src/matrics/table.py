@@ -87,7 +87,7 @@ class Table(Safe):
 
     def sum_over(self, axis: int, x: Array) -> Array:
         """Sum cells over one class axis: ``[class, *batch]``."""
-        sums = self.xp.sum(x, axis=axis)
+        sums = self.sum(x, axis=axis)
         sums = sums if self.class_first else self.lead(sums)
         # On the host cells may lie in another order, and then later sums would round differently.
         return np.ascontiguousarray(sums) if self.is_host else sums
@@ -213,17 +213,17 @@ class Table(Safe):
     @margin
     def total(self) -> Array:
         """All items."""
-        return self.xp.sum(self.true, axis=0)
+        return self.sum(self.true, axis=0)
 
     @margin
     def hits(self) -> Array:
         """Items called what they are."""
-        return self.xp.sum(self.tp, axis=0)
+        return self.sum(self.tp, axis=0)
 
     @margin
     def errors(self) -> Array:
         """Items called something else."""
-        return self.xp.sum(self.fn, axis=0)
+        return self.sum(self.fn, axis=0)
 
     @margin
     def valid(self) -> Array:
@@ -364,7 +364,7 @@ class Table(Safe):
     def mean_square_contingency(self) -> Array:
         """χ² / m as Σ (c/t - k/m) (c/k - t/m): no expected count, which could leave the range of float32."""
         axes = (self.true_axis, self.pred_axis)
-        squared = self.xp.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
+        squared = self.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
         # The two factors have one sign, but for rounding.
         return self.xp.where(squared > 0, squared, 0)
 
@@ -392,33 +392,38 @@ class Table(Safe):
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
         if self.exact_products:
-            return self._square_less(self.hits, self.true, self.pred)
-        return self.xp.sum(self.class_covariance, axis=0)
+            return self._product(self.hits) - self._overlap
+        return self.sum(self.class_covariance, axis=0)
 
     @margin
     def true_variance(self) -> Array:
         """Σ true (m - true), scaled."""
         if self.exact_products:
-            return self._square_less(self.total, self.true, self.true)
-        return self.xp.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
+            return self._product(self.total) - self.sum(self.scaled(self.true) ** 2, axis=0)
+        return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
 
     @margin
     def pred_variance(self) -> Array:
         """Σ pred (m - pred), scaled."""
         if self.exact_products:
-            return self._square_less(self.total, self.pred, self.pred)
-        return self.xp.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
+            return self._product(self.total) - self.sum(self.scaled(self.pred) ** 2, axis=0)
+        return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """Σ true (m - pred), scaled."""
         if self.exact_products:
-            return self._square_less(self.total, self.true, self.pred)
-        return self.xp.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
+            return self._product(self.total) - self._overlap
+        return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
 
-    def _square_less(self, part: Array, x: Array, y: Array) -> Array:
-        """``part`` m - Σ x y, where these products and sums are exact."""
-        return self.scaled(part) * self.scaled(self.total) - np.sum(self.scaled(x) * self.scaled(y), axis=0)
+    def _product(self, part: Array) -> Array:
+        """``part`` m, scaled."""
+        return self.scaled(part) * self.scaled(self.total)
+
+    @margin
+    def _overlap(self) -> Array:
+        """Σ true pred, scaled; to be taken from another product where both are exact."""
+        return self.sum(self.scaled(self.true) * self.scaled(self.pred), axis=0)
 
     @margin
     def class_covariance_share(self) -> Array:
@@ -444,7 +449,7 @@ class Table(Safe):
     @margin
     def joint_entropy(self) -> Array:
         """Entropy of the cells."""
-        return 0 - self.xp.sum(self.share_log_share, axis=(self.true_axis, self.pred_axis))
+        return 0 - self.sum(self.share_log_share, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def true_entropy(self) -> Array:
@@ -480,7 +485,7 @@ class Table(Safe):
     def entropy(self, shares: Array, rests: Array) -> Array:
         """-Σ p ln p over the classes, where each rest is 1 - p."""
         # 0 - x, since -x would be -0.0 for a single class.
-        return 0 - self.xp.sum(shares * self.log_share(shares, rests), axis=0)
+        return 0 - self.sum(shares * self.log_share(shares, rests), axis=0)
 
     def log_share(self, shares: Array, rests: Array) -> Array:
         """Return ln p, from 1 - p where p is above ½; 0 where p is 0."""
@@ -510,7 +515,7 @@ class Table(Safe):
     @margin
     def pooled(self) -> Table:
         """The 2×2 tables of all classes added up, for micro averages."""
-        return self._two_by_two(self.xp.sum(self.one_vs_rest.cells, axis=2))
+        return self._two_by_two(self.sum(self.one_vs_rest.cells, axis=2))
 
     @margin
     def pairs(self) -> Table:

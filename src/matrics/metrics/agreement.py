@@ -76,7 +76,7 @@ def bangdiwala_b(t: Table) -> Array:
     np.float64(0.497)
     """
     tp = t.scaled(t.tp)
-    return t.divide(t.xp.sum(tp * tp, axis=0), t.xp.sum(t.scaled(t.true) * t.scaled(t.pred), axis=0))
+    return t.divide(t.sum(tp * tp, axis=0), t.sum(t.scaled(t.true) * t.scaled(t.pred), axis=0))
 
 
 @metric(

@@ -19,7 +19,7 @@ _ONE_TRUE = "all items in one true class (pred_given_true: in one predicted clas
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
     """How many true classes, and how many predicted ones, have items."""
     dtype = t.true.dtype
-    return tuple(t.xp.sum(t.xp.astype(x != 0, dtype), axis=0) for x in (t.true, t.pred))
+    return tuple(t.sum(t.xp.astype(x != 0, dtype), axis=0) for x in (t.true, t.pred))
 
 
 @metric(
@@ -264,15 +264,15 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     >>> matrics.goodman_kruskal_tau([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(0.34)
     """
-    xp, axes = t.xp, (t.true_axis, t.pred_axis)
+    axes = (t.true_axis, t.pred_axis)
 
     def true() -> tuple[Array, Array]:
-        gain = xp.sum(t.columnwise(t.pred_share) * t.beyond_true_share**2, axis=axes)
-        return gain, xp.sum(t.true_share * t.share(t.not_true), axis=0)
+        gain = t.sum(t.columnwise(t.pred_share) * t.beyond_true_share**2, axis=axes)
+        return gain, t.sum(t.true_share * t.share(t.not_true), axis=0)
 
     def pred() -> tuple[Array, Array]:
-        gain = xp.sum(t.rowwise(t.true_share) * t.beyond_pred_share**2, axis=axes)
-        return gain, xp.sum(t.pred_share * t.share(t.not_pred), axis=0)
+        gain = t.sum(t.rowwise(t.true_share) * t.beyond_pred_share**2, axis=axes)
+        return gain, t.sum(t.pred_share * t.share(t.not_pred), axis=0)
 
     return _reduction(t, direction, true, pred)
 

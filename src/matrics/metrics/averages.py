@@ -61,12 +61,12 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None) -
     xp = table.xp
     if not math.isnan(table.zero_division):
         if weights is None:
-            return xp.sum(values, axis=0) / table.n
-        return table.divide(xp.sum(values * weights, axis=0), xp.sum(weights, axis=0))
+            return table.sum(values, axis=0) / table.n
+        return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
     if weights is None and table.is_host:
-        mean = xp.sum(values, axis=0) / table.n
+        mean = table.sum(values, axis=0) / table.n
         if not xp.isnan(mean).any():  # a look at the host; elsewhere nobody looks
             return mean
     missing = xp.isnan(values)
     weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)
-    return table.divide(xp.sum(xp.where(missing, 0, values * weights), axis=0), xp.sum(weights, axis=0))
+    return table.divide(table.sum(xp.where(missing, 0, values * weights), axis=0), table.sum(weights, axis=0))

@@ -29,8 +29,8 @@ def _distances(t: Table, weights: Weights) -> Array:
 def _disagreement(t: Table, weights: Weights, true: Array, pred: Array) -> tuple[Array, Array]:
     """Observed disagreement, and what is expected of independent classes with these shares."""
     axes, distances = (t.true_axis, t.pred_axis), _distances(t, weights)
-    observed = t.xp.sum(distances * t.shares, axis=axes)
-    return observed, t.xp.sum(distances * t.rowwise(true) * t.columnwise(pred), axis=axes)
+    observed = t.sum(distances * t.shares, axis=axes)
+    return observed, t.sum(distances * t.rowwise(true) * t.columnwise(pred), axis=axes)
 
 
 def _mean_share(t: Table) -> Array:
@@ -90,7 +90,7 @@ def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> 
     np.float64(0.55)
     """
     if proportions == "true":
-        gain = t.covariance + t.xp.sum(t.scaled(t.true) * (t.scaled(t.fp) - t.scaled(t.fn)), axis=0)
+        gain = t.covariance + t.sum(t.scaled(t.true) * (t.scaled(t.fp) - t.scaled(t.fn)), axis=0)
         return t.divide(gain, t.true_variance)
     return t.divide(*_beyond_pooled_chance(t))
 
@@ -99,7 +99,7 @@ def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
     """Agreement beyond that of pooled classes by chance, and the most there could be; scaled as products."""
     bias = (t.scaled(t.fp) - t.scaled(t.fn)) / 2
     share, rest = t.scaled(t.true + t.pred) / 2, t.scaled(t.not_true + t.not_pred) / 2
-    return t.covariance - t.xp.sum(bias * bias, axis=0), t.xp.sum(share * rest, axis=0)
+    return t.covariance - t.sum(bias * bias, axis=0), t.sum(share * rest, axis=0)
 
 
 @metric(
@@ -153,7 +153,7 @@ def gwet_ac1(t: Table) -> Array:
     if t.n == 1:
         return t.undefined()
     share = _mean_share(t)
-    chance = t.xp.sum(share * (1 - share), axis=0) / (t.n - 1)
+    chance = t.sum(share * (1 - share), axis=0) / (t.n - 1)
     return t.divide(t.share(t.hits) - chance, t.xp.where(t.total == 0, 0, 1 - chance))
 
 
@@ -222,7 +222,7 @@ def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array
     >>> matrics.random_accuracy([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.333)
     """
-    return t.define(t.xp.sum(_chance_agreement(t, proportions), axis=0), t.total != 0)
+    return t.define(t.sum(_chance_agreement(t, proportions), axis=0), t.total != 0)
 
 
 @metric(

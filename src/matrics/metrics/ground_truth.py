@@ -72,7 +72,7 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     least_left = xp.where(least_left > 2 * t.n * eps * total, least_left, avoid) / 2
 
     def of_pivot(x: Array) -> Array:
-        return xp.sum(xp.where(is_pivot, x, 0), axis=0)
+        return t.sum(xp.where(is_pivot, x, 0), axis=0)
 
     pivot_reach, pivot_product = of_pivot(reach), of_pivot(product)
     product = xp.where(is_pivot, 0, product)
@@ -86,8 +86,8 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
         return avoid + 2 * constant / (linear + xp.sqrt(linear * linear + 4 * left * constant))
 
     # First the class that is like all others for large V.
-    others = xp.sum(product, axis=0)
-    unknown = solve(total - t.ratio(xp.sum(product * reach, axis=0), others), others)
+    others = t.sum(product, axis=0)
+    unknown = solve(total - t.ratio(t.sum(product * reach, axis=0), others), others)
     for step in range(STEPS + 1):
         diagonal = pivot_product / unknown
         size = pivot_reach + unknown + diagonal
@@ -96,8 +96,8 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
         twice = size[None, ...] - reach + gap  # 2 e_i of the other classes
         if step < STEPS:
             fitted = 2 * product / twice
-            filled = xp.sum(fitted, axis=0)
-            width = (filled + eps**2 * size) / (xp.sum(fitted / gap, axis=0) + eps**2)
+            filled = t.sum(fitted, axis=0)
+            width = (filled + eps**2 * size) / (t.sum(fitted / gap, axis=0) + eps**2)
             left = total - size + 2 * filled + width
             left = xp.where(left > least_left, left, least_left)  # which rounding alone could miss
             unknown = solve(left, filled * (filled + width))
@@ -108,7 +108,7 @@ def _errors_without(t: Table, is_pivot: Array) -> Array:
     """The errors outside the pivot's row and column, scaled: ``[*batch]``."""
     xp = t.xp
     if t.exact:
-        touch = xp.sum(xp.where(is_pivot, t.fp + t.fn, 0), axis=0)
+        touch = t.sum(xp.where(is_pivot, t.fp + t.fn, 0), axis=0)
         return t.scaled(t.errors - touch)
     outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
-    return t.scaled(xp.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis)))
+    return t.scaled(t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis)))

@@ -16,11 +16,11 @@ def _all_present(t: Table) -> Array:
 
 
 def _mean_recall(t: Table) -> Array:
-    return t.xp.sum(t.tpr, axis=0) / t.n
+    return t.sum(t.tpr, axis=0) / t.n
 
 
 def _mean_auc(t: Table) -> Array:
-    return (_mean_recall(t) + t.xp.sum(t.tnr, axis=0) / t.n) / 2
+    return (_mean_recall(t) + t.sum(t.tnr, axis=0) / t.n) / 2
 
 
 @metric(
@@ -45,7 +45,7 @@ def g_mean(t: Table) -> Array:
     >>> matrics.g_mean([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.695)
     """
-    mean = t.xp.exp(t.xp.sum(t.log(t.tpr), axis=0) / t.n)
+    mean = t.xp.exp(t.sum(t.log(t.tpr), axis=0) / t.n)
     return t.define(t.xp.where(t.xp.any(t.tpr == 0, axis=0), 0, mean), _all_present(t))
 
 
@@ -136,7 +136,7 @@ def auroc_ova_lower_bound(t: Table) -> Array:
     largest = xp.max(t.true, axis=0)
     # Largest but one: the largest of those that are smaller, or the largest itself where two share its size.
     smaller = t.true < largest[None, ...]
-    tied = xp.sum(xp.astype(smaller, t.true.dtype), axis=0) < t.n - 1.5
+    tied = t.sum(xp.astype(smaller, t.true.dtype), axis=0) < t.n - 1.5
     second = xp.where(tied, largest, xp.max(xp.where(smaller, t.true, 0), axis=0))
     bound = (t.n - 1 - t.ratio(largest, t.total - second)) / (2 * t.n)
     return t.define(t.within(bound, (t.n - 2) / (2 * t.n), 0.5), t.total != 0)
@@ -189,7 +189,7 @@ def aurpc_ova(t: Table) -> Array:
     >>> matrics.aurpc_ova([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.7)
     """
-    return t.define(t.xp.sum(t.ppv + t.tpr, axis=0) / (2 * t.n), t.xp.all(t.in_both, axis=0))
+    return t.define(t.sum(t.ppv + t.tpr, axis=0) / (2 * t.n), t.xp.all(t.in_both, axis=0))
 
 
 @metric(
@@ -212,7 +212,7 @@ def maurpc_ova(t: Table) -> Array:
     np.float64(0.7)
     """
     precision = t.ratio(t.tpr, t.sum_over(t.true_axis, t.true_rates))
-    return t.define(t.xp.sum(precision + t.tpr, axis=0) / (2 * t.n), t.xp.all(t.in_both, axis=0))
+    return t.define(t.sum(precision + t.tpr, axis=0) / (2 * t.n), t.xp.all(t.in_both, axis=0))
 
 
 @metric(
@@ -257,4 +257,4 @@ def csi(t: Table) -> Array:
     >>> matrics.csi([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.4)
     """
-    return t.define(t.xp.sum(t.ppv + t.tpr, axis=0) / t.n - 1, t.xp.all(t.in_both, axis=0))
+    return t.define(t.sum(t.ppv + t.tpr, axis=0) / t.n - 1, t.xp.all(t.in_both, axis=0))

@@ -108,7 +108,7 @@ def accuracy_confidence_limit(
 
 
 def _kappa_error(t: Table) -> Array:
-    room = t.xp.sum(t.true_share * t.share(t.not_pred), axis=0)
+    room = t.sum(t.true_share * t.share(t.not_pred), axis=0)
     return t.ratio(_accuracy_error(t), room)
 
 

@@ -202,7 +202,7 @@ def f1(t: Table) -> Array:
     >>> matrics.f1([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    return t.divide(t.tp, t.tp + (t.fp + t.fn) / 2)
+    return t.divide(t.tp, t.true / 2 + t.pred / 2)  # each halved, as the sum could leave the range of the numbers
 
 
 @metric(

@@ -160,8 +160,8 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
         present = t.total != 0
     values = _eigenvalues(t, t.true_rates, present)
     positive = xp.where(values > 0, values, 0)
-    shares = t.ratio(positive, xp.sum(positive, axis=0)[None, ...])
-    return t.define(t.within((0 - xp.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
+    shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
+    return t.define(t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
 
 
 def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
