@@ -275,6 +275,39 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", [2, 7, 20, 60])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
+def test_what_later_blocks_hold(n: int, dtype: type) -> None:
+    """Whatever asks for a closer look may come late in a stack of plain counts, and changes nothing beside it."""
+    random = np.random.default_rng(n)
+    stack = random.integers(0, 50, (150_000 // n + 700, n, n)).astype(dtype)
+    stack[-3] = 0
+    if dtype in (np.float64, np.float32):
+        stack[-1, 0, 1] = -1
+        stack[-2, 1, 1] = np.nan
+        stack[len(stack) // 2] += 0.25
+        stack[len(stack) // 3, 0, 0] = 1e17
+    specs = ["accuracy", "mcc", "cohen_kappa", "recall:class", "f1", "mcc:one_vs_rest", "informedness:micro", "lift"]
+    scores = matrics.score(stack, specs, invalid="nan", workers=2)
+    look = [*range(5), len(stack) // 3, len(stack) // 2, *range(-5, 0)]
+    for spec, values in scores.items():
+        alone = np.stack([matrics.score(stack[i], spec, invalid="nan")[spec] for i in look])
+        allowed = {"rtol": 1e-13 if values.dtype == np.float64 else 1e-5}  # of inexact sums, whose order differs
+        np.testing.assert_allclose(values[look], alone, **allowed, err_msg=spec)
+
+
+def test_views_and_files_are_read_where_they_lie(tmp_path: Path) -> None:
+    """Strided views, Fortran's order and memory-mapped files, in one block and in many."""
+    counts = np.random.default_rng(3).integers(0, 50, (60_000, 4, 4)).astype(float)
+    np.save(tmp_path / "stack.npy", counts)
+    expected = matrics.score(counts, ["mcc", "recall:class", "cen"])
+    mapped = np.load(tmp_path / "stack.npy", mmap_mode="r")
+    twice = np.repeat(counts, 2, axis=0)[::2]
+    for stack in (mapped, twice, np.asfortranarray(counts), np.swapaxes(counts.swapaxes(1, 2).copy(), 1, 2)):
+        for spec, values in matrics.score(stack, list(expected)).items():
+            np.testing.assert_array_equal(values, expected[spec])
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -1,0 +1,230 @@
+"""Stacks on the host: in blocks that fit a cache, in threads if asked, with one look at each block."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics.table import Table
+
+# A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
+# are some twenty. Both were the best or near it for every n on the machines tried.
+CELLS_BYTES = 2 * 1024 * 1024
+MARGIN_BYTES = 512 * 1024
+# Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
+SWEEP_BYTES = 512 * 1024
+# Fewer matrices in a block, and the calls are what costs, not the memory.
+SMALLEST_BLOCK = 64
+# From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
+# alone do so earlier, as products with a vector of ones.
+LEAST_CLASSES_IN_PLACE = 50
+LEAST_CLASSES_OF_PRODUCTS = 16
+
+
+def evaluate(  # noqa: C901 (one pass over the stack, told in order)
+    cm: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, workers: int
+) -> tuple[list[Array], Array]:
+    """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
+    batch_shape, n = cm.shape[:-2], cm.shape[-1]
+    stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
+    whole = _backend.is_integer(cm, np)
+    dtype = np.dtype(_backend.float_dtype(cm, np))
+    margin = MARGIN_BYTES // (n * dtype.itemsize)
+    size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
+    found: list[Array] = []  # positions of invalid matrices
+
+    def tabulate(start: int, stop: int, scratch: _Scratch) -> tuple[Table, Array | None]:
+        cells = _class_first(stack[start:stop], scratch.cells)
+        return _look(cells, zero_division, whole=whole or scratch.all_whole(cells))
+
+    def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
+        table, valid = tabulate(start, stop, scratch)
+        if valid is None:
+            return [function(table) for function in functions]
+        found.append(start + np.flatnonzero(~valid))
+        return [np.where(valid, function(table), np.nan) for function in functions]
+
+    def write(start: int, stop: int, scratch: _Scratch) -> None:
+        for result, value in zip(results, score(start, stop, scratch), strict=True):
+            result[start:stop] = value.T
+
+    def write_block(start: int, stop: int, scratch: _Scratch) -> None:
+        table = _sweep(stack[start:stop], scratch, zero_division, whole=whole) if wide else None
+        if table is None:
+            for first in range(start, stop, size):
+                write(first, min(first + size, stop), scratch)
+            return
+        for result, function in zip(results, functions, strict=True):
+            result[start:stop] = function(table).T
+
+    def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
+        scratch = _Scratch(size * n * n, dtype)
+        with np.errstate(all="ignore"):  # which belongs to the thread
+            for start, stop in blocks:
+                write_block(start, stop, scratch)
+
+    # The first block tells the shapes of the results, and whether the rest can do without cells.
+    with np.errstate(all="ignore"):
+        scratch = _Scratch(size * n * n, dtype)
+        table = _sweep(stack[:size], scratch, zero_division, whole=whole) if len(stack) > size else None
+        first = score(0, size, scratch) if table is None else [function(table) for function in functions]
+    wide = table is not None and not table.has_cells
+    results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
+    for result, value in zip(results, first, strict=True):
+        result[:size] = value.T
+
+    threads = (os.cpu_count() or 1) if workers == -1 else workers
+    rest = max(len(stack) - size, 0)
+    step = max(size, min(margin, math.ceil(rest / (4 * threads)) if threads > 1 else rest)) if wide else size
+    blocks = [(start, min(start + step, len(stack))) for start in range(size, len(stack), step)]
+    threads = min(threads, len(blocks))
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(write_blocks, [blocks[k::threads] for k in range(threads)]))
+    elif blocks:
+        write_blocks(blocks)
+    # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
+    results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
+    return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+class _Scratch:
+    """Memory that a thread uses again for every block: fresh pages cost more than what is done with them."""
+
+    def __init__(self, size: int, dtype: Any) -> None:
+        self.cells = np.empty(size, dtype)
+        self._rounded = np.empty(0, dtype)
+        self._equal = np.empty(0, np.bool_)
+
+    def all_whole(self, cells: Array) -> bool:
+        """Whether all cells are whole numbers."""
+        if not self._equal.size:  # integers never ask
+            self._rounded, self._equal = np.empty_like(self.cells), np.empty(self.cells.size, np.bool_)
+        # In the order of their memory, whichever of the two it is.
+        flat = cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)
+        rounded = np.rint(flat, out=self._rounded[: flat.size].reshape(flat.shape))
+        return bool(np.equal(flat, rounded, out=self._equal[: flat.size].reshape(flat.shape)).all())
+
+
+def _class_first(block: Array, scratch: Array) -> Array:
+    """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
+    count, n, _ = block.shape
+    if n < LEAST_CLASSES_IN_PLACE:
+        cells = scratch[: block.size].reshape(n, n, count)
+        np.copyto(cells, block.transpose(1, 2, 0), casting="unsafe")
+        return cells
+    if block.dtype != scratch.dtype:
+        converted = scratch[: block.size].reshape(block.shape)
+        np.copyto(converted, block, casting="unsafe")
+        block = converted
+    return block.transpose(1, 2, 0)
+
+
+def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
+    """The table of a block, after one look at it, and which of its matrices are valid if not all are.
+
+    What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the
+    others in the block have (how many they are may change the order of a sum, and so the last bit).
+    """
+
+    def table(cells: Array, **seen: Any) -> Table:
+        return Table(cells, np, class_first=True, zero_division=zero_division, **seen)
+
+    made = table(cells, exact=whole)
+    total = made.total
+    # NaN fails every comparison.
+    smallest, largest = (total.min(), total.max()) if total.size else (1, 1)
+    beyond = 2 ** (np.finfo(cells.dtype).nmant + 1)  # from here on, differences may be rounded
+    if whole and largest < math.isqrt(beyond):
+        made.exact_products = True
+    elif whole and not largest < beyond:
+        made = table(cells)
+        total = made.total
+    valid = None
+    if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):
+        valid = made.valid
+        cells = cells.copy(order="K")  # in the same order, so that sums round alike
+        cells[..., ~valid] = 0
+        made = table(cells)
+        total = made.total
+    limits = np.finfo(cells.dtype)
+    if not (smallest > limits.tiny**0.2 and largest < limits.max**0.3):
+        _scale(made)
+    return made, valid
+
+
+def _scale(table: Table) -> None:
+    """Make products of two counts neither overflow nor vanish, by a power of two, which changes no digit of them."""
+    limits = np.finfo(table.total.dtype)
+    exponent = np.clip(-np.frexp(table.total)[1], limits.minexp + 2, limits.maxexp - 2)
+    table.scale = np.ldexp(table.total.dtype.type(1), exponent)
+
+
+# Sums alone ---------------------------------------------------------------------------------------------------------
+
+
+class _Swept(Table):
+    """A table of which row sums, column sums and diagonal are known; its cells are fetched if somebody asks."""
+
+    def __init__(self, block: Array, sums: Array, zero_division: float, **seen: Any) -> None:
+        self._block = block
+        self._dtype = sums[0].dtype
+        self.has_cells = False
+        super().__init__(block.transpose(1, 2, 0), np, class_first=True, zero_division=zero_division, **seen)
+        self.has_cells = False
+        self.true, self.pred, self.tp = sums
+
+    @property
+    def cells(self) -> Array:
+        """The cells, class-first."""
+        if not self.has_cells:
+            self._cells = np.ascontiguousarray(self._block.transpose(1, 2, 0), self._dtype)
+            self.has_cells = True
+        return self._cells
+
+    @cells.setter
+    def cells(self, cells: Array) -> None:
+        self._cells = cells
+
+
+def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, whole: bool) -> _Swept | None:
+    """The table of a block from one sweep over its cells, or None if something about it asks for a closer look."""
+    count, n, _ = block.shape
+    dtype = scratch.cells.dtype
+    true, pred, tp = sums = np.empty((3, n, count), dtype)
+    ones = np.ones(n, dtype)
+    step = max(1, min(SWEEP_BYTES // (n * n * dtype.itemsize), scratch.cells.size // (n * n)))
+    for start in range(0, count, step):
+        part = block[start : start + step]
+        here = slice(start, start + len(part))
+        if n < LEAST_CLASSES_OF_PRODUCTS:
+            part = _class_first(part, scratch.cells)
+        elif part.dtype != dtype:
+            cells = scratch.cells[: part.size].reshape(part.shape)
+            np.copyto(cells, part, casting="unsafe")
+            part = cells
+        if not (whole or scratch.all_whole(part)) or not np.minimum.reduce(part, axis=None) >= 0:
+            return None
+        if n < LEAST_CLASSES_OF_PRODUCTS:
+            np.add.reduce(part, axis=1, out=true[:, here])
+            np.add.reduce(part, axis=0, out=pred[:, here])
+            tp[:, here] = np.einsum("iib->ib", part)
+        else:  # whole numbers: every order of summation gives the same
+            true[:, here] = (part @ ones).T
+            pred[:, here] = (ones @ part).T
+            tp[:, here] = np.einsum("bii->ib", part)
+    table = _Swept(block, sums, zero_division, exact=True)
+    largest = table.total.max()
+    if not largest < math.isqrt(2 ** (np.finfo(dtype).nmant + 1)):
+        return None
+    table.exact_products = True
+    if not table.total.min() > 0:
+        _scale(table)
+    return table
