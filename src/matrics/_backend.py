@@ -239,10 +239,20 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
 def count(bins: Array, length: int, weights: Array | None, dtype: Any, xp: Namespace) -> Array:
     """How often (or with what weight) each bin in [0, length) occurs: (B, S) -> (B, length)."""
     batch, samples = bins.shape
-    if xp is np:
-        flat = (bins + length * np.arange(batch)[:, None]).ravel()
-        weigh = None if weights is None else np.ravel(weights)
-        return np.bincount(flat, weigh, minlength=batch * length).reshape(batch, length).astype(dtype, copy=False)
-    if weights is None:
+    if weights is None and xp is not np:
         weights = xp.ones((1, 1), dtype=dtype, **device_option(bins, xp))
-    return scatter_add(bins, xp.broadcast_to(weights, (batch, samples))[:, :, None], length, xp)[:, :, 0]
+    if not (xp is np or is_torch(xp) or is_jax(xp)):
+        return scatter_add(bins, xp.broadcast_to(weights, (batch, samples))[:, :, None], length, xp)[:, :, 0]
+    if batch > 1:  # one long row of bins, without a loop over the batch
+        bins = bins + length * xp.astype(class_index(batch, bins, xp), bins.dtype)[:, None]
+    flat = xp.reshape(bins, (batch * samples,))
+    if weights is not None:  # strides of zero stay, and are not copied
+        weights = xp.reshape(xp.broadcast_to(weights, (batch, samples)), (batch * samples,))
+    if xp is np:
+        counts = np.bincount(flat, weights, minlength=batch * length)
+    elif is_torch(xp):
+        # Not bincount: its shape depends on the data, and vmap has no rule for it. Not in place: vmap again.
+        counts = xp.zeros((batch * length,), dtype=dtype, device=flat.device).scatter_add(0, flat, weights)
+    else:
+        counts = xp.zeros((batch * length,), dtype=dtype).at[flat].add(weights)
+    return xp.astype(xp.reshape(counts, (batch, length)), dtype, copy=False)
