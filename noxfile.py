@@ -93,9 +93,10 @@ def doctests(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """The benchmarks; what follows ``--`` is handed to them."""
-    session.install("-e", ".[test]")
+    """The benchmarks; what follows ``--`` is handed to run.py (``--json FILE``, ``--plot FILE``)."""
+    session.install("-e", ".[test]", "prob_conf_mat")
     session.run("python", "benchmarks/run.py", *session.posargs)
+    session.run("python", "benchmarks/catalogue.py")
 
 
 BARE = """

@@ -25,7 +25,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402 (after the threads are fixed)
 import pycm  # noqa: E402
 from pycm.overall_funcs import p_value_calc  # noqa: E402
-from run import best  # noqa: E402 (beside this file)
+from timing import best  # noqa: E402 (beside this file)
 
 import matrics  # noqa: E402
 from matrics.evaluation import evaluate  # noqa: E402
