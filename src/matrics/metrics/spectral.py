@@ -159,7 +159,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     if empty == "zero":
         present = t.total != 0
     values = _eigenvalues(t, t.true_rates, present)
-    positive = xp.where(values > 0, values, 0)
+    positive = values if t.all_positive(values) else xp.where(values > 0, values, 0)
     shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
     return t.define(t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
 
