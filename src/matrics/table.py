@@ -305,6 +305,11 @@ class Table(Safe):
         return self.is_positive(self.not_pred)
 
     @margin
+    def has_every_class(self) -> Array:
+        """Where no true class is empty: ``[*batch]``, or True alone where the host has seen that it is so everywhere."""
+        return self.has_true if self.has_true.ndim == 0 else self.xp.all(self.has_true, axis=0)
+
+    @margin
     def in_truth(self) -> Array:
         """Where a class has both items and others beside it, so that its two rates are defined."""
         return self.has_true & self.has_not_true

@@ -11,10 +11,6 @@ from matrics.table import Table
 _EMPTY_CLASS = "a true class is empty"
 
 
-def _all_present(t: Table) -> Array:
-    return t.xp.all(t.true != 0, axis=0)
-
-
 def _mean_recall(t: Table) -> Array:
     return t.sum(t.tpr, axis=0) / t.n
 
@@ -46,7 +42,7 @@ def g_mean(t: Table) -> Array:
     np.float64(0.695)
     """
     mean = t.xp.exp(t.sum(t.log(t.tpr), axis=0) / t.n)
-    return t.define(t.xp.where(t.xp.any(t.tpr == 0, axis=0), 0, mean), _all_present(t))
+    return t.define(t.xp.where(t.xp.any(t.tpr == 0, axis=0), 0, mean), t.has_every_class)
 
 
 @metric(
@@ -78,7 +74,7 @@ def auroc_ovo(t: Table) -> Array:
     """
     if t.n == 1:
         return t.undefined()
-    return t.define((t.n * _mean_recall(t) + t.n - 2) / (2 * (t.n - 1)), _all_present(t))
+    return t.define((t.n * _mean_recall(t) + t.n - 2) / (2 * (t.n - 1)), t.has_every_class)
 
 
 @metric(
@@ -107,7 +103,7 @@ def auroc_ova(t: Table) -> Array:
     """
     if t.n == 1:
         return t.undefined()
-    return t.define(_mean_auc(t), _all_present(t))
+    return t.define(_mean_auc(t), t.has_every_class)
 
 
 @metric(
@@ -167,7 +163,7 @@ def nauroc_ova(t: Table) -> Array:
     if t.n == 1:
         return t.undefined()
     least = (t.n - 2) / (2 * t.n)
-    return t.define((_mean_auc(t) - least) / (1 - least), _all_present(t))
+    return t.define((_mean_auc(t) - least) / (1 - least), t.has_every_class)
 
 
 @metric(

@@ -155,9 +155,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     xp = t.xp
     if empty == "repair":
         t = t.repaired
-    present = xp.all(t.true != 0, axis=0)
-    if empty == "zero":
-        present = t.total != 0
+    present = t.total != 0 if empty == "zero" else t.has_every_class
     values = _eigenvalues(t, t.true_rates, present)
     positive = values if t.all_positive(values) else xp.where(values > 0, values, 0)
     shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
