@@ -306,7 +306,7 @@ class Table(Safe):
 
     @margin
     def has_every_class(self) -> Array:
-        """Where no true class is empty: ``[*batch]``, or True alone where the host has seen that it is so everywhere."""
+        """Where no true class is empty: ``[*batch]``, or True alone where the host has seen that it is everywhere."""
         return self.has_true if self.has_true.ndim == 0 else self.xp.all(self.has_true, axis=0)
 
     @margin
