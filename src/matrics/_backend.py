@@ -95,6 +95,11 @@ def can_look(x: Array, xp: Namespace) -> bool:
     return True
 
 
+def is_xla(xp: Namespace) -> bool:
+    """Whether XLA will compile what is done now: under ``jax.jit``, around or inside ``grad`` and ``vmap``."""
+    return is_jax(xp) and not can_look(xp.zeros(()), xp)  # there even a constant is traced
+
+
 def _is_traced_tensor(x: Array, torch: Any) -> bool:
     fake = torch._subclasses.FakeTensor
     return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)

@@ -13,14 +13,14 @@ cost, only where the host has seen that all cells are whole numbers whose sum is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Namespace
-from matrics.safety import Safe
+from matrics.safety import MOST_UNROLLED, Safe, add
 
 
 class margin:  # noqa: N801 (it reads as a decorator, like property)
@@ -75,6 +75,7 @@ class Table(Safe):
         self.class_first = class_first
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
+        self.is_unrolled = self.is_xla and 1 < self.n <= MOST_UNROLLED
         self.exact = exact
         self.exact_products = exact_products
         self.scale = scale
@@ -143,12 +144,20 @@ class Table(Safe):
     @margin
     def fn(self) -> Array:
         """Items of the class that were called something else."""
-        return self.true - self.tp if self.exact else self.sum_over(self.pred_axis, self.off_diagonal)
+        if self.exact:
+            return self.true - self.tp
+        if self.is_unrolled:
+            return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
+        return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
     def fp(self) -> Array:
         """Items of other classes that were called this one."""
-        return self.pred - self.tp if self.exact else self.sum_over(self.true_axis, self.off_diagonal)
+        if self.exact:
+            return self.pred - self.tp
+        if self.is_unrolled:
+            return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
+        return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
     def tn(self) -> Array:
@@ -159,12 +168,18 @@ class Table(Safe):
         """
         if self.exact:
             return self.not_true - self.fp
+        return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
+
+    def _sums_beside(self, rows: Sequence[Array]) -> Array:
+        """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""
         xp, axis = self.xp, 0 if self.class_first else -1
+        if self.is_unrolled:
+            entries = [xp.unstack(row, axis=axis) for row in rows]
+            return xp.stack([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
         before = () if self.class_first else (...,)
         after = (...,) if self.class_first else ()
-        others = self._sums_of_others(self.cells, self.true_axis)
-        left = [xp.sum(row[(*before, slice(0, i), *after)], axis=axis) for i, row in enumerate(others)]
-        right = [xp.sum(row[(*before, slice(i + 1, None), *after)], axis=axis) for i, row in enumerate(others)]
+        left = [self.sum(row[(*before, slice(0, i), *after)], axis=axis) for i, row in enumerate(rows)]
+        right = [self.sum(row[(*before, slice(i + 1, None), *after)], axis=axis) for i, row in enumerate(rows)]
         return xp.stack(left) + xp.stack(right)
 
     def _sums_of_others(self, x: Array, axis: int) -> list[Array]:
@@ -448,7 +463,7 @@ class Table(Safe):
         largest = xp.max(shares, axis=axes)
         if self.is_host and not (largest > 0.5).any():
             return self.x_log_x(shares)
-        rest = self.share(xp.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
+        rest = self.share(self.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
         return shares * self.log_share(shares, self.cellwise(rest))
 
     @margin
@@ -485,7 +500,7 @@ class Table(Safe):
         near = xp.abs(beyond) < 0.5
         logs = xp.where(near, xp.log1p(xp.where(near, beyond, 0)), self.log(xp.where(near, 1, ratio)))
         terms = self.rowwise(self.true_share) * expected * (ratio * logs - beyond)
-        return xp.sum(terms, axis=(self.true_axis, self.pred_axis))
+        return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
     def entropy(self, shares: Array, rests: Array) -> Array:
         """-Σ p ln p over the classes, where each rest is 1 - p."""
@@ -537,8 +552,8 @@ class Table(Safe):
         else:  # each pair is two of: the same cell, the same row, the same column, or neither
             rest_of_row, rest_of_column, elsewhere = self.around
             others = (elsewhere, rest_of_column, rest_of_row)
-            twice = [xp.sum(self.cells * other, axis=axes) for other in others]
-            twice.append(xp.clip(xp.sum(self.cells * (self.cells - 1), axis=axes), 0, None))
+            twice = [self.sum(self.cells * other, axis=axes) for other in others]
+            twice.append(xp.clip(self.sum(self.cells * (self.cells - 1), axis=axes), 0, None))
         apart, pred_only, true_only, together = (pairs / 2 for pairs in twice)
         cells = xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])])
         return Table(cells, xp, class_first=True, zero_division=self.zero_division)
