@@ -26,6 +26,8 @@ SMALLEST_BLOCK = 64
 # alone do so earlier, as products with a vector of ones.
 LEAST_CLASSES_IN_PLACE = 50
 LEAST_CLASSES_OF_PRODUCTS = 16
+# Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
+KEPT_BYTES = 31 * 1024 * 1024
 
 
 def evaluate(  # noqa: C901 (one pass over the stack, told in order)
@@ -80,6 +82,8 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     for result, value in zip(results, first, strict=True):
         result[:size] = value.T
 
+    if len(stack) > size:
+        _keep_freed_memory()
     threads = (os.cpu_count() or 1) if workers == -1 else workers
     rest = max(len(stack) - size, 0)
     step = max(size, min(margin, math.ceil(rest / (4 * threads)) if threads > 1 else rest)) if wide else size
@@ -111,6 +115,14 @@ class _Scratch:
         flat = cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)
         rounded = np.rint(flat, out=self._rounded[: flat.size].reshape(flat.shape))
         return bool(np.equal(flat, rounded, out=self._equal[: flat.size].reshape(flat.shape)).all())
+
+
+def _keep_freed_memory() -> None:
+    """Make glibc keep what is freed, or each block's intermediate results are fresh pages, for up to half of the time.
+
+    It gives back freed memory from twice the size of the largest piece on that it has seen freed: one is shown to it.
+    """
+    np.empty(KEPT_BYTES, np.uint8)
 
 
 def _class_first(block: Array, scratch: Array) -> Array:

@@ -134,3 +134,11 @@ class Safe:
         if self.all_positive(x):
             return self.xp.log(x)
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
+
+    def log_near_one(self, x: Array, beyond: Array) -> Array:
+        """Return ln x from both x and x - 1, each of which has the digits where the other has none; finite at x = 0.
+
+        As ln(1 + max(x - 1, -½)) + ln(2 min(x, ½)), one part of which is 0: on the host, to choose would take longer.
+        """
+        xp = self.xp
+        return xp.log1p(xp.maximum(beyond, -0.5)) + self.log(2 * xp.minimum(x, 0.5))

@@ -464,7 +464,7 @@ class Table(Safe):
         if self.is_host and not (largest > 0.5).any():
             return self.x_log_x(shares)
         rest = self.share(self.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
-        return shares * self.log_share(shares, self.cellwise(rest))
+        return shares * self.log_near_one(shares, xp.where(shares > 0.5, self.cellwise(-rest), -1))
 
     @margin
     def joint_entropy(self) -> Array:
@@ -494,23 +494,16 @@ class Table(Safe):
         As Σ e (r ln r - (r - 1)), where e is the share that a cell would have by chance and r = p / e: no term of it is
         negative. The difference of entropies has no digits left where they are nearly equal.
         """
-        xp, expected = self.xp, self.columnwise(self.pred_share)
+        expected = self.columnwise(self.pred_share)
         ratio = self.ratio(self.true_rates, expected)
         beyond = self.ratio(self.beyond_pred_share, expected)
-        near = xp.abs(beyond) < 0.5
-        logs = xp.where(near, xp.log1p(xp.where(near, beyond, 0)), self.log(xp.where(near, 1, ratio)))
-        terms = self.rowwise(self.true_share) * expected * (ratio * logs - beyond)
+        terms = self.rowwise(self.true_share) * expected * (ratio * self.log_near_one(ratio, beyond) - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
     def entropy(self, shares: Array, rests: Array) -> Array:
         """-Σ p ln p over the classes, where each rest is 1 - p."""
         # 0 - x, since -x would be -0.0 for a single class.
-        return 0 - self.sum(shares * self.log_share(shares, rests), axis=0)
-
-    def log_share(self, shares: Array, rests: Array) -> Array:
-        """Return ln p, from 1 - p where p is above ½; 0 where p is 0."""
-        xp, most = self.xp, shares > 0.5
-        return xp.where(most, xp.log1p(-xp.where(most, rests, 0)), self.log(xp.where(most, 1, shares)))
+        return 0 - self.sum(shares * self.log_near_one(shares, -rests), axis=0)
 
     def undefined(self) -> Array:
         """An undefined value for every matrix, ``[*batch]`` (a measure of one class, for example)."""
