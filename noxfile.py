@@ -38,7 +38,7 @@ def strict(session: nox.Session) -> None:
 @nox.session
 def torch(session: nox.Session) -> None:
     """PyTorch."""
-    one_backend(session, "torch", TORCH)
+    one_backend(session, "torch,torch-grad", TORCH)
 
 
 @nox.session

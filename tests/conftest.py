@@ -1,6 +1,7 @@
 """Backends: every test that takes ``backend`` runs on each that MATRICS_BACKEND asks for and that is installed.
 
-MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, jax, jax-x64, between commas.
+MATRICS_BACKEND is ``all`` (the default) or some of numpy, strict, torch, torch-grad, jax, jax-x64, between commas.
+Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for a gradient, and so stay with PyTorch.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ import matrics
 # The machine code of a test runs once: what LLVM does to make it fast takes most of the time on JAX.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
-LIBRARIES = {"numpy": "numpy", "strict": "array_api_strict", "torch": "torch", "jax": "jax", "jax-x64": "jax"}
+LIBRARIES = {
+    "numpy": "numpy",
+    "strict": "array_api_strict",
+    "torch": "torch",
+    "torch-grad": "torch",
+    "jax": "jax",
+    "jax-x64": "jax",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Backend:
     float64: bool  # whether there is one
 
     def numpy(self, x: Any) -> np.ndarray:
-        if self.name == "torch":
+        if self.name.startswith("torch"):
             return x.detach().numpy()
         return np.asarray(x)
 
@@ -91,10 +99,14 @@ def _make(name: str) -> Iterator[Backend]:
         import array_api_strict
 
         yield Backend(name, lambda x, dtype=None: array_api_strict.asarray(np.array(x, dtype=dtype)), True)
-    elif name == "torch":
+    elif name.startswith("torch"):
         import torch
 
-        yield Backend(name, lambda x, dtype=None: torch.from_numpy(np.array(x, dtype=dtype)), True)
+        def tensor(x: Any, dtype: Any = None) -> Any:
+            made = torch.from_numpy(np.array(x, dtype=dtype))
+            return made.requires_grad_(name == "torch-grad" and made.is_floating_point())
+
+        yield Backend(name, tensor, True)
     else:
         import jax
 
@@ -122,6 +134,6 @@ def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 
 @pytest.fixture
 def torch() -> Any:
-    if "torch" not in BACKENDS:
+    if not {"torch", "torch-grad"} & set(BACKENDS):
         pytest.skip("torch is not among the backends")
     return importlib.import_module("torch")

@@ -188,6 +188,59 @@ def test_dtype_rule(dtype: type, result: type) -> None:
         assert values.dtype == result
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "bool"])
+@pytest.mark.parametrize("n", [2, 20])
+def test_plain_tensors_have_the_values_of_numpy(torch: Any, n: int, dtype: str) -> None:
+    """In every bit, as they are scored in place; and as tensors, without a warning."""
+    cm = np.random.default_rng(n).integers(0, 9, (3, 40, n, n)).astype(dtype)
+    stack = torch.from_numpy(cm)
+    if dtype.startswith("float"):
+        cm[0, 0, 1, 0] = -1
+    expected = matrics.score(cm, "all", invalid="nan")
+    with torch.inference_mode():
+        inferred = matrics.score(stack, "all")
+    leaf = stack.requires_grad_() if dtype.startswith("float") else stack
+    with torch.no_grad():
+        unwatched = matrics.score(leaf, "all")
+    for name, values in expected.items():
+        for found in (inferred[name], unwatched[name]):
+            assert type(found) is torch.Tensor
+            assert not found.requires_grad
+            np.testing.assert_array_equal(found.numpy(), values, err_msg=name, strict=True)
+    single = matrics.mcc(stack.detach()[1, 1])
+    assert single.shape == ()
+    assert float(single) == matrics.mcc(cm[1, 1])
+    if dtype.startswith("float"):
+        assert matrics.mcc(leaf).requires_grad
+        assert matrics.mcc(torch.nn.Parameter(leaf)).requires_grad
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forward_ad
+def test_watched_tensors_stay_with_pytorch(torch: Any) -> None:
+    """Forward derivatives and traces see every operation."""
+    from torch.autograd import forward_ad
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    cm = torch.from_numpy(CM.astype(float))
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(cm, torch.ones_like(cm))
+        tangent = forward_ad.unpack_dual(matrics.accuracy(dual)).tangent
+    assert float(tangent) == pytest.approx(3 / 23 - 16 * 9 / 23**2)
+    traced = make_fx(matrics.accuracy)(cm)
+    assert float(traced(2 * torch.eye(3, dtype=cm.dtype))) == 1
+    mapped = torch.func.vmap(lambda x: matrics.accuracy(cm) + x)(torch.zeros(2, dtype=cm.dtype))
+    np.testing.assert_allclose(mapped.numpy(), 16 / 23)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_plain_jax_arrays_have_the_values_of_numpy(jax_backend: Any, dtype: type) -> None:
+    cm = np.random.default_rng(0).integers(0, 9, (3, 40, 4, 4)).astype(dtype)
+    scores = matrics.score(jax_backend.asarray(cm), "all")
+    for name, values in matrics.score(cm, "all").items():
+        kept = values.dtype if jax_backend.float64 else np.float32
+        np.testing.assert_array_equal(scores[name], values.astype(kept), err_msg=name, strict=True)
+
+
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_half_is_widened(torch: Any, name: str) -> None:
     cm = torch.tensor(CM, dtype=getattr(torch, name))

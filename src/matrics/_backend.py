@@ -105,6 +105,48 @@ def _is_traced_tensor(x: Array, torch: Any) -> bool:
     return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
+def host_view(x: Array, xp: Namespace) -> Array | None:
+    """What ``x`` holds as a NumPy array that shares its memory; None where it has to stay what it is.
+
+    That is on other devices, where something traces, maps or differentiates, and in dtypes that NumPy does not know.
+    """
+    if xp is np:
+        return x
+    if not can_look(x, xp):
+        return None
+    if is_torch(xp):
+        view = _torch_view(x, sys.modules["torch"])
+    elif is_jax(xp):
+        jax = sys.modules["jax"]
+        view = np.asarray(x) if jax.default_backend() == "cpu" and jax.device_count() == 1 else None
+    else:
+        view = None
+    return view if view is not None and (is_float(view, np) or is_integer(view, np)) else None
+
+
+def _torch_view(x: Array, torch: Any) -> Array | None:
+    if (
+        type(x) not in (torch.Tensor, torch.nn.Parameter)
+        or x.device.type != "cpu"
+        or x.layout is not torch.strided
+        or (x.requires_grad and torch.is_grad_enabled())
+        or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+        or torch.jit.is_tracing()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or (x.is_floating_point() and x.dtype not in (torch.float16, torch.float32, torch.float64))
+    ):
+        return None
+    return x.numpy(force=True)
+
+
+def from_host(x: Array, xp: Namespace) -> Array:
+    """A result of the host as an array of the namespace whose stack ``host_view`` has given."""
+    if xp is np:
+        return x
+    # JAX as it comes makes float32 of it, by itself.
+    return sys.modules["torch"].from_numpy(np.asarray(x)) if is_torch(xp) else xp.asarray(x)
+
+
 def to_numpy(x: Array, xp: Namespace) -> Array:
     """The values on the host; waits for the device."""
     if is_torch(xp):

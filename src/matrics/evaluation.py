@@ -62,15 +62,15 @@ def evaluate(
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)  # a NumPy scalar would have a say in the dtype of the results
     xp, cm = as_stack(cm)
-    if xp is np:
-        results, bad = host.evaluate(cm, functions, zero_division, workers)
-        report = describe_invalid(cm, bad) if bad.size and invalid != "nan" else None
-        if report is not None and invalid == "raise":
-            raise InvalidConfusionMatrix(report)
-        if report is not None:
+    view = _backend.host_view(cm, xp)
+    if view is not None:
+        results, bad = host.evaluate(view, functions, zero_division, workers)
+        if bad.size and invalid == "raise":
+            raise InvalidConfusionMatrix(describe_invalid(view, bad))
+        if bad.size and invalid == "warn" and xp is np:  # elsewhere a warning would depend on the device
             # Two frames up is evaluate's caller, a public function; three is its user.
-            warnings.warn(report, RuntimeWarning, stacklevel=3)
-        return results
+            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=3)
+        return [_backend.from_host(result, xp) for result in results]
     table = Table(_backend.to_float(cm, xp), xp, zero_division=zero_division)
     if invalid == "raise":
         raise_if_invalid(cm, xp)

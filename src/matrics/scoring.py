@@ -38,7 +38,7 @@ def score(
         other matrix is touched. ``"warn"`` names the first of them where looking is free (NumPy); ``"raise"`` looks
         everywhere, which waits for the device.
     workers : int, default 1
-        Threads over the blocks of a NumPy stack; -1 for as many as there are cores.
+        Threads over the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
     Returns
     -------
