@@ -12,6 +12,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array
+from matrics.margins import margin
 from matrics.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
@@ -42,12 +43,9 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
 
-    def tabulate(start: int, stop: int, scratch: _Scratch) -> tuple[Table, Array | None]:
-        cells = _class_first(stack[start:stop], scratch.cells)
-        return _look(cells, zero_division, whole=whole or scratch.all_whole(cells))
-
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
-        table, valid = tabulate(start, stop, scratch)
+        cells = _class_first(stack[start:stop], scratch)
+        table, valid = _look(cells, zero_division, whole=whole or scratch.all_whole(cells))
         if valid is None:
             return [function(table) for function in functions]
         found.append(start + np.flatnonzero(~valid))
@@ -107,6 +105,16 @@ class _Scratch:
         self._rounded = np.empty(0, dtype)
         self._equal = np.empty(0, np.bool_)
 
+    def copy(self, x: Array) -> Array:
+        """The same numbers, contiguous and floating."""
+        cells = self.cells[: x.size].reshape(x.shape)
+        np.copyto(cells, x, casting="unsafe")
+        return cells
+
+    def floats(self, x: Array) -> Array:
+        """The same numbers in the dtype in which they are scored: ``x`` itself if it has it."""
+        return x if x.dtype == self.cells.dtype else self.copy(x)
+
     def all_whole(self, cells: Array) -> bool:
         """Whether all cells are whole numbers."""
         if not self._equal.size:  # integers never ask
@@ -125,18 +133,12 @@ def _keep_freed_memory() -> None:
     np.empty(KEPT_BYTES, np.uint8)
 
 
-def _class_first(block: Array, scratch: Array) -> Array:
+def _class_first(block: Array, scratch: _Scratch) -> Array:
     """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
-    count, n, _ = block.shape
-    if n < LEAST_CLASSES_IN_PLACE:
-        cells = scratch[: block.size].reshape(n, n, count)
-        np.copyto(cells, block.transpose(1, 2, 0), casting="unsafe")
-        return cells
-    if block.dtype != scratch.dtype:
-        converted = scratch[: block.size].reshape(block.shape)
-        np.copyto(converted, block, casting="unsafe")
-        block = converted
-    return block.transpose(1, 2, 0)
+    first = block.transpose(1, 2, 0)
+    if len(first) < LEAST_CLASSES_IN_PLACE:
+        return scratch.copy(first)
+    return scratch.floats(block).transpose(1, 2, 0)
 
 
 def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
@@ -186,24 +188,19 @@ class _Swept(Table):
     """A table of which row sums, column sums and diagonal are known; its cells are fetched if somebody asks."""
 
     def __init__(self, block: Array, sums: Array, zero_division: float, **seen: Any) -> None:
-        self._block = block
-        self._dtype = sums[0].dtype
-        self.has_cells = False
         super().__init__(block.transpose(1, 2, 0), np, class_first=True, zero_division=zero_division, **seen)
-        self.has_cells = False
+        self._block = self.__dict__.pop("cells")  # fetched only if somebody asks
         self.true, self.pred, self.tp = sums
 
-    @property
+    @margin
     def cells(self) -> Array:
         """The cells, class-first."""
-        if not self.has_cells:
-            self._cells = np.ascontiguousarray(self._block.transpose(1, 2, 0), self._dtype)
-            self.has_cells = True
-        return self._cells
+        return np.ascontiguousarray(self._block, self.true.dtype)
 
-    @cells.setter
-    def cells(self, cells: Array) -> None:
-        self._cells = cells
+    @property
+    def has_cells(self) -> bool:
+        """Whether somebody has asked."""
+        return "cells" in self.__dict__
 
 
 def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, whole: bool) -> _Swept | None:
@@ -216,12 +213,7 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, whole: bool
     for start in range(0, count, step):
         part = block[start : start + step]
         here = slice(start, start + len(part))
-        if n < LEAST_CLASSES_OF_PRODUCTS:
-            part = _class_first(part, scratch.cells)
-        elif part.dtype != dtype:
-            cells = scratch.cells[: part.size].reshape(part.shape)
-            np.copyto(cells, part, casting="unsafe")
-            part = cells
+        part = _class_first(part, scratch) if n < LEAST_CLASSES_OF_PRODUCTS else scratch.floats(part)
         if not (whole or scratch.all_whole(part)) or not np.minimum.reduce(part, axis=None) >= 0:
             return None
         if n < LEAST_CLASSES_OF_PRODUCTS:

@@ -138,7 +138,11 @@ class Safe:
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """Return ln x from both x and x - 1, each of which has the digits where the other has none; finite at x = 0.
 
-        As ln(1 + max(x - 1, -½)) + ln(2 min(x, ½)), one part of which is 0: on the host, to choose would take longer.
+        As ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), one part of which is 0.
         """
-        xp = self.xp
-        return xp.log1p(xp.maximum(beyond, -0.5)) + self.log(2 * xp.minimum(x, 0.5))
+        if self.is_host:  # a choice, at every cell, would take longer than both logarithms
+            near, far = np.maximum(beyond, -0.5), np.minimum(2 * x, 1)
+        else:
+            is_far = x < 0.5
+            near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)
+        return self.xp.log1p(near) + self.log(far)

@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from matrics._backend import Array
@@ -217,7 +217,7 @@ def _unknown(name: str, spec: str) -> str:
     return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
 
 
-def groups() -> dict[str, tuple[str, ...]]:
+def groups() -> Mapping[str, tuple[str, ...]]:
     """Every group and its canonical names."""
     if not _GROUPS:
         _GROUPS.update(_find_groups())

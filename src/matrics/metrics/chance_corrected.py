@@ -22,8 +22,7 @@ def _distances(t: Table, weights: Weights) -> Array:
     index = xp.astype(_backend.class_index(t.n, t.cells, xp), t.cells.dtype)
     distance = xp.abs(index[:, None] - index[None, :]) / max(t.n - 1, 1)
     distance = distance if weights == "linear" else distance * distance
-    batch = (1,) * (t.cells.ndim - 2)
-    return xp.reshape(distance, (t.n, t.n, *batch) if t.class_first else (*batch, t.n, t.n))
+    return t.beside_cells(distance)
 
 
 def _disagreement(t: Table, weights: Weights, true: Array, pred: Array) -> tuple[Array, Array]:

@@ -196,7 +196,7 @@ def kendall_tau(t: Table) -> Array:
     array([0.053, 0.053])
     """
     total = t.total[None, ...]
-    value = t.ratio(2 * t.ratio((t.tp + t.tn) - (t.fp + t.fn), total), total - 1)
+    value = t.ratio(2 * t.ratio((t.tp + t.tn) - t.class_errors, total), total - 1)
     return t.define(value, (total != 0) & (total != 1))
 
 

@@ -232,7 +232,7 @@ def hamming_distance(t: Table) -> Array:
     >>> matrics.hamming_distance([[8, 2], [3, 7]], average=None)
     array([5., 5.])
     """
-    return t.fp + t.fn
+    return t.class_errors
 
 
 @metric(
@@ -362,4 +362,4 @@ def class_error(t: Table) -> Array:
     >>> matrics.class_error([[8, 2], [3, 7]], average=None)
     array([0.25, 0.25])
     """
-    return t.divide(t.fp + t.fn, t.total[None, ...])
+    return t.divide(t.class_errors, t.total[None, ...])

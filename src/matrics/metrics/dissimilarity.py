@@ -124,7 +124,7 @@ def baulieu_iv(t: Table) -> Array:
     """
     total = t.total[None, ...]
     matches = t.ratio((t.tp + 0.5) * (t.tn + 0.5) * t.tn, total) * math.e
-    return t.define(t.ratio(t.fp + t.fn, total) - matches, total != 0)
+    return t.define(t.ratio(t.class_errors, total) - matches, total != 0)
 
 
 @metric(
@@ -146,7 +146,7 @@ def baulieu_v(t: Table) -> Array:
     >>> matrics.baulieu_v([[8, 2], [3, 7]], average=None).round(3)
     array([0.429, 0.462])
     """
-    errors = t.fp + t.fn + 1
+    errors = t.class_errors + 1
     return errors / (t.tp + errors)
 
 
@@ -169,7 +169,7 @@ def baulieu_vi(t: Table) -> Array:
     >>> matrics.baulieu_vi([[8, 2], [3, 7]], average=None).round(3)
     array([0.357, 0.385])
     """
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return errors / (t.tp + errors + 1)
 
 
@@ -192,7 +192,7 @@ def baulieu_vii(t: Table) -> Array:
     >>> matrics.baulieu_vii([[8, 2], [3, 7]], average=None).round(3)
     array([0.034, 0.06 ])
     """
-    return t.divide(t.fp + t.fn, t.total[None, ...] + t.tp * (t.tp - 4) ** 2)
+    return t.divide(t.class_errors, t.total[None, ...] + t.tp * (t.tp - 4) ** 2)
 
 
 @metric(
@@ -256,7 +256,7 @@ def baulieu_x(t: Table) -> Array:
     >>> matrics.baulieu_x([[8, 2], [3, 7]], average=None).round(3)
     array([0.348, 0.348])
     """
-    errors = t.fp + t.fn + t.xp.maximum(t.fp, t.fn)
+    errors = t.class_errors + t.xp.maximum(t.fp, t.fn)
     return t.divide(errors, t.tp + errors + t.tn)
 
 
@@ -278,7 +278,7 @@ def baulieu_xi(t: Table) -> Array:
     >>> matrics.baulieu_xi([[8, 2], [3, 7]], average=None).round(3)
     array([0.417, 0.385])
     """
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return t.divide(errors, errors + t.tn)
 
 
@@ -301,7 +301,7 @@ def baulieu_xii(t: Table) -> Array:
     >>> matrics.baulieu_xii([[8, 2], [3, 7]], average=None).round(3)
     array([0.417, 0.455])
     """
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return t.divide(errors, t.tp + errors - 1)
 
 
@@ -324,7 +324,7 @@ def baulieu_xiii(t: Table) -> Array:
     >>> matrics.baulieu_xiii([[8, 2], [3, 7]], average=None).round(3)
     array([0.035, 0.067])
     """
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return t.divide(errors, t.tp + errors + t.tp * (t.tp - 4) ** 2)
 
 
@@ -367,7 +367,7 @@ def baulieu_xv(t: Table) -> Array:
     >>> matrics.baulieu_xv([[8, 2], [3, 7]], average=None).round(3)
     array([0.5  , 0.533])
     """
-    errors = t.fp + t.fn + t.xp.maximum(t.fp, t.fn)
+    errors = t.class_errors + t.xp.maximum(t.fp, t.fn)
     return t.divide(errors, t.tp + errors)
 
 
@@ -389,5 +389,5 @@ def canberra(t: Table) -> Array:
     >>> matrics.canberra([[8, 2], [3, 7]], average=None).round(3)
     array([0.238, 0.263])
     """
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return t.divide(errors, 2 * t.tp + errors)

@@ -58,10 +58,11 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     eps = float(xp.finfo(t.fp.dtype).eps)
     got, had, total = t.scaled(t.fp), t.scaled(t.fn), t.scaled(t.errors)
     first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
-    index = _backend.class_index(t.n, t.cells, xp)
+    index = _backend.class_index(t.n, total, xp)
     is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (got.ndim - 1))
     avoid = _errors_without(t, is_pivot)
-    defined = (avoid > 0) & ~t.is_zero(avoid) & t.valid
+    defined = (avoid > 0) & ~t.is_zero(avoid)
+    defined = defined if t.is_host else defined & t.valid  # the host has put zeros in place of invalid matrices
     # Where there is nothing to solve, a problem of zeros is solved instead, so that no gradient is NaN.
     got, had = (xp.where(defined[None, ...], x, 0) for x in (got, had))
     total, avoid = (xp.where(defined, x, 1) for x in (total, avoid))
@@ -108,7 +109,7 @@ def _errors_without(t: Table, is_pivot: Array) -> Array:
     """The errors outside the pivot's row and column, scaled: ``[*batch]``."""
     xp = t.xp
     if t.exact:
-        touch = t.sum(xp.where(is_pivot, t.fp + t.fn, 0), axis=0)
+        touch = t.sum(xp.where(is_pivot, t.class_errors, 0), axis=0)
         return t.scaled(t.errors - touch)
     outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
     return t.scaled(t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis)))

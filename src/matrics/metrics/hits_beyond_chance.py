@@ -133,7 +133,7 @@ def kuhns_iii(t: Table) -> Array:
     array([0.261, 0.273])
     """
     pred, true = t.pred_share, t.true_share
-    outside = t.ratio(t.tp + (t.fp + t.fn), t.pred + t.true)
+    outside = t.ratio(t.tp + t.class_errors, t.pred + t.true)
     return t.divide(t.class_covariance_share, outside * (pred + true * t.share(t.not_pred)))
 
 

@@ -51,7 +51,7 @@ def consonni_todeschini_ii(t: Table) -> Array:
     """
     log1p = t.xp.log1p
     total = log1p(t.total)[None, ...]
-    return t.divide(total - log1p(t.fp + t.fn), total)
+    return t.divide(total - log1p(t.class_errors), total)
 
 
 @metric(
@@ -95,7 +95,7 @@ def consonni_todeschini_iv(t: Table) -> Array:
     >>> matrics.consonni_todeschini_iv([[8, 2], [3, 7]], average=None).round(3)
     array([0.833, 0.811])
     """
-    return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.tp + (t.fp + t.fn)))
+    return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.tp + t.class_errors))
 
 
 @metric(

@@ -249,7 +249,7 @@ def jaccard(t: Table) -> Array:
     >>> matrics.jaccard([[8, 2], [0, 2]], average=None)
     array([0.8, 0.5])
     """
-    return t.divide(t.tp, t.tp + (t.fp + t.fn))
+    return t.divide(t.tp, t.tp + t.class_errors)
 
 
 @metric(

@@ -11,12 +11,12 @@ from matrics.table import Table
 
 def _both_jaccards(t: Table) -> tuple[Array, Array]:
     """Jaccard of the class and of its absence; 0 where undefined."""
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return t.ratio(t.tp, t.tp + errors), t.ratio(t.tn, t.tn + errors)
 
 
 def _both_kinds(t: Table) -> Array:
-    errors = t.fp + t.fn
+    errors = t.class_errors
     return (t.tp + errors != 0) & (t.tn + errors != 0)
 
 
@@ -222,7 +222,7 @@ def fleiss_levin_paik(t: Table) -> Array:
     >>> matrics.fleiss_levin_paik([[8, 2], [3, 7]], average=None).round(3)
     array([0.737, 0.762])
     """
-    return t.divide(t.tn, t.tn + (t.fp + t.fn) / 2)
+    return t.divide(t.tn, t.tn + t.class_errors / 2)
 
 
 @metric(
@@ -339,7 +339,7 @@ def koppen_i(t: Table) -> Array:
     array([0.975, 0.975])
     """
     present, absent = (t.true + t.pred) / 2, (t.not_true + t.not_pred) / 2
-    lost = t.ratio(t.ratio((t.fp + t.fn) / 2, present), absent)
+    lost = t.ratio(t.ratio(t.class_errors / 2, present), absent)
     return t.define(1 - lost, (present != 0) & (absent != 0))
 
 
@@ -362,4 +362,4 @@ def koppen_ii(t: Table) -> Array:
     >>> matrics.koppen_ii([[8, 2], [3, 7]], average=None)
     array([10.5,  9.5])
     """
-    return t.tp + (t.fp + t.fn) / 2
+    return t.tp + t.class_errors / 2
