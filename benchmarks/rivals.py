@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pycm
@@ -21,16 +22,16 @@ PANEL = ["accuracy", "mcc", "cohen_kappa", "recall", "precision", "f1"]
 Panel = dict[str, np.ndarray]
 
 
-def plain_panel(cm: np.ndarray) -> Panel:
-    """What one writes by hand: the natural layout, divided without looking."""
-    true, pred, tp = cm.sum(-1), cm.sum(-2), np.diagonal(cm, 0, -2, -1)
+def plain_panel(cm: Any, xp: Any = np) -> Panel:
+    """What one writes by hand, in NumPy, PyTorch or JAX: the natural layout, divided without looking."""
+    true, pred, tp = cm.sum(-1), cm.sum(-2), xp.diagonal(cm, 0, -2, -1)
     total, hits = true.sum(-1), tp.sum(-1)
     chance = (true * pred).sum(-1)
     covariance = total * hits - chance
     spread = (total**2 - (true**2).sum(-1)) * (total**2 - (pred**2).sum(-1))
     return {
         "accuracy": hits / total,
-        "mcc": covariance / np.sqrt(spread),
+        "mcc": covariance / xp.sqrt(spread),
         "cohen_kappa": covariance / (total**2 - chance),
         "recall": (tp / true).mean(-1),
         "precision": (tp / pred).mean(-1),

@@ -147,6 +147,11 @@ def from_host(x: Array, xp: Namespace) -> Array:
     return sys.modules["torch"].from_numpy(np.asarray(x)) if is_torch(xp) else xp.asarray(x)
 
 
+def branch(condition: Array, true: Callable[[Array], Any], false: Callable[[Array], Any], x: Array) -> Any:
+    """One of two functions of x, chosen when JAX's compiled code runs; under ``vmap`` it runs both."""
+    return sys.modules["jax"].lax.cond(condition, true, false, x)
+
+
 def to_numpy(x: Array, xp: Namespace) -> Array:
     """The values on the host; waits for the device."""
     if is_torch(xp):

@@ -26,7 +26,7 @@ SMALLEST_BLOCK = 64
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
 # alone do so earlier, as products with a vector of ones.
 LEAST_CLASSES_IN_PLACE = 50
-LEAST_CLASSES_OF_PRODUCTS = 16
+LEAST_CLASSES_OF_PRODUCTS = 8
 # Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
 KEPT_BYTES = 31 * 1024 * 1024
 
@@ -221,14 +221,14 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, whole: bool
             np.add.reduce(part, axis=0, out=pred[:, here])
             tp[:, here] = np.einsum("iib->ib", part)
         else:  # whole numbers: every order of summation gives the same
-            true[:, here] = (part @ ones).T
+            true[:, here] = (part.reshape(-1, n) @ ones).reshape(-1, n).T  # one product, not one a matrix
             pred[:, here] = (ones @ part).T
             tp[:, here] = np.einsum("bii->ib", part)
     table = _Swept(block, sums, zero_division, exact=True)
-    largest = table.total.max()
-    if not largest < math.isqrt(2 ** (np.finfo(dtype).nmant + 1)):
+    largest, beyond = table.total.max(), 2 ** (np.finfo(dtype).nmant + 1)
+    if not largest < beyond:
         return None
-    table.exact_products = True
+    table.exact_products = bool(largest < math.isqrt(beyond))
     if not table.total.min() > 0:
         _scale(table)
     return table

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,7 @@ class Margins(Safe):
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.is_unrolled = self.is_xla and 1 < self.n <= MOST_UNROLLED
+        self.is_branched = self.is_xla and self.n > MOST_UNROLLED and 0 not in cells.shape and not exact
         self.exact = exact
         self.exact_products = exact_products
         self.scale = scale
@@ -151,6 +153,8 @@ class Margins(Safe):
             return self.true - self.tp
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
+        if self.is_branched:
+            return self._complements[0]
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
@@ -160,6 +164,8 @@ class Margins(Safe):
             return self.pred - self.tp
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
+        if self.is_branched:
+            return self._complements[1]
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
@@ -171,7 +177,26 @@ class Margins(Safe):
         """
         if self.exact:
             return self.not_true - self.fp
+        if self.is_branched:
+            return self._complements[2]
         return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
+
+    @margin
+    def _complements(self) -> Sequence[Array]:
+        """Values fn, fp and tn: XLA looks at the cells when it runs, and takes differences where they are exact."""
+        xp, cells = self.xp, self.cells
+        below = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4) / self.n**2  # of cells whose sum is exact, if they are whole
+        seen = (xp.max(xp.abs(cells - xp.round(cells))) == 0) & (xp.max(cells) < below)  # which is not so for NaN
+
+        def complements(cells: Array, *, exact: bool) -> tuple[Array, Array, Array]:
+            table = Margins(cells, xp, class_first=self.class_first, exact=exact)
+            table.is_branched = False  # or it would ask again
+            return table.fn, table.fp, table.tn
+
+        found: Sequence[Array] = _backend.branch(
+            seen, partial(complements, exact=True), partial(complements, exact=False), cells
+        )
+        return found
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""

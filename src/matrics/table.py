@@ -30,8 +30,13 @@ class Table(Margins):
         the counts are extreme, which gives the same bits.
         """
         if not self.is_host:
-            return self.share(x)
+            return x * (self._one_share if x.ndim == self.total.ndim else self._one_share[None, ...])
         return x if self.scale is None else x * self.scale
+
+    @margin
+    def _one_share(self) -> Array:
+        """The share of a single item."""
+        return self.ratio(self.xp.ones_like(self.total), self.total)
 
     # Rates of the classes, [class, *batch]; 0 where there is nothing to divide by ---------------------------------
 
