@@ -206,9 +206,11 @@ class Margins(Safe):
             return xp.stack([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
         before = () if self.class_first else (...,)
         after = (...,) if self.class_first else ()
-        left = [self.sum(row[(*before, slice(0, i), *after)], axis=axis) for i, row in enumerate(rows)]
-        right = [self.sum(row[(*before, slice(i + 1, None), *after)], axis=axis) for i, row in enumerate(rows)]
-        return xp.stack(left) + xp.stack(right)
+        # No sums of nothing: JAX refuses empty slices of arrays that are sharded over devices.
+        nothing = xp.zeros_like(rows[0][(*before, 0, *after)])
+        left = [self.sum(row[(*before, slice(0, i), *after)], axis=axis) for i, row in enumerate(rows) if i > 0]
+        right = [self.sum(row[(*before, slice(i, None), *after)], axis=axis) for i, row in enumerate(rows[:-1], 1)]
+        return xp.stack([nothing, *left]) + xp.stack([*right, nothing])
 
     def _sums_of_others(self, x: Array, axis: int) -> list[Array]:
         """For each index of a class axis the sum of the slices at all others."""
@@ -244,12 +246,12 @@ class Margins(Safe):
     @margin
     def not_true(self) -> Array:
         """Items of the other true classes."""
-        return self.total - self.true if self.exact else self.fp + self.tn
+        return self.total[None, ...] - self.true if self.exact else self.fp + self.tn
 
     @margin
     def not_pred(self) -> Array:
         """Items called another class."""
-        return self.total - self.pred if self.exact else self.fn + self.tn
+        return self.total[None, ...] - self.pred if self.exact else self.fn + self.tn
 
     @margin
     def class_errors(self) -> Array:
