@@ -113,7 +113,17 @@ class Safe:
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """Return x, cut at low and at high; with gradient 0 beyond."""
+        if self.is_host:
+            return np.minimum(np.maximum(x, low), high)
         return self.xp.where(x < low, low, self.xp.where(x > high, high, x))
+
+    def not_negative(self, x: Array) -> Array:
+        """Return x, or 0 where it is below; with gradient 0 there."""
+        return np.maximum(x, 0) if self.is_host else self.xp.where(x > 0, x, 0)
+
+    def sign(self, x: Array) -> Array:
+        """Return 1, or -1 where x is below 0; by arithmetic, as ``where`` is slow where nobody can guess the branch."""
+        return 1 - 2 * self.xp.astype(x < 0, x.dtype)
 
     def abs(self, x: Array) -> Array:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
@@ -131,8 +141,8 @@ class Safe:
 
     def log(self, x: Array) -> Array:
         """Return ln x; 0 where x is 0."""
-        if self.all_positive(x):
-            return self.xp.log(x)
+        if self.is_host:  # a choice, at every cell, would take longer than the logarithm
+            return np.log(x if self.all_positive(x) else x + (x == 0))
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
@@ -140,9 +150,9 @@ class Safe:
 
         As ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), one part of which is 0.
         """
-        if self.is_host:  # a choice, at every cell, would take longer than both logarithms
+        if self.is_host:  # likewise
             near, far = np.maximum(beyond, -0.5), np.minimum(2 * x, 1)
         else:
-            is_far = x < 0.5
+            is_far = x <= 0.5  # at one half both agree, and what comes with a cell of that share as beyond is -1
             near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)
         return self.xp.log1p(near) + self.log(far)

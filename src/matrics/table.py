@@ -157,7 +157,7 @@ class Table(Margins):
         axes = (self.true_axis, self.pred_axis)
         squared = self.sum(self.beyond_pred_share * self.beyond_true_share, axis=axes)
         # The two factors have one sign, but for rounding.
-        return self.xp.where(squared > 0, squared, 0)
+        return self.not_negative(squared)
 
     # Covariance -------------------------------------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
     size = t.abs(skew)
     # The angle as an arc tangent: the arc cosine has an infinite gradient at 1.
     far = 2 * spread * xp.cos(xp.atan2(t.sqrt(1 - size * size), size) / 3)
-    far = xp.where(skew < 0, -far, far)
+    far = t.sign(skew) * far
     vector = _null_vector(t, (a - far, b - far, c - far), rest)
     across, along = _complement(t, *vector)
 
@@ -103,11 +103,12 @@ def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
         (b * c - f * f, f * e - d * c, d * f - b * e),
     )
     first, second, third = (x * x + y * y + z * z for x, y, z in products)
-    take_first = (first >= second) & (first >= third)
-    take_second = second >= third
+    take_first = xp.astype((first >= second) & (first >= third), a.dtype)
+    take_second = (1 - take_first) * xp.astype(second >= third, a.dtype)
+    take_third = 1 - take_first - take_second
 
     def longest(x: Array, y: Array, z: Array) -> Array:
-        return xp.where(take_first, x, xp.where(take_second, y, z))
+        return take_first * x + take_second * y + take_third * z
 
     length = t.sqrt(longest(first, second, third))
     x, y, z = (t.ratio(longest(*parts), length) for parts in zip(*products, strict=True))
@@ -116,7 +117,7 @@ def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
 
 def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
     """Two unit vectors at right angles to (x, y, z) and to each other (Duff et al. 2017)."""
-    sign = t.xp.where(z < 0, 0 * z - 1, 0 * z + 1)  # of the dtype of z
+    sign = t.sign(z)
     a = -1 / (sign + z)
     b = x * y * a
     return (1 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
@@ -152,12 +153,11 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     """
     if t.n == 1:
         return t.undefined()
-    xp = t.xp
     if empty == "repair":
         t = t.repaired
     present = t.total != 0 if empty == "zero" else t.has_every_class
     values = _eigenvalues(t, t.true_rates, present)
-    positive = values if t.all_positive(values) else xp.where(values > 0, values, 0)
+    positive = t.not_negative(values)
     shares = t.ratio(positive, t.sum(positive, axis=0)[None, ...])
     return t.define(t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
 
