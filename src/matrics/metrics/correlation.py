@@ -12,8 +12,8 @@ from matrics.table import Table
 def _correlation(t: Table) -> tuple[Array, Array]:
     """MCC, and where it is defined."""
     true_variance, pred_variance = t.true_variance, t.pred_variance
-    # Not the root of the product, which leaves the range of float32, nor the product of roots, which may miss 1 by a bit
-    # where the two are equal.
+    # Not the root of the product, which leaves the range of float32, nor the product of roots, which may miss 1 by a
+    # bit where the two are equal.
     spread = pred_variance * t.sqrt(t.ratio(true_variance, pred_variance))
     if t.is_host:
         defined = t.is_positive(spread)
