@@ -234,6 +234,9 @@ from matrics.metrics.spectral import (
 from matrics.scoring import (
     score,
 )
+from matrics.state import (
+    ConfusionState,
+)
 from matrics.transform import (
     normalize,
     one_vs_rest,
@@ -251,6 +254,7 @@ from matrics.verbal import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ConfusionState",
     "GershgorinBounds",
     "InvalidConfusionMatrix",
     "Metric",

@@ -277,7 +277,9 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
         zeros = xp.zeros((batch, length, width), dtype=values.dtype)
         return zeros.at[xp.arange(batch)[:, None], rows].add(values)
     if xp is np:
-        return np.stack([count(rows, length, values[:, :, k], values.dtype, xp) for k in range(width)], axis=-1)
+        return np.stack(
+            [count(rows, batch, length, values[:, :, k], dtype=values.dtype, xp=xp) for k in range(width)], axis=-1
+        )
     bins = class_index(length, rows, xp)
     one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
     if is_integer(values, xp):
@@ -288,23 +290,52 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
     return xp.where(xp.matmul(one_hot, xp.astype(~finite, values.dtype)) > 0, xp.nan, sums)
 
 
-def count(bins: Array, length: int, weights: Array | None, dtype: Any, xp: Namespace) -> Array:
-    """How often (or with what weight) each bin in [0, length) occurs: (B, S) -> (B, length)."""
-    batch, samples = bins.shape
-    if weights is None and xp is not np:
-        weights = xp.ones((1, 1), dtype=dtype, **device_option(bins, xp))
+def count(bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any, xp: Namespace) -> Array:
+    """How often (or with what weight) each bin in [0, length) occurs: ``batch`` rows of bins -> (batch, length)."""
     if not (xp is np or is_torch(xp) or is_jax(xp)):
-        return scatter_add(bins, xp.broadcast_to(weights, (batch, samples))[:, :, None], length, xp)[:, :, 0]
+        rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
+        weights = xp.ones(bins.shape, dtype=dtype, **device_option(bins, xp)) if weights is None else weights
+        return scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length, xp)[:, :, 0]
     if batch > 1:  # one long row of bins, without a loop over the batch
+        bins = xp.reshape(bins, (batch, -1))
         bins = bins + length * xp.astype(class_index(batch, bins, xp), bins.dtype)[:, None]
-    flat = xp.reshape(bins, (batch * samples,))
-    if weights is not None:  # strides of zero stay, and are not copied
-        weights = xp.reshape(xp.broadcast_to(weights, (batch, samples)), (batch * samples,))
+    flat = xp.reshape(bins, (-1,))
+    if weights is not None:
+        weights = xp.reshape(weights, (-1,))
     if xp is np:
         counts = np.bincount(flat, weights, minlength=batch * length)
     elif is_torch(xp):
+        if weights is None:
+            weights = xp.ones((1,), dtype=dtype, device=flat.device).expand(flat.shape)
         # Not bincount: its shape depends on the data, and vmap has no rule for it. Not in place: vmap again.
         counts = xp.zeros((batch * length,), dtype=dtype, device=flat.device).scatter_add(0, flat, weights)
     else:
-        counts = xp.zeros((batch * length,), dtype=dtype).at[flat].add(weights)
+        counts = xp.zeros((batch * length,), dtype=dtype).at[flat].add(1 if weights is None else weights)
     return xp.astype(xp.reshape(counts, (batch, length)), dtype, copy=False)
+
+
+def bordered(y_true: Array, y_pred: Array, n: int, xp: Namespace) -> Array:
+    """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border."""
+    width = n + 2
+    if is_torch(xp):  # the fewest passes
+        bins = xp.add(xp.clamp(y_pred, -1, n), xp.clamp(y_true, -1, n), alpha=width)
+    else:
+        bins = xp.clip(y_true, -1, n) * width + xp.clip(y_pred, -1, n)
+    return bins + (width + 1)
+
+
+def largest(scores: Array, xp: Namespace) -> tuple[Array, Array]:
+    """The largest entries along the last axis, which are NaN if any entry is, and where they are."""
+    if is_torch(xp):
+        return tuple(sys.modules["torch"].max(scores.detach(), -1))  # both in one pass
+    index = xp.argmax(scores, axis=-1)
+    if xp is np:  # which reads the scores a second time as slowly as the first, but stops at NaN
+        return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
+    return xp.max(scores, axis=-1), index
+
+
+def packed(x: Array, xp: Namespace) -> Array:
+    """``x`` without gaps in memory, where a library's users can tell."""
+    if xp is np:
+        return np.ascontiguousarray(x)
+    return x.contiguous() if is_torch(xp) else x

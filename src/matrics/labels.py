@@ -1,0 +1,273 @@
+"""From labels and class scores to counts: what confusion_matrix and ConfusionState share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array, Namespace
+
+
+class Counted(NamedTuple):
+    """What one call has counted."""
+
+    xp: Namespace
+    matrix: Array  # (*B, n, n), perhaps a view of something larger
+    dropped: Array | int  # samples with a label out of range or a NaN score, (*B,); 0 where there can be none
+
+
+def count_labels(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    num_classes: int,
+    class_axis: int,
+    threshold: float | None,
+    sample_weight: Any,
+    ignore_index: int | None,
+    sample_ndim: int = 1,
+    state: Array | None = None,
+) -> Counted:
+    """Count labels; NumPy raises for those out of range, unless they are counted for a ``state``.
+
+    With a state, its counts (*B, n, n), its batch is kept, and all other axes are samples.
+    """
+    values = {"y_true": y_true, "y_pred": y_pred}
+    if sample_weight is not None:
+        values["sample_weight"] = sample_weight
+    if state is None:
+        xp, (y_true, y_pred, *weights) = _backend.as_arrays(**values)
+    else:
+        xp, (y_true, y_pred, *weights, state) = _backend.as_arrays(**values, state=state)
+    n = check_count(num_classes, "num_classes")
+    check_ignore_index(ignore_index)
+    check_labels(y_true, "y_true", xp)
+    has_scores = _backend.is_float(y_pred, xp)
+    if not has_scores:
+        if not _backend.is_integer(y_pred, xp):
+            raise TypeError(f"y_pred: expected labels (integers) or class scores (floating), got dtype {y_pred.dtype}")
+        if threshold is not None:
+            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+    if state is not None:
+        label_ndim = max(y_true.ndim, y_pred.ndim - (1 if has_scores and threshold is None else 0))
+        sample_ndim = label_ndim - (state.ndim - 2)
+        if sample_ndim < 0:
+            arrays = {"y_true": y_true, "y_pred": y_pred}
+            raise ValueError(
+                f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got {said(arrays)}"
+            )
+    if has_scores:
+        y_pred = _decide(y_pred, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, xp=xp)
+    y_true, y_pred, *weights = broadcast(sample_ndim, xp, y_true=y_true, y_pred=y_pred, **named(weights))
+    batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
+    if state is not None and batch_shape != tuple(state.shape[:-2]):
+        raise ValueError(
+            f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got the batch {batch_shape}"
+        )
+    return _count(
+        widen(y_true, xp),
+        widen(y_pred, xp),
+        check_weights(weights[0], xp, look=state is None) if weights else None,
+        n,
+        batch_shape=batch_shape,
+        ignore_index=ignore_index,
+        may_drop=state is not None,
+        has_scores=has_scores,
+        xp=xp,
+    )
+
+
+def _count(
+    y_true: Array,
+    y_pred: Array,
+    weight: Array | None,
+    n: int,
+    *,
+    batch_shape: tuple[int, ...],
+    ignore_index: int | None,
+    may_drop: bool,
+    has_scores: bool,
+    xp: Namespace,
+) -> Counted:
+    kept = None if ignore_index is None else y_true != ignore_index
+    border = 0 if xp is np and all_within(y_true, n) and all_within(y_pred, n) else 1
+    if border and xp is np and not may_drop:
+        refuse_outside(y_true, n, kept, "y_true")
+        refuse_outside(y_pred, n, kept, "y_pred", are_scores=has_scores)
+    # Labels out of range are cut to a border around the cells: a label of -1 would wrap on JAX and raise on PyTorch.
+    width = n + 2 * border
+    bins = _backend.bordered(y_true, y_pred, n, xp) if border else y_true * n + y_pred
+    length = width * width
+    if kept is not None:  # and what is ignored goes behind them
+        bins = xp.where(kept, bins, length)
+    batch = math.prod(batch_shape)
+
+    def cells(counts: Array) -> Array:
+        grid = xp.reshape(counts if kept is None else counts[:, :length], (*batch_shape, width, width))
+        return grid[..., 1:-1, 1:-1] if border else grid
+
+    longer = length if kept is None else length + 1
+    if weight is None or (may_drop and border):
+        counts = _backend.count(bins, batch, longer, None, dtype=label_dtype(bins, xp), xp=xp)
+    matrix = cells(counts if weight is None else _backend.count(bins, batch, longer, weight, dtype=weight.dtype, xp=xp))
+    if not (may_drop and border):
+        return Counted(xp, matrix, 0)
+    inside = matrix if weight is None else cells(counts)
+    samples = math.prod(y_true.shape[len(batch_shape) :])
+    dropped = samples - xp.sum(inside, axis=(-2, -1))
+    return Counted(xp, matrix, dropped if kept is None else dropped - xp.reshape(counts[:, length], batch_shape))
+
+
+# From scores to labels ----------------------------------------------------------------------------------------------
+
+
+def _decide(
+    scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, xp: Namespace
+) -> Array:
+    """The predicted labels, and ``num_classes``, which is out of range, where they would rest on a NaN."""
+    if threshold is not None:
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
+            raise ValueError(f"threshold: expected a number, got {threshold!r}")
+        if num_classes != 2:
+            raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
+        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= threshold, label_dtype(scores, xp)))
+    hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
+    scores = class_axis_last(scores, class_axis, "y_pred", xp, hint)
+    if scores.ndim <= sample_ndim:
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
+            f"got shape {tuple(scores.shape)}; {hint}"
+        )
+    if scores.shape[-1] != num_classes:
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
+            f"class_axis={class_axis}, got {scores.shape[-1]}; {hint}"
+        )
+    best, labels = _backend.largest(scores, xp)
+    return xp.where(xp.isnan(best), num_classes, labels)
+
+
+def class_axis_last(x: Array, class_axis: int, name: str, xp: Namespace, hint: str = "") -> Array:
+    """An array of scores with its classes along the last axis."""
+    if not _is_whole(class_axis) or not -x.ndim <= class_axis < x.ndim:
+        end = f"; {hint}" if hint else ""
+        raise ValueError(f"{name}: expected an axis of classes at class_axis={class_axis}, got shape {x.shape}{end}")
+    axis = class_axis % x.ndim
+    return x if axis == x.ndim - 1 else xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
+
+
+# Checks -------------------------------------------------------------------------------------------------------------
+
+
+def named(weights: list[Array]) -> dict[str, Array]:
+    """The weights, if there are any, under the name that messages use."""
+    return {"sample_weight": weights[0]} if weights else {}
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_count(value: Any, name: str) -> int:
+    """A whole number of at least 1, or ValueError."""
+    if not _is_whole(value) or value < 1:
+        raise ValueError(f"{name}: expected a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def check_ignore_index(value: Any) -> None:
+    """Raise unless it is a label or None."""
+    if value is not None and not (_is_whole(value) and -(2**31) <= value < 2**31):
+        raise ValueError(f"ignore_index: expected a 32-bit integer, the true label to leave out, got {value!r}")
+
+
+def check_labels(labels: Array, name: str, xp: Namespace) -> None:
+    """Raise unless they are integers."""
+    if not _backend.is_integer(labels, xp):
+        raise TypeError(
+            f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; "
+            "numpy.unique(labels, return_inverse=True) makes integers of any labels"
+        )
+
+
+def broadcast(sample_ndim: int, xp: Namespace, **arrays: Array) -> list[Array]:
+    """All arrays at their common shape; the sample axes of labels must agree exactly, so that nothing is repeated."""
+    shapes = [tuple(array.shape) for array in arrays.values()]
+    labels = [shape for shape, name in zip(shapes, arrays, strict=True) if name != "sample_weight"]
+    if min(len(shape) for shape in labels) < sample_ndim:
+        raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {said(arrays)}")
+    samples = labels[0][len(labels[0]) - sample_ndim :]
+    if any(shape[len(shape) - sample_ndim :] != samples for shape in labels):
+        raise ValueError(f"expected the same samples (the last {sample_ndim} axes, classes aside), got {said(arrays)}")
+    shape = shapes[0]
+    for other in shapes[1:]:
+        if other != shape:  # compiled code, whose sizes are symbols, comes here only if it must
+            shape = _common_shape(shape, other, arrays)
+    if shape[len(shape) - sample_ndim :] != samples:
+        raise ValueError(f"expected shapes that broadcast against each other, got {said(arrays)}")
+    return [array if tuple(array.shape) == shape else xp.broadcast_to(array, shape) for array in arrays.values()]
+
+
+def _common_shape(a: tuple[int, ...], b: tuple[int, ...], arrays: dict[str, Array]) -> tuple[int, ...]:
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    lead = len(longer) - len(shorter)
+    shape = list(longer)
+    for axis, size in enumerate(shorter):
+        if longer[lead + axis] == 1:
+            shape[lead + axis] = size
+        elif size not in (1, longer[lead + axis]):
+            raise ValueError(f"expected shapes that broadcast against each other, got {said(arrays)}")
+    return tuple(shape)
+
+
+def said(arrays: dict[str, Array]) -> str:
+    """Names and shapes, for messages."""
+    return ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
+
+
+def label_dtype(like: Array, xp: Namespace) -> Any:
+    """The integer of labels and of counts."""
+    return _backend.widest_int(like, xp) or xp.int32
+
+
+def widen(labels: Array, xp: Namespace) -> Array:
+    """Labels in an integer that holds every bin; a uint64 beyond it turns negative, and so is out of range."""
+    return xp.astype(labels, label_dtype(labels, xp), copy=False)
+
+
+def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, *, are_scores: bool = False) -> None:
+    """Raise for a label of NumPy's, where looking is free, that is not in [0, n) though its sample counts."""
+    if all_within(labels, n):
+        return
+    outside = (labels < 0) | (labels >= n)
+    if kept is not None:
+        outside &= kept
+    if not outside.any():
+        return
+    first = tuple(int(i) for i in np.argwhere(outside)[0])
+    if are_scores:
+        raise ValueError(f"{name}: expected scores, got NaN for the sample at {first}")
+    hint = "; ignore_index= leaves samples out" if name == "y_true" else ""
+    raise ValueError(
+        f"{name}: expected labels in [0, {n}), got {labels[first]} at {first}"
+        f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}"
+    )
+
+
+def all_within(labels: Array, n: int) -> bool:
+    """Whether all of NumPy's labels are in [0, n): seen as unsigned, the negative ones are the largest."""
+    return not labels.size or bool(labels.view(np.uint64).max() < n)
+
+
+def check_weights(weights: Array, xp: Namespace, *, look: bool = True) -> Array:
+    """Weights as floating numbers; NumPy raises for a negative, NaN or infinite one, if it may look."""
+    if not (_backend.is_integer(weights, xp) or _backend.is_float(weights, xp)):
+        raise TypeError(f"sample_weight: expected real numbers, got dtype {weights.dtype}")
+    weights = _backend.to_float(weights, xp)
+    if xp is np and look and (wrong := ~(np.isfinite(weights) & (weights >= 0))).any():
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"sample_weight: expected finite weights of at least 0, got {weights[first]} at {first}")
+    return weights

@@ -1,0 +1,296 @@
+"""ConfusionState: confusion matrices that grow batch by batch, and merge by addition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array, Namespace
+from matrics.labels import check_count, count_labels, label_dtype
+from matrics.metrics.metric import Metric
+from matrics.scoring import score
+
+# Default JAX has no 64-bit integers. Counts are then two words: the low one below 2**16 after each step, so that 2**15
+# states can be added up leaf by leaf before it would wrap, and the high one in units of 2**16.
+WORD = 16
+MOST_DROPPED = 2**30 - 1
+
+
+class ConfusionState(NamedTuple):
+    """Confusion matrices as a running state: pure, of fixed shape, and merged by adding it up, leaf by leaf.
+
+    It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
+    checkpoints as it is. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+
+    Parameters
+    ----------
+    counts : array, shape (*B, n, n)
+        Counts, rows true and columns predicted; floating in a state for weighted counts. In default JAX the low words.
+    dropped : array, shape (*B,)
+        How many samples were left out for a label out of range or a NaN score.
+    carried : array, shape (*B, n, n) or (*B, 0, 0)
+        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
+        nothing.
+
+    Notes
+    -----
+    Make a state with :meth:`zeros`, not from arrays. Counts are exact: to 2**63 where there are 64-bit integers, to
+    2**47 in default JAX. There, ``dropped`` stays at 2**30 or just below once it gets so far.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> state = matrics.ConfusionState.zeros(3)
+    >>> for y_true, y_pred in [([0, 1, 2], [0, 1, 1]), ([2, 2, 7], [2, 0, 2])]:
+    ...     state = state.update(y_true, y_pred)
+    >>> state.matrix
+    array([[1, 0, 0],
+           [0, 1, 0],
+           [1, 1, 1]])
+    >>> int(state.dropped)  # the label 7
+    1
+    >>> state.score("accuracy")["accuracy"]
+    np.float64(0.6)
+
+    States of parts of the data add up to the state of all of it:
+
+    >>> sum([state, state, state]).matrix.sum()
+    np.int64(15)
+    """
+
+    counts: Array
+    dropped: Array
+    carried: Array
+
+    @classmethod
+    def zeros(
+        cls, num_classes: int, *, batch_shape: Iterable[int] = (), like: Any = None, dtype: Any = None
+    ) -> ConfusionState:
+        """Make a state that has counted nothing.
+
+        Parameters
+        ----------
+        num_classes : int
+            Number of classes, n.
+        batch_shape : tuple of int, default ()
+            One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
+        like : array, optional
+            An array of the library and on the device where the state is to be; NumPy if left out.
+        dtype : dtype, optional
+            Integer counts if left out; float32 or float64 of the library for weighted counts.
+
+        Returns
+        -------
+        ConfusionState
+            Zeros.
+
+        Raises
+        ------
+        TypeError
+            ``dtype`` is neither float32 nor float64.
+        ValueError
+            ``num_classes`` is not a whole number of at least 1, or ``batch_shape`` has a negative length.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.ConfusionState.zeros(2, batch_shape=(5,)).counts.shape
+        (5, 2, 2)
+        """
+        n = check_count(num_classes, "num_classes")
+        batch = _check_batch(batch_shape)
+        xp, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
+        if dtype is not None and dtype not in (xp.float32, xp.float64):
+            raise TypeError(
+                f"dtype: expected None for whole counts, float32 or float64 for weighted ones, got {dtype!r}"
+            )
+        integer = label_dtype(like, xp)
+        has_words = dtype is None and _backend.widest_int(like, xp) is None
+        place = _backend.device_option(like, xp)
+        return cls(
+            xp.zeros((*batch, n, n), dtype=integer if dtype is None else dtype, **place),
+            xp.zeros(batch, dtype=integer, **place),
+            xp.zeros((*batch, n, n) if has_words else (*batch, 0, 0), dtype=integer, **place),
+        )
+
+    def update(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        class_axis: int = -1,
+        threshold: float | None = None,
+        sample_weight: Any = None,
+        ignore_index: int | None = None,
+    ) -> ConfusionState:
+        """Count a batch of labels on top; the state itself stays as it is.
+
+        Parameters
+        ----------
+        y_true : array_like of int or bool, shape (*B, *S)
+            True labels in [0, n). B is the batch of the state; all axes beyond it are samples, and are pooled.
+        y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
+            Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
+            Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
+        class_axis : int, default -1
+            Where the class scores of ``y_pred`` are.
+        threshold : float, optional
+            ``y_pred`` is the score of class 1 of two, and is called 1 where it is at least this.
+        sample_weight : array_like, optional
+            A weight for each sample; broadcasts against the labels. The state must be one for floating counts.
+        ignore_index : int, optional
+            Samples with this true label are left out, and do not count as dropped.
+
+        Returns
+        -------
+        ConfusionState
+            The new state.
+
+        Raises
+        ------
+        TypeError
+            The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
+            and the state has whole counts.
+        ValueError
+            The shapes do not fit.
+
+        Notes
+        -----
+        No value is looked at on any backend: labels out of range and NaN scores are not counted and raise nothing, but
+        ``dropped`` counts them. A NaN or negative weight goes into its cell, and makes that matrix invalid.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> heads = matrics.ConfusionState.zeros(2, batch_shape=(3,))
+        >>> heads.update([0, 1, 1], [[0, 1, 1], [0, 0, 1], [1, 0, 0]]).score("accuracy")["accuracy"].round(2)
+        array([1.  , 0.67, 0.  ])
+        """
+        if sample_weight is not None and not _is_floating(self):
+            raise TypeError(
+                "sample_weight: this state has whole counts; make it with "
+                "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
+            )
+        counted = count_labels(
+            y_true,
+            y_pred,
+            num_classes=self.counts.shape[-1],
+            class_axis=class_axis,
+            threshold=threshold,
+            sample_weight=sample_weight,
+            ignore_index=ignore_index,
+            state=self.counts,
+        )
+        return _add(self, counted.matrix, counted.dropped, None, counted.xp)
+
+    def __add__(self, other: Any) -> ConfusionState:
+        """Both together: the state of all the data that either has counted."""
+        if not isinstance(other, ConfusionState):
+            raise TypeError(f"expected a ConfusionState to add, got {type(other).__name__}")
+        xp, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
+        if tuple(a.shape) != tuple(b.shape):
+            raise ValueError(
+                f"expected states of the same classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
+            )
+        if _is_floating(self) != _is_floating(other) or _has_words(self) != _has_words(other):
+            raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
+        return _add(self, b, other.dropped, other.carried, xp)
+
+    def __radd__(self, other: Any) -> ConfusionState:
+        """``sum`` begins with 0."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> ConfusionState:
+        """Refuse what would repeat a tuple."""
+        raise TypeError("a ConfusionState cannot be multiplied: states only add up")
+
+    def __rmul__(self, other: Any) -> ConfusionState:
+        """Refuse what would repeat a tuple."""
+        return self.__mul__(other)
+
+    @property
+    def matrix(self) -> Array:
+        """The confusion matrices, shape (*B, n, n).
+
+        In default JAX, which has no integer for them, exact int64 of NumPy; under ``jit``, ``vmap`` and the like, where
+        that cannot be, float32.
+        """
+        if not _has_words(self):
+            return self.counts
+        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if _backend.can_look(counts, xp):
+            return (_backend.to_numpy(carried, xp).astype(np.int64) << WORD) + _backend.to_numpy(counts, xp)
+        return _as_float(counts, carried, xp)
+
+    def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> dict[str, Array]:
+        """Many measures of the matrices so far, as :func:`matrics.score` gives them.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`.
+        **options
+            Those of :func:`matrics.score`: ``zero_division``, ``invalid``, ``workers``.
+
+        Returns
+        -------
+        dict of str to array
+            Under each metric as it was given, on the device of the state.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ConfusionState.zeros(2).update([0, 0, 1, 1], [0, 0, 1, 0])
+        >>> state.score(["mcc", "recall:class"])["recall:class"]
+        array([1. , 0.5])
+        """
+        if not _has_words(self):
+            return score(self.counts, metrics, **options)
+        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if _backend.host_view(counts, xp) is None:
+            return score(_as_float(counts, carried, xp), metrics, **options)
+        scores = score(self.matrix, metrics, **options)
+        return {name: _backend.from_host(value, xp) for name, value in scores.items()}
+
+
+def _check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
+    batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
+    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in batch):
+        raise ValueError(f"batch_shape: expected lengths of axes, got {batch_shape!r}")
+    return tuple(int(size) for size in batch)
+
+
+def _has_words(state: ConfusionState) -> bool:
+    return bool(state.carried.shape[-1] > 0)
+
+
+def _is_floating(state: ConfusionState) -> bool:
+    xp, (counts,) = _backend.as_arrays(counts=state.counts)
+    return _backend.is_float(counts, xp)
+
+
+def _add(
+    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, xp: Namespace
+) -> ConfusionState:
+    """The state with these counts on top."""
+    if counts.dtype != state.counts.dtype:
+        counts = xp.astype(counts, state.counts.dtype)
+    counts = state.counts + counts
+    if _backend.widest_int(counts, xp) is None:
+        most = MOST_DROPPED
+        dropped = xp.clip(state.dropped, None, most) + xp.clip(dropped, None, most)
+    elif not isinstance(dropped, int):
+        dropped = state.dropped + dropped
+    else:
+        dropped = state.dropped
+    if not _has_words(state):
+        return ConfusionState(counts, dropped, state.carried)
+    high = state.carried + (counts >> WORD)
+    return ConfusionState(counts & (2**WORD - 1), dropped, high if carried is None else high + carried)
+
+
+def _as_float(counts: Array, carried: Array, xp: Namespace) -> Array:
+    return xp.astype(carried, xp.float32) * float(2**WORD) + xp.astype(counts, xp.float32)
