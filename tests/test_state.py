@@ -44,13 +44,13 @@ def test_update_is_pure(backend: Any) -> None:
     assert not backend.numpy(state.matrix).any()
 
 
-@pytest.mark.parametrize("scores", [False, True])
-def test_what_is_dropped_and_what_is_ignored(backend: Any, scores: bool) -> None:
+@pytest.mark.parametrize("kind", ["labels", "scores"])
+def test_what_is_dropped_and_what_is_ignored(backend: Any, kind: str) -> None:
     """On NumPy, too, nothing raises: labels out of range and NaN scores are counted, and ignored samples are not."""
     y_true = np.asarray([0, 1, 2, 3, -1, 9, 9, 2**31 - 1, -(2**31)])
     y_pred = np.asarray([0, 2, -5, 0, 1, 7, 1, 0, 0])
     kept = [(0, 0), (1, 2)]
-    if scores:
+    if kind == "scores":
         y_pred = np.eye(3)[np.clip(y_pred, 0, 2)]
         y_pred[2, 1] = np.nan
     arrays = backend.asarray(y_true), backend.asarray(y_pred)

@@ -299,8 +299,8 @@ def count(bins: Array, batch: int, length: int, weights: Array | None, *, dtype:
     if batch > 1:  # one long row of bins, without a loop over the batch
         bins = xp.reshape(bins, (batch, -1))
         bins = bins + length * xp.astype(class_index(batch, bins, xp), bins.dtype)[:, None]
-    flat = xp.reshape(bins, (-1,))
-    if weights is not None:
+    flat = bins if bins.ndim == 1 else xp.reshape(bins, (-1,))
+    if weights is not None and weights.ndim != 1:
         weights = xp.reshape(weights, (-1,))
     if xp is np:
         counts = np.bincount(flat, weights, minlength=batch * length)
@@ -311,7 +311,8 @@ def count(bins: Array, batch: int, length: int, weights: Array | None, *, dtype:
         counts = xp.zeros((batch * length,), dtype=dtype, device=flat.device).scatter_add(0, flat, weights)
     else:
         counts = xp.zeros((batch * length,), dtype=dtype).at[flat].add(1 if weights is None else weights)
-    return xp.astype(xp.reshape(counts, (batch, length)), dtype, copy=False)
+    counts = xp.reshape(counts, (batch, length))
+    return counts if counts.dtype == dtype else xp.astype(counts, dtype)
 
 
 def bordered(y_true: Array, y_pred: Array, n: int, xp: Namespace) -> Array:

@@ -196,6 +196,8 @@ def check_labels(labels: Array, name: str, xp: Namespace) -> None:
 def broadcast(sample_ndim: int, xp: Namespace, **arrays: Array) -> list[Array]:
     """All arrays at their common shape; the sample axes of labels must agree exactly, so that nothing is repeated."""
     shapes = [tuple(array.shape) for array in arrays.values()]
+    if len(shapes[0]) >= sample_ndim and all(shape == shapes[0] for shape in shapes):
+        return list(arrays.values())
     labels = [shape for shape, name in zip(shapes, arrays, strict=True) if name != "sample_weight"]
     if min(len(shape) for shape in labels) < sample_ndim:
         raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {said(arrays)}")
@@ -235,7 +237,8 @@ def label_dtype(like: Array, xp: Namespace) -> Any:
 
 def widen(labels: Array, xp: Namespace) -> Array:
     """Labels in an integer that holds every bin; a uint64 beyond it turns negative, and so is out of range."""
-    return xp.astype(labels, label_dtype(labels, xp), copy=False)
+    dtype = label_dtype(labels, xp)
+    return labels if labels.dtype == dtype else xp.astype(labels, dtype)
 
 
 def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, *, are_scores: bool = False) -> None:
