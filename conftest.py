@@ -4,5 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 
-# Without the command line's extra its modules cannot be imported, not even to look for examples in them.
-collect_ignore = [] if importlib.util.find_spec("typer") else ["src/matrics/cli"]
+# Without the library of an extra, what needs it cannot be imported, not even to look for examples in it.
+NEEDS = {
+    "src/matrics/cli": "typer",
+    "src/matrics/integrations/flax.py": "flax",
+    "src/matrics/integrations/torch.py": "torch",
+    "src/matrics/integrations/torchmetrics.py": "torchmetrics",
+}
+collect_ignore = [path for path, library in NEEDS.items() if importlib.util.find_spec(library) is None]

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import matrics
 from matrics import ConfusionState
@@ -106,3 +108,216 @@ def test_pickle(backend: Any) -> None:
     state = ConfusionState.zeros(2, like=labels).update(labels, labels)
     if backend.name != "strict":
         assert exact(pickle.loads(pickle.dumps(state))).tolist() == exact(state).tolist()
+
+
+# Exactness ----------------------------------------------------------------------------------------------------------
+
+
+def test_counts_beyond_24_and_31_bits(backend: Any) -> None:
+    """One more on top of 2**24, 2**31 and 2**40 is one more; float32 and int32 stay or wrap."""
+    one = backend.asarray([0, 1, 1])
+    start = ConfusionState.zeros(2, like=one).update(one, one)
+    state = start
+    for doublings in range(1, 41):
+        state = state + state
+        if doublings in (24, 31, 40):
+            more = state.update(one, one) + start
+            assert exact(more).tolist() == [[2**doublings + 2, 0], [0, 2 * (2**doublings + 2)]]
+            matrix = backend.numpy(more.matrix)
+            assert matrix.dtype == np.int64
+            assert matrix.tolist() == exact(more).tolist()
+            assert float(backend.numpy(more.score("accuracy")["accuracy"])) == 1
+    labels = [*[0] * 7, *[1] * 4], [*[0] * 4, *[1] * 7]
+    large = ConfusionState.zeros(2, like=one).update(*map(backend.asarray, labels))
+    for _ in range(40):
+        large = large + large
+    wanted = matrics.score(exact(large).astype(np.float64))
+    for name, value in large.score().items():
+        np.testing.assert_allclose(backend.numpy(value), wanted[name], **backend.tolerance)
+
+
+def test_as_many_dropped_as_there_may_be(backend: Any) -> None:
+    """In 32 bits the number stays at its end, and never wraps."""
+    state = ConfusionState.zeros(2, like=backend.asarray(0)).update(backend.asarray([0, 5]), backend.asarray([0, 0]))
+    for _ in range(29):
+        state = state + state
+    assert int(state.dropped) == 2**29
+    for _ in range(6):
+        state = (state + state).update(backend.asarray([0, 5]), backend.asarray([0, 0]))
+    assert int(state.dropped) == 2**35 + 63 if backend.float64 else 2**30 - 1 <= int(state.dropped) < 2**31
+
+
+# Weights ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights(backend: Any, dtype: str) -> None:
+    if dtype == "float64" and not backend.float64:
+        pytest.skip("no float64")
+    y_true, y_pred = RANDOM.integers(-1, 3, (2, 2, 30))
+    weights = RANDOM.integers(0, 8, (2, 30)) / 4  # whose sums are exact
+    like = backend.asarray(0)
+    state = ConfusionState.zeros(3, like=like, dtype=getattr(matrics._backend.as_arrays(like=like)[0], dtype))
+    for t, p, w in zip(y_true, y_pred, weights, strict=True):
+        state = state.update(*map(backend.asarray, (t, p)), sample_weight=backend.asarray(w), ignore_index=2)
+    state = state.update(*map(backend.asarray, (y_true, y_pred)))  # each worth one
+    inside = (y_true >= 0) & (y_pred >= 0)
+    wanted = np.zeros((3, 3))
+    for worth, kept in ((weights, inside & (y_true != 2)), (np.ones((2, 30)), inside)):
+        np.add.at(wanted, (y_true[kept], y_pred[kept]), worth[kept])
+    assert str(state.matrix.dtype).endswith(dtype)
+    np.testing.assert_array_equal(backend.numpy(state.matrix), wanted)
+    assert int(state.dropped) == (~inside).sum() + (~inside & (y_true != 2)).sum()
+    both = state + state
+    np.testing.assert_array_equal(backend.numpy(both.matrix), 2 * wanted)
+
+
+# Merging is pooling -------------------------------------------------------------------------------------------------
+
+LABELS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=12, max_size=12)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(parts=st.tuples(LABELS, LABELS, LABELS))
+def test_merging_is_pooling_in_any_order(backend: Any, parts: Any) -> None:
+    a, b, c = (_counted(backend, part) for part in parts)
+    pooled = _counted(backend, [pair for part in parts for pair in part])
+    for merged in ((a + b) + c, a + (b + c), c + b + a, sum([b, c, a])):
+        assert exact(merged).tolist() == exact(pooled).tolist()
+        assert int(merged.dropped) == int(pooled.dropped)
+    y_true, y_pred = np.asarray([pair for part in parts for pair in part]).T
+    inside = (y_true >= 0) & (y_true < 3) & (y_pred >= 0) & (y_pred < 3)
+    wanted = matrics.confusion_matrix(y_true[inside], y_pred[inside], num_classes=3)
+    assert exact(pooled).tolist() == wanted.tolist()
+    assert int(pooled.dropped) == 36 - inside.sum()
+
+
+def _counted(backend: Any, pairs: Any) -> ConfusionState:
+    y_true, y_pred = (backend.asarray(labels) for labels in np.asarray(pairs).T)
+    return ConfusionState.zeros(3, like=y_true).update(y_true, y_pred)
+
+
+def test_a_thousand_random_batches_are_those_of_scikit_learn(backend: Any) -> None:
+    """Of random sizes, with class scores in half of them; padded, as in a loop whose shapes must not change."""
+    peer = pytest.importorskip("sklearn.metrics")
+    step = _jitted if backend.name.startswith("jax") else _step
+    for number in range(1000):
+        n, size = (2, 3, 10)[number % 3], int(RANDOM.integers(1, 65))
+        y_true, y_pred = np.full(64, -100), np.full(64, 77)
+        y_true[:size], y_pred[:size] = RANDOM.integers(0, n, (2, size))
+        wanted = peer.confusion_matrix(y_true[:size], y_pred[:size], labels=range(n))
+        if number % 2:
+            scores = RANDOM.normal(size=(64, n)).astype(np.float32)
+            wanted = peer.confusion_matrix(y_true[:size], scores.argmax(1)[:size], labels=range(n))
+        state = ConfusionState.zeros(n, like=backend.asarray(0))
+        state = step(state, backend.asarray(y_true), backend.asarray(scores if number % 2 else y_pred))
+        np.testing.assert_array_equal(backend.numpy(state.matrix), wanted)
+        assert int(state.dropped) == 0
+
+
+def _step(state: ConfusionState, y_true: Any, y_pred: Any) -> ConfusionState:
+    return state.update(y_true, y_pred, ignore_index=-100)
+
+
+def _jitted(*arrays: Any) -> ConfusionState:
+    import jax
+
+    return jax.jit(_step)(*arrays)
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+def zeros(*args: Any, **options: Any) -> ConfusionState:
+    return ConfusionState.zeros(*args, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: zeros(0), ValueError, "num_classes: expected a whole number"),
+        (lambda: zeros(2, batch_shape=(-1,)), ValueError, r"batch_shape: expected lengths of axes, got \(-1,\)"),
+        (lambda: zeros(2, batch_shape=(1.5,)), ValueError, "batch_shape: expected lengths of axes"),
+        (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for whole counts"),
+        (lambda: zeros(2, dtype=np.float16), TypeError, "dtype: expected None for whole counts"),
+        (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"whole counts; .* dtype=\), float32"),
+        (lambda: zeros(2).update([0, 1], [0.2, 0.8]), ValueError, "pass threshold="),
+        (lambda: zeros(2).update([0, 1], [0, 1, 1]), ValueError, "the same samples"),
+        (lambda: zeros(2).update([0.0], [1]), TypeError, "y_true: expected labels"),
+        (lambda: zeros(2, batch_shape=(3,)).update([[0, 1]] * 2, [0, 1]), ValueError, r"the batch \(3,\) of the state"),
+        (lambda: zeros(2, batch_shape=(3, 2)).update([0, 1], [0, 1]), ValueError, r"the batch \(3, 2\) of the state"),
+        (lambda: zeros(2, batch_shape=(3, 2)).update([0], [0]), ValueError, r"the batch \(3, 2\) of the state"),
+        (lambda: zeros(2) + zeros(3), ValueError, r"same classes and batch, got counts \(2, 2\) and \(3, 3\)"),
+        (lambda: zeros(2) + zeros(2, batch_shape=(1,)), ValueError, "same classes and batch"),
+        (lambda: zeros(2) + zeros(2, dtype=np.float64), TypeError, "the same kind of counts, got int64 and float64"),
+        (lambda: operator.add(zeros(2), (1, 2)), TypeError, "expected a ConfusionState to add, got tuple"),
+        (lambda: operator.add((1, 2), zeros(2)), TypeError, "expected a ConfusionState to add, got tuple"),
+        (lambda: 1 + zeros(2), TypeError, "expected a ConfusionState to add, got int"),
+        (lambda: 2 * zeros(2), TypeError, "cannot be multiplied"),
+        (lambda: zeros(2) * 2, TypeError, "cannot be multiplied"),
+    ],
+)
+def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_libraries_do_not_mix(backend: Any) -> None:
+    if backend.name == "numpy":
+        pytest.skip("one library")
+    with pytest.raises(TypeError, match="arrays of one library"):
+        ConfusionState.zeros(2, like=backend.asarray(0)).update(np.asarray([0, 1]), np.asarray([0, 1]))
+
+
+# In PyTorch's transformations ---------------------------------------------------------------------------------------
+
+
+def test_torch_compiles_once(torch: Any) -> None:
+    """A step with counting and scoring in one graph, and steps without another compilation."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counter = CompileCounterWithBackend("aot_eager")
+
+    def step(state: Any, y_true: Any, logits: Any) -> Any:
+        state = state.update(y_true, logits) + ConfusionState.zeros(3, like=logits)
+        return state, state.score(["accuracy", "recall:class"])
+
+    torch._dynamo.reset()
+    compiled = torch.compile(step, fullgraph=True, backend=counter)
+    state = other = ConfusionState.zeros(3, like=torch.zeros(()))
+    for _ in range(4):
+        y_true = torch.from_numpy(RANDOM.integers(-1, 4, 40))
+        logits = torch.from_numpy(RANDOM.normal(size=(40, 3)))
+        state, scores = compiled(state, y_true, logits)
+        other, wanted = step(other, y_true, logits)
+    assert counter.frame_count == 1
+    assert isinstance(state, ConfusionState)
+    for leaf, same in zip((*state, *scores.values()), (*other, *wanted.values()), strict=True):
+        torch.testing.assert_close(leaf, same)
+
+
+def test_torch_looks_at_no_value(torch: Any) -> None:
+    """Under FakeTensorMode, and on the device "meta", there are none."""
+    from torch._subclasses import FakeTensorMode
+
+    def run(device: str) -> Any:
+        y_true, logits = torch.zeros(8, dtype=torch.int64, device=device), torch.zeros((8, 3), device=device)
+        state = ConfusionState.zeros(3, like=logits).update(y_true, logits, ignore_index=2).update(y_true, y_true)
+        weighted = ConfusionState.zeros(3, like=logits, dtype=torch.float32)
+        weighted = weighted.update(y_true, logits, sample_weight=logits[:, 0])
+        return state + state, weighted, (state + state).score(["mcc", "recall:class"])
+
+    with FakeTensorMode():
+        states = run("cpu")
+    for *made, scores in (states, run("meta")):
+        assert [tuple(state.counts.shape) for state in made] == [(3, 3)] * 2
+        assert [str(state.counts.dtype) for state in made] == ["torch.int64", "torch.float32"]
+        assert tuple(scores["recall:class"].shape) == (3,)
+
+
+def test_torch_maps_over_models(torch: Any) -> None:
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(-1, 3, 40)), torch.from_numpy(RANDOM.integers(0, 3, (5, 40)))
+    states = ConfusionState.zeros(3, batch_shape=(5,), like=y_true)
+    mapped = torch.func.vmap(lambda state, y_pred: state.update(y_true, y_pred))(states, y_pred)
+    for leaf, same in zip(mapped, states.update(y_true, y_pred), strict=True):
+        assert torch.equal(leaf, same)

@@ -277,9 +277,8 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
         zeros = xp.zeros((batch, length, width), dtype=values.dtype)
         return zeros.at[xp.arange(batch)[:, None], rows].add(values)
     if xp is np:
-        return np.stack(
-            [count(rows, batch, length, values[:, :, k], dtype=values.dtype, xp=xp) for k in range(width)], axis=-1
-        )
+        sums = [count(rows, batch, length, values[:, :, k], dtype=values.dtype, xp=xp) for k in range(width)]
+        return np.reshape(np.stack(sums, axis=-1), (batch, length, width))
     bins = class_index(length, rows, xp)
     one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
     if is_integer(values, xp):
@@ -291,11 +290,11 @@ def scatter_add(rows: Array, values: Array, length: int, xp: Namespace) -> Array
 
 
 def count(bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any, xp: Namespace) -> Array:
-    """How often (or with what weight) each bin in [0, length) occurs: ``batch`` rows of bins -> (batch, length)."""
+    """How often (or with what weight) each bin in [0, length) occurs in each of ``batch`` rows: (batch * length,)."""
     if not (xp is np or is_torch(xp) or is_jax(xp)):
         rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
         weights = xp.ones(bins.shape, dtype=dtype, **device_option(bins, xp)) if weights is None else weights
-        return scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length, xp)[:, :, 0]
+        return xp.reshape(scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length, xp), (-1,))
     if batch > 1:  # one long row of bins, without a loop over the batch
         bins = xp.reshape(bins, (batch, -1))
         bins = bins + length * xp.astype(class_index(batch, bins, xp), bins.dtype)[:, None]
@@ -310,9 +309,21 @@ def count(bins: Array, batch: int, length: int, weights: Array | None, *, dtype:
         # Not bincount: its shape depends on the data, and vmap has no rule for it. Not in place: vmap again.
         counts = xp.zeros((batch * length,), dtype=dtype, device=flat.device).scatter_add(0, flat, weights)
     else:
-        counts = xp.zeros((batch * length,), dtype=dtype).at[flat].add(1 if weights is None else weights)
-    counts = xp.reshape(counts, (batch, length))
+        counts = xp.zeros((batch * length,), dtype=dtype)
+        counts = counts.at[flat].add(1 if weights is None else weights, **_on_all_devices(flat))
     return counts if counts.dtype == dtype else xp.astype(counts, dtype)
+
+
+def _on_all_devices(x: Array) -> dict[str, Any]:
+    """``out_sharding=`` for a sum over ``x`` that every device is to have.
+
+    JAX wants to be told where ``x`` is spread over a mesh of explicit axes, on which shardings are parts of types.
+    """
+    jax = sys.modules["jax"]
+    sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
+    if all(axis is None for axis in getattr(sharding, "spec", ())):
+        return {}
+    return {"out_sharding": jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec())}
 
 
 def bordered(y_true: Array, y_pred: Array, n: int, xp: Namespace) -> Array:

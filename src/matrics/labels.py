@@ -106,7 +106,9 @@ def _count(
     batch = math.prod(batch_shape)
 
     def cells(counts: Array) -> Array:
-        grid = xp.reshape(counts if kept is None else counts[:, :length], (*batch_shape, width, width))
+        if kept is not None:
+            counts = xp.reshape(counts, (*batch_shape, length + 1))[..., :length]
+        grid = xp.reshape(counts, (*batch_shape, width, width))
         return grid[..., 1:-1, 1:-1] if border else grid
 
     longer = length if kept is None else length + 1
@@ -118,7 +120,9 @@ def _count(
     inside = matrix if weight is None else cells(counts)
     samples = math.prod(y_true.shape[len(batch_shape) :])
     dropped = samples - xp.sum(inside, axis=(-2, -1))
-    return Counted(xp, matrix, dropped if kept is None else dropped - xp.reshape(counts[:, length], batch_shape))
+    if kept is not None:
+        dropped = dropped - xp.reshape(counts, (*batch_shape, length + 1))[..., length]
+    return Counted(xp, matrix, dropped)
 
 
 # From scores to labels ----------------------------------------------------------------------------------------------

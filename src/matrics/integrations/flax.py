@@ -1,0 +1,160 @@
+"""A Flax metric (``nnx.Metric``): one confusion matrix, many measures, names that a logger takes.
+
+It needs Flax (``pip install "matrics[flax]"``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from flax import nnx
+
+from matrics._backend import Array
+from matrics.integrations.naming import check_names, scalars
+from matrics.metrics.metric import Metric
+from matrics.scoring import resolve
+from matrics.state import ConfusionState
+
+# What a masked label becomes where no label is ignored anyway.
+MASKED = -(2**31)
+
+
+class ConfusionMetric(nnx.Metric):
+    """Any measures of all batches so far, from one confusion matrix that is counted on the device.
+
+    It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and leaves other keywords to the other
+    metrics of an ``nnx.MultiMetric``; ``compute`` scores the sum of the batches, never a mean of their scores.
+
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes, n.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    prefix : str, default ""
+        What the names of the results begin with, such as ``"val/"``.
+    class_names : sequence of str, optional
+        What results by class are called: ``recall/cat`` in place of ``recall/0``.
+    class_axis : int, default -1
+        Where the classes of the logits are.
+    threshold : float, optional
+        The logits are those of class 1 of two, and mean 1 where they are at least this.
+    ignore_index : int, optional
+        Samples with this true label are left out.
+    dtype : dtype, optional
+        ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0).
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from matrics.integrations.flax import ConfusionMetric
+    >>> metric = ConfusionMetric(2, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog"])
+    >>> logits = jnp.array([[2.0, 1.0], [0.5, 0.1], [0.3, 0.9], [0.8, 0.2]])
+    >>> metric.update(logits=logits, labels=jnp.array([0, 0, 1, 1]))
+    >>> {name: round(float(value), 3) for name, value in metric.compute().items()}
+    {'val/mcc': 0.577, 'val/recall/cat': 1.0, 'val/recall/dog': 0.5}
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int = -1,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        dtype: Any = None,
+        zero_division: float = math.nan,
+    ) -> None:
+        state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
+        self.metrics = tuple(resolve(metrics))
+        self.prefix = prefix
+        self.class_names = check_names(class_names, num_classes)
+        self.class_axis = class_axis
+        self.threshold = threshold
+        self.ignore_index = ignore_index
+        self.zero_division = zero_division
+        self.counts = nnx.metrics.MetricState(state.counts)
+        self.dropped = nnx.metrics.MetricState(state.dropped)
+        self.carried = nnx.metrics.MetricState(state.carried)
+
+    @property
+    def state(self) -> ConfusionState:
+        """What has been counted: a pytree for ``psum``, with the matrix and the number of dropped samples."""
+        return ConfusionState(self.counts[...], self.dropped[...], self.carried[...])
+
+    def _keep(self, state: ConfusionState) -> None:
+        self.counts[...] = state.counts
+        self.dropped[...] = state.dropped
+        self.carried[...] = state.carried
+
+    def reset(self) -> None:
+        """Forget all batches, in place."""
+        self._keep(ConfusionState(*(jnp.zeros_like(leaf) for leaf in self.state)))
+
+    def update(
+        self,
+        y_true: Any = None,
+        y_pred: Any = None,
+        *,
+        labels: Any = None,
+        logits: Any = None,
+        mask: Any = None,
+        sample_weight: Any = None,
+        **_: Any,
+    ) -> None:
+        """Count a batch on top, in place.
+
+        Parameters
+        ----------
+        y_true, labels : array of int
+            True labels in [0, n), under either name. All axes are samples.
+        y_pred, logits : array
+            Class scores (floating) or predicted labels (integers), under either name: the dtype decides.
+        mask : array of bool, optional
+            Samples where it is False are left out; broadcasts against the labels.
+        sample_weight : array, optional
+            A weight for each sample; the metric must have been made with ``dtype=jax.numpy.float32``.
+        **_
+            Taken for the other metrics of an ``nnx.MultiMetric``.
+        """
+        y_true = jnp.asarray(_one_of(y_true=y_true, labels=labels))
+        y_pred = jnp.asarray(_one_of(y_pred=y_pred, logits=logits))
+        ignore_index = self.ignore_index
+        if mask is not None:
+            ignore_index = MASKED if ignore_index is None else ignore_index
+            kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
+            y_true = jnp.where(kept, y_true.astype(jnp.int32), ignore_index)
+        self._keep(
+            self.state.update(
+                y_true,
+                y_pred,
+                class_axis=self.class_axis,
+                threshold=self.threshold,
+                sample_weight=None if sample_weight is None else jnp.asarray(sample_weight),
+                ignore_index=ignore_index,
+            )
+        )
+
+    def merge_state(self, other: ConfusionMetric | ConfusionState) -> None:
+        """Count on top what another metric, or the sum of those of several devices, has counted."""
+        self._keep(self.state + (other.state if isinstance(other, ConfusionMetric) else other))
+
+    def compute(self) -> dict[str, Array]:
+        """Each measure of all batches so far, an array without axes, under a name for a logger."""
+        scores = self.state.score(self.metrics, zero_division=self.zero_division)
+        return scalars(scores, self.prefix, self.class_names)
+
+
+def _one_of(**values: Any) -> Any:
+    given = [value for value in values.values() if value is not None]
+    if len(given) != 1:
+        raise TypeError(f"expected one of {' and '.join(values)}, got {len(given)}")
+    return given[0]

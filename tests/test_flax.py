@@ -1,0 +1,164 @@
+"""The Flax metric, and the names of its results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics.integrations.naming import check_names, scalars
+
+RANDOM = np.random.default_rng(14)
+LABELS, LOGITS = RANDOM.integers(0, 3, (5, 30)), RANDOM.normal(size=(5, 30, 3)).astype(np.float32)
+WANTED = matrics.confusion_matrix(LABELS.ravel(), LOGITS.reshape(-1, 3), num_classes=3)
+
+
+@pytest.fixture
+def nnx(jax_backend: Any) -> Any:
+    del jax_backend  # its settings hold in the test
+    return pytest.importorskip("flax.nnx")
+
+
+def make(*args: Any, **options: Any) -> Any:
+    from matrics.integrations.flax import ConfusionMetric
+
+    return ConfusionMetric(*args, **options)
+
+
+def test_batches_under_jit(nnx: Any) -> None:
+    """One trace for all batches, in place, and names for a logger."""
+    traced = []
+
+    @nnx.jit
+    def step(metric: Any, labels: Any, logits: Any) -> None:
+        traced.append(1)
+        metric.update(labels=labels, logits=logits)
+
+    metric = make(3, ["mcc", "recall:class", "mcc:one_vs_rest"], prefix="val/", class_names=["cat", "dog", "cow"])
+    for labels, logits in zip(LABELS, LOGITS, strict=True):
+        step(metric, labels, logits)
+    assert len(traced) == 1
+    np.testing.assert_array_equal(metric.state.matrix, WANTED)
+    scores = matrics.score(WANTED, ["mcc", "recall:class", "mcc:one_vs_rest"])
+    wanted = {"val/mcc": scores["mcc"]}
+    for k, name in enumerate(["cat", "dog", "cow"]):
+        wanted[f"val/recall/{name}"] = scores["recall:class"][k]
+        wanted[f"val/mcc/{name}"] = scores["mcc:one_vs_rest"][k]
+    for compute in (metric.compute, lambda: nnx.jit(lambda metric: metric.compute())(metric)):
+        made = compute()
+        assert made.keys() == wanted.keys()
+        for name, value in made.items():
+            assert value.shape == ()
+            np.testing.assert_allclose(value, wanted[name], rtol=1e-4)
+    metric.reset()
+    assert not np.asarray(metric.state.matrix).any()
+    assert np.isnan(metric.compute()["val/mcc"])
+
+
+def test_in_a_multi_metric(nnx: Any, jax_backend: Any) -> None:
+    """Beside Flax's own metrics, with their keywords and their mask."""
+    import jax
+
+    metrics = nnx.MultiMetric(
+        accuracy=nnx.metrics.Accuracy(), loss=nnx.metrics.Average("loss"), confusion=make(3, "accuracy")
+    )
+    labels, logits = jax_backend.asarray(LABELS, np.int32), jax_backend.asarray(LOGITS)
+    mask = RANDOM.integers(0, 2, LABELS.shape) == 1
+    for options in ({}, {"mask": mask}):
+        metrics.reset()
+        for i in range(5):
+            batch = {name: jax_backend.asarray(value[i]) for name, value in options.items()}
+            with jax.numpy_dtype_promotion("standard"):  # Flax's own metrics need it
+                metrics.update(labels=labels[i], logits=logits[i], loss=logits[i, :, 0], **batch)
+                made = metrics.compute()
+        np.testing.assert_allclose(made["confusion"]["accuracy"], made["accuracy"], rtol=1e-6)
+        kept = options.get("mask", np.ones_like(mask))
+        wanted = matrics.confusion_matrix(LABELS[kept], LOGITS[kept], num_classes=3)
+        np.testing.assert_array_equal(metrics.confusion.state.matrix, wanted)
+        np.testing.assert_allclose(made["loss"], LOGITS[..., 0][kept].mean(), rtol=1e-4)
+
+
+def test_labels_scores_and_what_is_left_out(nnx: Any, jax_backend: Any) -> None:
+    del nnx
+    labels, predicted = LABELS[0], LABELS[1]
+    metric = make(3, "accuracy")
+    metric.update(labels, predicted)  # NumPy's arrays will do, and labels for logits
+    metric.update(y_true=labels, y_pred=predicted)
+    wanted = matrics.confusion_matrix(labels, predicted, num_classes=3)
+    np.testing.assert_array_equal(metric.state.matrix, 2 * wanted)
+
+    ignoring = make(3, "accuracy", ignore_index=2)
+    ignoring.update(labels, predicted)
+    wanted[2] = 0
+    np.testing.assert_array_equal(ignoring.state.matrix, wanted)
+    mask = labels == 0
+    for other, ignored in ((make(3), None), (ignoring, 2)):
+        other.reset()
+        other.update(labels.astype(np.uint8), predicted, mask=mask)
+        only = labels[mask], predicted[mask]
+        np.testing.assert_array_equal(
+            other.state.matrix, matrics.confusion_matrix(*only, num_classes=3, ignore_index=ignored)
+        )
+        assert int(other.state.dropped) == 0
+
+    binary = make(2, "accuracy", threshold=0.5)
+    binary.update(labels=[0, 1, 1], logits=[0.1, 0.7, 0.2])
+    assert binary.state.matrix.tolist() == [[1, 0], [1, 1]]
+    axis = make(3, "accuracy", class_axis=1)
+    axis.update(LABELS, np.moveaxis(LOGITS, -1, 1))
+    np.testing.assert_array_equal(axis.state.matrix, WANTED)
+    weighted = make(3, "accuracy", dtype=jax_backend.asarray(np.float32(0)).dtype.type)
+    weighted.update(labels, predicted, sample_weight=np.full(30, 0.5, np.float32))
+    np.testing.assert_array_equal(weighted.state.matrix, matrics.confusion_matrix(labels, predicted, num_classes=3) / 2)
+
+
+def test_merge_and_checkpoint(nnx: Any) -> None:
+    """Metrics and states add up; what is split from a metric and put into another is bit-equal."""
+    parts = [make(3, "accuracy"), make(3, "accuracy")]
+    for part, rows in zip(parts, (slice(0, 2), slice(2, 5)), strict=True):
+        part.update(LABELS[rows], LOGITS[rows])
+    whole = make(3, "accuracy")
+    whole.merge_state(parts[0])
+    whole.merge_state(parts[1].state)
+    np.testing.assert_array_equal(whole.state.matrix, WANTED)
+    resumed = make(3, "accuracy")
+    nnx.update(resumed, nnx.state(whole))
+    for leaf, same in zip(resumed.state, whole.state, strict=True):
+        np.testing.assert_array_equal(leaf, same)
+
+
+def test_refused(nnx: Any) -> None:
+    del nnx
+    with pytest.raises(TypeError, match="expected one of y_true and labels, got 0"):
+        make(3).update(logits=LOGITS[0])
+    with pytest.raises(TypeError, match="expected one of y_pred and logits, got 2"):
+        make(3).update(LABELS[0], LABELS[0], logits=LOGITS[0])
+    with pytest.raises(ValueError, match="unknown"):
+        make(3, "no_such_measure")
+
+
+# Names --------------------------------------------------------------------------------------------------------------
+
+
+def test_names() -> None:
+    scores = matrics.score([[3, 1], [0, 4]], ["accuracy", "fbeta(beta=2):class", "mcc:one_vs_rest", "recall:micro"])
+    names = ["accuracy", *(f"fbeta(beta=2)/{k}" for k in "01"), *(f"mcc/{k}" for k in "01"), "recall:micro"]
+    assert list(scalars(scores)) == names
+    assert list(scalars(scores, "p_", ["a", "b"]))[:3] == ["p_accuracy", "p_fbeta(beta=2)/a", "p_fbeta(beta=2)/b"]
+    assert scalars(scores)["fbeta(beta=2)/1"] == scores["fbeta(beta=2):class"][1]
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (["a"], ValueError, "expected 2 different names, one for each class"),
+        (["a", "a"], ValueError, "expected 2 different names"),
+        ("ab", TypeError, "class_names: expected texts, one for each class, got 'ab'"),
+        ([1, 2], TypeError, "class_names: expected texts"),
+    ],
+)
+def test_wrong_names(names: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        check_names(names, 2)
