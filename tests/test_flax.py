@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,6 +139,20 @@ def test_refused(nnx: Any) -> None:
         make(3).update(LABELS[0], LABELS[0], logits=LOGITS[0])
     with pytest.raises(ValueError, match="unknown"):
         make(3, "no_such_measure")
+
+
+def test_the_example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It learns, counts the last batch without its padding, and is traced once."""
+    for library in ("jax", "flax", "optax", "sklearn"):
+        pytest.importorskip(library)
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
+    example = importlib.import_module("jax_loop")
+    scores = example.main()
+    assert 0.9 < scores["test/accuracy"] <= 1
+    assert example.TRACES == {"train": 1, "test": 1}
+    printed = capsys.readouterr().out
+    assert "The 517 test digits" in printed
+    assert "test/recall/" in printed
 
 
 # Names --------------------------------------------------------------------------------------------------------------
