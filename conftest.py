@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 
-# Without the library of an extra, what needs it cannot be imported, not even to look for examples in it.
+# Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
-    "src/matrics/cli": "typer",
-    "src/matrics/integrations/flax.py": "flax",
-    "src/matrics/integrations/torch.py": "torch",
-    "src/matrics/integrations/torchmetrics.py": "torchmetrics",
+    "src/matrics/cli": ["typer"],
+    "src/matrics/integrations/flax.py": ["flax"],
+    "src/matrics/integrations/guarded.py": ["torch"],
+    "src/matrics/integrations/torch.py": ["torch"],
+    "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
 }
-collect_ignore = [path for path, library in NEEDS.items() if importlib.util.find_spec(library) is None]
+collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
