@@ -1,0 +1,116 @@
+"""Counting into one integer tensor by few and fixed operations: what both PyTorch metrics share.
+
+The tensor has a cell for each pair of classes, and a border of guard cells around them for labels out of range. So no
+label has to be looked at, none can be counted wrongly, and what was dropped is a sum over the border.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import array_api_compat.torch as xp
+import torch
+from torch import Tensor
+
+from matrics import _backend, labels
+from matrics.evaluation import check_options, evaluate
+from matrics.integrations.naming import check_names, scalars
+from matrics.metrics.metric import Metric
+from matrics.scoring import resolve
+from matrics.state import ConfusionState
+
+
+class GuardedCounts:
+    """How to count labels of n classes into a flat tensor of (n + 2)² cells.
+
+    Everything here is safe in a graph that CUDA replays: shapes are fixed, nothing waits, and counting is in place.
+    """
+
+    def __init__(self, num_classes: int, *, class_axis: int, threshold: float | None, ignore_index: int | None) -> None:
+        self.num_classes = labels.check_count(num_classes, "num_classes")
+        labels.check_ignore_index(ignore_index)
+        if isinstance(class_axis, bool) or not isinstance(class_axis, int):
+            raise TypeError(f"class_axis: expected an integer, got {class_axis!r}")
+        self.class_axis, self.threshold, self.ignore_index = class_axis, threshold, ignore_index
+        self.side = self.num_classes + 2
+        self._decide(torch.empty((0,) if threshold is not None else (0, num_classes)), 1, -1)  # refuses bad thresholds
+
+    def zeros(self) -> Tensor:
+        """Nothing counted."""
+        return torch.zeros(self.side**2, dtype=torch.int64)
+
+    def add(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> None:
+        """Count labels, or class scores, in place."""
+        _check_labels(y_true, "y_true")
+        if y_pred.is_floating_point():
+            y_pred = self._decide(y_pred, y_true.ndim, self.class_axis)
+        elif self.threshold is not None:
+            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+        else:
+            _check_labels(y_pred, "y_pred")
+        if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
+            raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
+        y_true = y_true.long()
+        bins = _backend.bordered(y_true, y_pred.long(), self.num_classes, xp)
+        # What is left out counts 0: it needs no cell, and is not dropped.
+        ones = torch.ones_like(bins) if self.ignore_index is None else y_true.ne(self.ignore_index).long()
+        counts.scatter_add_(0, bins.reshape(-1), ones.reshape(-1))  # not bincount, whose shape depends on the data
+
+    def matrix(self, counts: Tensor) -> Tensor:
+        """The counts (n, n) of the classes: a view."""
+        return counts.view(self.side, self.side)[1:-1, 1:-1]
+
+    def dropped(self, counts: Tensor) -> Tensor:
+        """How many samples had a label out of range, or a NaN among their scores."""
+        return counts.sum() - self.matrix(counts).sum()
+
+    def state(self, counts: Tensor) -> ConfusionState:
+        """The same as a state."""
+        empty = ConfusionState.zeros(self.num_classes, like=counts)
+        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts))
+
+    def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
+        """The labels that scores are for; out of range where they have a NaN."""
+        predicted: Tensor = labels._decide(
+            scores,
+            self.num_classes,
+            class_axis=class_axis,
+            sample_ndim=sample_ndim,
+            threshold=self.threshold,
+            xp=xp,
+        )
+        return predicted
+
+
+def _check_labels(tensor: Tensor, name: str) -> None:
+    if tensor.is_floating_point() or tensor.is_complex():  # at a tenth of the time
+        labels.check_labels(tensor, name, xp)
+
+
+class Measures:
+    """Which measures are wanted of a matrix, and under which names a logger is to have them."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric],
+        *,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        zero_division: float = math.nan,
+    ) -> None:
+        check_options(zero_division, "nan")
+        self.metrics, self.prefix, self.zero_division = resolve(metrics), prefix, zero_division
+        self.class_names = check_names(class_names, num_classes)
+        # Scored once, which tells the names and refuses at once what cannot be scored.
+        self.keys = tuple(self.score(torch.eye(num_classes, dtype=torch.int64)))
+
+    def score(self, matrix: Tensor) -> dict[str, Tensor]:
+        """All measures of one matrix, as tensors of no axes."""
+        functions = [metric.bind() for metric in self.metrics.values()]  # made anew: they cannot be pickled
+        values = evaluate(matrix, functions, zero_division=self.zero_division, invalid="nan")
+        return scalars(dict(zip(self.metrics, values, strict=True)), self.prefix, self.class_names)
+
+    def __repr__(self) -> str:
+        return f"{list(self.metrics)}, prefix={self.prefix!r}"

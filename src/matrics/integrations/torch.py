@@ -1,0 +1,199 @@
+"""A running confusion matrix for PyTorch: one module for all measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Self, TypeVar
+
+import torch
+from torch import Tensor, distributed
+
+from matrics.integrations.guarded import GuardedCounts, Measures
+from matrics.metrics.metric import Metric
+from matrics.state import ConfusionState
+
+_Module = TypeVar("_Module", bound=torch.nn.Module)
+
+
+class ConfusionMetric(torch.nn.Module):
+    """Count labels on the device, and score their confusion matrix by any measures.
+
+    The state is one integer buffer of fixed size, however many samples are counted: it moves with ``.to``, is part of
+    ``state_dict``, and takes one ``all_reduce``. Counts are exact. Nothing waits for the device: neither ``update`` nor
+    ``compute`` looks at a value (on a GPU, PyTorch's own ``eigvalsh``, on which EVE rests, does). Both compile without
+    a graph break, together with the step around them.
+
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    prefix : str, default ""
+        What the keys of the results begin with, ``"val/"`` for example.
+    class_names : sequence of str, optional
+        Names of the classes, for the keys of values by class; else they are numbers.
+    class_axis : int, default 1
+        Where the classes of scores are: (N, C) or (N, C, ...).
+    threshold : float, optional
+        For two classes: floating predictions are scores of class 1, and those of at least the threshold are 1.
+    ignore_index : int, optional
+        Samples with this true label are left out, and do not count as dropped.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0).
+
+    See Also
+    --------
+    matrics.integrations.torchmetrics.ConfusionMetric : the same for Lightning and torchmetrics.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torch import ConfusionMetric
+    >>> metric = ConfusionMetric(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
+    >>> metric.update(torch.tensor([0, 1, 2, 2]), logits)
+    >>> for name, value in metric.compute().items():
+    ...     print(f"{name:<15}{value:.3f}")
+    val/mcc        0.700
+    val/recall/cat 1.000
+    val/recall/dog 1.000
+    val/recall/owl 0.500
+    """
+
+    counts: Tensor
+
+    def __init__(
+        self,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int = 1,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        zero_division: float = math.nan,
+    ) -> None:
+        super().__init__()
+        self._guarded = GuardedCounts(
+            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index
+        )
+        self.num_classes = self._guarded.num_classes
+        self._measures = Measures(
+            self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
+        )
+        # First what this process has counted since the last sync, then what all processes had counted until then.
+        self.register_buffer("counts", self._guarded.zeros().repeat(2))
+
+    def update(self, y_true: Tensor, y_pred: Tensor) -> None:
+        """Count a batch; labels out of range, and scores with a NaN, are dropped.
+
+        Parameters
+        ----------
+        y_true : tensor of int or bool, shape (N, ...)
+            True labels.
+        y_pred : tensor, shape (N, ...) or (N, C, ...)
+            Integers are labels, floating numbers are class scores (the largest one counts): the dtype decides.
+        """
+        self._guarded.add(self.counts, y_true, y_pred)
+
+    forward = update
+
+    def compute(self) -> dict[str, Tensor]:
+        """All measures of what has been counted, as tensors of no axes on its device, under names for a logger.
+
+        Of several processes, call :meth:`sync` first.
+        """
+        return self._measures.score(self.matrix)
+
+    @property
+    def matrix(self) -> Tensor:
+        """The confusion matrix (n, n): integers, rows are true classes."""
+        return self._guarded.matrix(self._total())
+
+    @property
+    def dropped(self) -> Tensor:
+        """How many samples had a label out of range or a NaN among their scores."""
+        return self._guarded.dropped(self._total())
+
+    @property
+    def state(self) -> ConfusionState:
+        """What has been counted, as a :class:`matrics.ConfusionState`."""
+        return self._guarded.state(self._total())
+
+    def reset(self) -> None:
+        """Forget everything that has been counted."""
+        self.counts.zero_()
+
+    def merge_state(self, *others: ConfusionMetric) -> Self:
+        """Add what others have counted, on whatever device they are; returns the metric itself."""
+        for other in others:
+            if other._guarded.num_classes != self.num_classes:
+                raise ValueError(
+                    f"expected metrics of {self.num_classes} classes, got one of {other._guarded.num_classes}"
+                )
+        for other in others:
+            self.counts += other.counts.to(self.counts.device)
+        return self
+
+    def sync(self, group: distributed.ProcessGroup | None = None) -> Self:
+        """Add up what the processes have counted, by one ``all_reduce``; every process of the group has to call it.
+
+        From then on each process has the counts of all. Counting goes on where it was: what is counted later is added
+        at the next sync, and nothing twice. So after a sync one checkpoint is right for all processes. If a process is
+        gone, this raises within the group's timeout and leaves the counts as they were. Without
+        ``torch.distributed``, there is nothing to do.
+
+        Parameters
+        ----------
+        group : ProcessGroup, optional
+            The processes; by default all.
+
+        Returns
+        -------
+        ConfusionMetric
+            The metric itself, for ``metric.sync().compute()``.
+        """
+        running = distributed.is_available() and distributed.is_initialized()
+        if running and distributed.get_rank(group) >= 0:  # -1: not one of the group
+            own, shared = self.counts.view(2, -1)
+            found = own.clone()  # which a failure may spoil
+            distributed.all_reduce(found, group=group)
+            shared += found
+            own.zero_()
+        return self
+
+    def extra_repr(self) -> str:
+        """What ``print`` shows of the metric."""
+        return f"{self.num_classes}, {self._measures}"
+
+    def _total(self) -> Tensor:
+        own, shared = self.counts.view(2, -1)
+        return own + shared
+
+
+def keep_local(model: _Module) -> _Module:
+    """Make ``DistributedDataParallel`` leave the counts of metrics inside a model to each process.
+
+    It would overwrite all buffers of a model with those of process 0, counts included, at every forward pass. Hand it
+    ``keep_local(model)`` if the model has a :class:`ConfusionMetric` inside; beside the model a metric is safe.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torch import ConfusionMetric, keep_local
+    >>> model = torch.nn.ModuleDict({"net": torch.nn.Linear(4, 3), "metric": ConfusionMetric(3)})
+    >>> keep_local(model) is model
+    True
+    """
+    names = {
+        f"{name}.counts" if name else "counts"
+        for name, module in model.named_modules()
+        if isinstance(module, ConfusionMetric)
+    }
+    names |= set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
+    # The name has an underscore, but is what PyTorch's documentation of DistributedDataParallel tells to use.
+    torch.nn.parallel.DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(model, names)
+    return model

@@ -1,0 +1,193 @@
+"""A running confusion matrix as a torchmetrics metric, for Lightning and for collections: one object, all measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import torch
+import torchmetrics
+from torch import Tensor
+
+from matrics.integrations.guarded import GuardedCounts, Measures
+from matrics.metrics.metric import Metric
+from matrics.state import ConfusionState
+
+
+class ConfusionMetric(torchmetrics.Metric):
+    """Count labels once, and score their confusion matrix by any measures.
+
+    The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
+    and unlike elsewhere in matrics, predictions come first: ``update(preds, target)``.
+
+    In Lightning, ``self.log_dict(metric)`` in a step does all there is to do: values are computed at the end of the
+    epoch, from the counts of all batches and processes, and the metric is reset.
+
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    prefix : str, default ""
+        What the keys of the results begin with, ``"val/"`` for example.
+    class_names : sequence of str, optional
+        Names of the classes, for the keys of values by class; else they are numbers.
+    class_axis : int, default 1
+        Where the classes of scores are: (N, C) or (N, C, ...).
+    threshold : float, optional
+        For two classes: floating predictions are scores of class 1, and those of at least the threshold are 1.
+    ignore_index : int, optional
+        Samples with this true label are left out, and do not count as dropped.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0).
+    **keywords
+        What every torchmetrics metric takes: ``sync_on_compute``, ``process_group``, and so on.
+
+    See Also
+    --------
+    matrics.integrations.torch.ConfusionMetric : the same as a plain module, for loops of your own.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torchmetrics import ConfusionMetric
+    >>> metric = ConfusionMetric(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
+    >>> batch = metric(logits, torch.tensor([0, 1, 2, 2]))  # the values of this batch
+    >>> for name, value in metric.compute().items():  # and of all so far
+    ...     print(f"{name:<15}{value:.3f}")
+    val/mcc        0.700
+    val/recall/cat 1.000
+    val/recall/dog 1.000
+    val/recall/owl 0.500
+    """
+
+    full_state_update = False
+    is_differentiable = False
+
+    def __init__(
+        self,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int = 1,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        zero_division: float = math.nan,
+        **keywords: Any,
+    ) -> None:
+        super().__init__(**keywords)
+        self._guarded = GuardedCounts(
+            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index
+        )
+        self.num_classes = self._guarded.num_classes
+        self._measures = Measures(
+            self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
+        )
+        # A collection shares states that have one name and are equal after the first batch: those that count
+        # differently must not have one name.
+        axis = None if class_axis == 1 else class_axis
+        options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index}
+        self._state = "_".join(["counts", *(f"{key}_{value}" for key, value in options.items() if value is not None)])
+        self._state = self._state.replace(".", "_point_")  # or it would name a module's part
+        self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
+        self._values = torch.nn.ModuleList(_Value(self, key) for key in self._measures.keys)
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Count a batch; labels out of range, and scores with a NaN, are dropped.
+
+        Parameters
+        ----------
+        preds : tensor, shape (N, ...) or (N, C, ...)
+            Integers are labels, floating numbers are class scores (the largest one counts): the dtype decides.
+        target : tensor of int or bool, shape (N, ...)
+            True labels.
+        """
+        counts = self._counts
+        if counts.is_inference() and not torch.is_inference_mode_enabled():  # made by a reset there
+            counts = counts.clone()
+            setattr(self, self._state, counts)
+        self._guarded.add(counts, target, preds)
+
+    def compute(self) -> dict[str, Tensor]:
+        """All measures of what all processes have counted, as tensors of no axes, under names for a logger."""
+        return self._measures.score(self.matrix)
+
+    @property
+    def matrix(self) -> Tensor:
+        """The confusion matrix (n, n) of this process: integers, rows are true classes.
+
+        That of all processes is there within ``with metric.sync_context():``.
+        """
+        return self._guarded.matrix(self._counts)
+
+    @property
+    def dropped(self) -> Tensor:
+        """How many samples had a label out of range or a NaN among their scores, likewise."""
+        return self._guarded.dropped(self._counts)
+
+    @property
+    def state(self) -> ConfusionState:
+        """What has been counted, as a :class:`matrics.ConfusionState`, likewise."""
+        return self._guarded.state(self._counts)
+
+    def items(self) -> list[tuple[str, torchmetrics.Metric]]:
+        """Each value as a metric of its own, under its name: what Lightning's ``self.log_dict(metric)`` asks for."""
+        return list(zip(self._measures.keys, self._values, strict=True))
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
+        """Counts stay integers: nothing happens."""
+        return self
+
+    @property
+    def _counts(self) -> Tensor:
+        counts: Tensor = getattr(self, self._state)
+        return counts
+
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        super()._load_from_state_dict(*arguments)
+        setattr(self, self._state, self._counts.clone())  # or counting would change what was loaded
+
+    def __repr__(self) -> str:
+        return f"ConfusionMetric({self.num_classes}, {self._measures})"
+
+
+class _Value(torchmetrics.Metric):
+    """One value of a metric that has many. It has no state: it is counted, computed and reset with its metric."""
+
+    full_state_update = False
+
+    def __init__(self, metric: ConfusionMetric, key: str) -> None:
+        super().__init__(sync_on_compute=False, compute_with_cache=False)
+        self.__dict__["_metric"] = metric  # not as a module: each would be within the other
+        self._key = key
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Count a batch, for all values."""
+        self._metric.update(preds, target)
+
+    def compute(self) -> Tensor:
+        """The value; all of them are computed at once, the first time that one is asked for."""
+        return self._metric.compute()[self._key]
+
+    def reset(self) -> None:
+        """Forget everything that has been counted, for all values."""
+        self._metric.reset()
+
+    @property
+    def update_called(self) -> bool:
+        """Whether the metric has counted anything."""
+        return bool(self._metric.update_called)
+
+    @property
+    def _forward_cache(self) -> Tensor | None:
+        batch = self._metric._forward_cache
+        return None if batch is None else batch[self._key]
+
+    @_forward_cache.setter
+    def _forward_cache(self, value: Any) -> None:
+        """Nothing: it is the metric's."""

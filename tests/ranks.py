@@ -1,0 +1,174 @@
+"""What each process of test_distributed.py does. Processes import this file, and so it imports no test."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import timedelta
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import distributed
+from torch.nn.parallel import DistributedDataParallel
+
+from matrics.integrations.torch import ConfusionMetric, keep_local
+
+CLASSES = 5
+SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
+TIMEOUT = 2  # seconds that a group waits for a process that is gone
+
+
+def run(name: str, world: int, folder: Path) -> list[Any]:
+    """What the function of this name gives in each process; None for one that died. A process that hangs is killed."""
+    context = get_context("forkserver")  # imports what takes seconds once, and forks before there are threads
+    context.set_forkserver_preload(["ranks", "torch._dynamo", "matrics.integrations.torchmetrics"])
+    processes = [context.Process(target=_start, args=(name, rank, world, str(folder))) for rank in range(world)]
+    for process in processes:
+        process.start()
+    until = time.monotonic() + 100
+    for process in processes:
+        process.join(max(0, until - time.monotonic()))
+    hung = [process for process in processes if process.is_alive()]
+    for process in hung:
+        process.kill()
+    assert not hung, f"{len(hung)} of {world} processes hang"
+    files = [folder / f"{rank}.pt" for rank in range(world)]
+    return [torch.load(file) if file.exists() else None for file in files]
+
+
+def _start(name: str, rank: int, world: int, folder: str) -> None:
+    torch.set_num_threads(1)
+    distributed.init_process_group(
+        "gloo",
+        init_method=f"file://{folder}/store",
+        rank=rank,
+        world_size=world,
+        timeout=timedelta(seconds=TIMEOUT if name in ("dies", "never_comes") else 60),
+    )
+    result = globals()[name](rank)
+    torch.save(result, Path(folder, f"{rank}.pt"))
+    if name not in ("dies", "never_comes"):
+        distributed.barrier()
+        distributed.destroy_process_group()
+
+
+def batches(rank: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Labels and scores of a process; a few labels are out of range."""
+    random = torch.Generator().manual_seed(rank)
+    return [
+        (torch.randint(-1, CLASSES, (size,), generator=random), torch.randn((size, CLASSES), generator=random))
+        for size in SIZES[rank]
+    ]
+
+
+def count(rank: int) -> dict[str, Any]:
+    """Counts, syncs twice, counts on, syncs again."""
+    metric = ConfusionMetric(CLASSES, "mcc, recall:class", prefix="val/")
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    own = metric.matrix
+    first = metric.sync().matrix
+    values, dropped = metric.compute(), metric.dropped
+    again = metric.sync().sync().matrix
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    return {
+        "own": own,
+        "first": first,
+        "values": values,
+        "dropped": dropped,
+        "again": again,
+        "later": metric.sync().matrix,
+    }
+
+
+def resume(rank: int) -> torch.Tensor:
+    """Process 0 saves after a sync, all load that and go on."""
+    metric = ConfusionMetric(CLASSES)
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    saved = [metric.sync().state_dict()]
+    distributed.broadcast_object_list(saved, src=0)
+    resumed = ConfusionMetric(CLASSES)
+    resumed.load_state_dict(saved[0])
+    for labels, scores in batches(rank):
+        resumed.update(labels, scores)
+    return resumed.sync().matrix
+
+
+def groups(rank: int) -> torch.Tensor:
+    """Two groups of two, of which process 0 and 1, then 2 and 3, sync."""
+    pairs = [distributed.new_group([0, 1]), distributed.new_group([2, 3])]
+    metric = ConfusionMetric(CLASSES)
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    for pair in pairs:
+        metric.sync(pair)
+    return metric.matrix
+
+
+class Model(torch.nn.Module):
+    """A model that counts for itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(CLASSES, CLASSES)
+        self.metric = ConfusionMetric(CLASSES)
+
+    def forward(self, labels: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """The loss."""
+        self.metric.update(labels, scores)
+        return torch.nn.functional.cross_entropy(self.layer(scores), labels.clamp(0))
+
+
+def inside(rank: int) -> dict[str, torch.Tensor]:
+    """A metric inside the model, where DistributedDataParallel overwrites buffers unless told not to."""
+    result = {}
+    for name, model in {"kept": keep_local(Model()), "plain": Model()}.items():
+        parallel = DistributedDataParallel(model)
+        for labels, scores in batches(rank)[:2]:
+            parallel(labels, scores).backward()
+        result[name] = model.metric.sync().matrix
+    return result
+
+
+def torchmetrics(rank: int) -> dict[str, Any]:
+    """The other metric, which torchmetrics syncs."""
+    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+
+    metric = Torchmetric(CLASSES, "mcc, recall:class", prefix="val/")
+    for labels, scores in batches(rank):
+        metric.update(scores, labels)
+    own, values = metric.matrix, metric.compute()
+    with metric.sync_context():
+        together = metric.matrix
+    return {"own": own, "values": values, "together": together, "after": metric.matrix}
+
+
+def dies(rank: int) -> Any:
+    """The last process is gone before the sync."""
+    if rank == distributed.get_world_size() - 1:
+        os._exit(7)
+    return _try_to_sync(rank)
+
+
+def never_comes(rank: int) -> Any:
+    """The last process lives, but does not sync while the others wait."""
+    if rank == distributed.get_world_size() - 1:
+        time.sleep(2 * TIMEOUT)
+        return None
+    return _try_to_sync(rank)
+
+
+def _try_to_sync(rank: int) -> tuple[str, bool]:
+    metric = ConfusionMetric(CLASSES)
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    before = metric.state_dict()["counts"].clone()
+    try:
+        metric.sync()
+    except RuntimeError as error:
+        return str(error), torch.equal(before, metric.counts)
+    return "", False

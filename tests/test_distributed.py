@@ -1,0 +1,88 @@
+"""Several processes count as one: gloo on the CPU, ragged last batches, a process without data, one that dies."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+@pytest.fixture
+def ranks(torch: Any) -> Any:
+    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+        pytest.skip("PyTorch without gloo")
+    return importlib.import_module("ranks")
+
+
+def matrix_of(ranks: Any, members: range = range(4), first: int | None = None) -> np.ndarray:
+    """What one process counts that has all the data, sample by sample."""
+    cm = np.zeros((ranks.CLASSES, ranks.CLASSES), np.int64)
+    for rank in members:
+        for labels, scores in ranks.batches(rank)[:first]:
+            for label, row in zip(labels.tolist(), scores.numpy(), strict=True):
+                if label >= 0:
+                    cm[label, row.argmax()] += 1
+    return cm
+
+
+def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
+    results = ranks.run("count", 4, tmp_path)
+    expected = matrix_of(ranks)
+    scores = matrics.score(expected, "mcc, recall:class")
+    samples = sum(map(sum, ranks.SIZES))
+    for rank, result in enumerate(results):
+        np.testing.assert_array_equal(result["own"], matrix_of(ranks, range(rank, rank + 1)))
+        np.testing.assert_array_equal(result["first"], expected)
+        np.testing.assert_array_equal(result["again"], expected)  # nothing is counted twice
+        np.testing.assert_array_equal(result["later"], 2 * expected)
+        assert result["dropped"] == samples - expected.sum() > 0
+        assert result["values"]["val/mcc"] == scores["mcc"]
+        assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
+
+
+def test_one_checkpoint_for_all(ranks: Any, tmp_path: Path) -> None:
+    for result in ranks.run("resume", 4, tmp_path):
+        np.testing.assert_array_equal(result, 2 * matrix_of(ranks))
+
+
+def test_groups(ranks: Any, tmp_path: Path) -> None:
+    results = ranks.run("groups", 4, tmp_path)
+    for rank, result in enumerate(results):
+        np.testing.assert_array_equal(result, matrix_of(ranks, range(2) if rank < 2 else range(2, 4)))
+
+
+def test_metric_inside_a_parallel_model(ranks: Any, tmp_path: Path) -> None:
+    """Without keep_local the buffers of process 0 overwrite the others': this is what it is for."""
+    expected = matrix_of(ranks, range(2), 2)
+    for result in ranks.run("inside", 2, tmp_path):
+        np.testing.assert_array_equal(result["kept"], expected)
+        assert (result["plain"].numpy() != expected).any()
+
+
+def test_torchmetrics(ranks: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torchmetrics")
+    expected = matrix_of(ranks)
+    scores = matrics.score(expected, "mcc, recall:class")
+    for rank, result in enumerate(ranks.run("torchmetrics", 4, tmp_path)):
+        np.testing.assert_array_equal(result["own"], matrix_of(ranks, range(rank, rank + 1)))
+        np.testing.assert_array_equal(result["together"], expected)
+        np.testing.assert_array_equal(result["after"], result["own"])
+        assert result["values"]["val/mcc"] == scores["mcc"]
+        assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
+
+
+@pytest.mark.parametrize("how", ["dies", "never_comes"])
+def test_a_lost_process_raises(ranks: Any, tmp_path: Path, how: str) -> None:
+    """Within the group's timeout: run() finds those that hang."""
+    *others, lost = ranks.run(how, 4, tmp_path)
+    assert lost is None
+    for message, unchanged in others:
+        assert message
+        assert unchanged

@@ -1,0 +1,393 @@
+"""ConfusionMetric for PyTorch: what it counts, what it says, and that nothing waits, breaks a graph or grows."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+RANDOM = np.random.default_rng(0)
+NAMES = ["cat", "dog", "owl"]
+
+
+@pytest.fixture
+def integration(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
+    return importlib.import_module("matrics.integrations.torch")
+
+
+@pytest.fixture
+def make(integration: Any) -> Any:
+    return integration.ConfusionMetric
+
+
+def by_hand(y_true: np.ndarray, y_pred: np.ndarray, n: int, ignore: int | None = None) -> tuple[np.ndarray, int]:
+    """The matrix, and how many are dropped, pair by pair."""
+    cm, dropped = np.zeros((n, n), np.int64), 0
+    for true, pred in zip(y_true.ravel().astype(object), y_pred.ravel().astype(object), strict=True):
+        if true == ignore:
+            continue
+        if 0 <= true < n and 0 <= pred < n:
+            cm[int(true), int(pred)] += 1
+        else:
+            dropped += 1
+    return cm, dropped
+
+
+# What is counted ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "bool"])
+@pytest.mark.parametrize("shape", [(), (0,), (50,), (2, 5, 7)])
+def test_labels(torch: Any, make: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    low = -2 if dtype.startswith("int") else 0
+    labels = RANDOM.integers(low, 6, (2, *shape)).astype(dtype)
+    metric = make(4)
+    for _ in range(2):
+        metric.update(*torch.from_numpy(labels))
+    cm, dropped = by_hand(*labels, 4)
+    np.testing.assert_array_equal(metric.matrix, 2 * cm)
+    assert metric.dropped == 2 * dropped
+
+
+def test_extreme_labels(torch: Any, make: Any) -> None:
+    """None of them lands in a cell, or outside the buffer."""
+    metric = make(3)
+    limits = torch.iinfo(torch.int64)
+    metric.update(torch.tensor([limits.min, limits.max, 1, 2]), torch.tensor([0, 1, limits.max, limits.min]))
+    metric.update(torch.tensor([2**64 - 1, 1], dtype=torch.uint64), torch.tensor([0, 1]))
+    assert metric.matrix.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert metric.dropped == 5
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize(("shape", "axis"), [((40,), 1), ((40,), -1), ((3, 6, 5), 1), ((3, 6, 5), -1), ((3, 6), 0)])
+def test_class_scores(torch: Any, make: Any, dtype: str, shape: tuple[int, ...], axis: int) -> None:
+    scores = RANDOM.normal(size=(*shape, 4)).astype(np.float32)
+    labels = RANDOM.integers(-1, 4, shape)
+    spoiled = RANDOM.random(shape) < 0.1
+    scores[spoiled, 2] = np.nan
+    predicted = torch.from_numpy(scores).to(getattr(torch, dtype))
+    expected = np.where(spoiled, -1, predicted.double().numpy().argmax(-1))
+    metric = make(4, class_axis=axis)
+    metric.update(torch.from_numpy(labels), predicted.movedim(-1, axis).requires_grad_())
+    cm, dropped = by_hand(labels, expected, 4)
+    np.testing.assert_array_equal(metric.matrix, cm)
+    assert metric.dropped == dropped > 0
+    assert not metric.matrix.requires_grad
+
+
+def test_first_of_equal_scores(torch: Any, make: Any) -> None:
+    metric = make(3)
+    metric.update(torch.tensor([0, 1]), torch.tensor([[1.0, 1.0, 1.0], [-torch.inf, 2.0, 2.0]]))
+    assert metric.matrix.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_threshold(torch: Any, make: Any) -> None:
+    metric = make(2, threshold=0.5)
+    metric.update(torch.tensor([[0, 1], [1, 1]]), torch.tensor([[0.5, 0.49], [torch.nan, 0.9]]))
+    assert metric.matrix.tolist() == [[0, 1], [1, 1]]
+    assert metric.dropped == 1
+
+
+@pytest.mark.parametrize(("ignore", "dtype"), [(-1, "int64"), (255, "uint8"), (-1, "uint8"), (1, "int32")])
+def test_ignored_samples_are_not_dropped(torch: Any, make: Any, ignore: int, dtype: str) -> None:
+    y_true = RANDOM.choice([0, 1, 2, 7, 255 if dtype == "uint8" else -1], 60).astype(dtype)
+    y_pred = RANDOM.integers(0, 4, 60)
+    metric = make(3, ignore_index=ignore)
+    metric.update(torch.from_numpy(y_true), torch.from_numpy(y_pred))
+    cm, dropped = by_hand(y_true, y_pred, 3, ignore)
+    np.testing.assert_array_equal(metric.matrix, cm)
+    assert metric.dropped == dropped > 0
+
+
+def test_counts_are_exact(torch: Any, make: Any) -> None:
+    """Beyond 2**24, where float32 stops, and 2**31, where int32 does."""
+    metric = make(2)
+    labels = torch.zeros(3, dtype=torch.int64)
+    for size in (2**24, 2**31, 2**53):
+        metric.reset()
+        metric.update(labels[:1], labels[:1])
+        metric.counts *= size
+        metric.update(labels, labels)
+        assert metric.matrix[0, 0] == size + 3
+
+
+def test_state(torch: Any, make: Any) -> None:
+    metric = make(3)
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(-1, 3, (2, 50)))
+    metric.update(y_true, y_pred)
+    expected = matrics.ConfusionState.zeros(3, like=y_true).update(y_true, y_pred)
+    for ours, theirs in zip(metric.state, expected, strict=True):
+        assert torch.equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    assert (metric.state + expected).matrix.sum() == 2 * metric.matrix.sum()
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+def test_refused_batches(torch: Any, make: Any) -> None:
+    labels, scores = torch.zeros(4, dtype=torch.int64), torch.zeros((4, 3))
+    for arguments, error, said in [
+        ((labels, labels[:, None]), ValueError, r"\(4,\).*\(4, 1\)"),
+        ((labels, labels[:3]), ValueError, r"\(4,\).*\(3,\)"),
+        ((labels.float(), labels), TypeError, "y_true.*float32"),
+        ((labels, labels.to(torch.complex64)), TypeError, "y_pred.*complex64"),
+        ((labels, scores[:, :2]), ValueError, "num_classes=3"),
+        ((labels, scores.T), ValueError, "num_classes=3"),
+        ((labels, scores[:, 0]), ValueError, "threshold="),
+        ((labels[:3], scores), ValueError, r"\(3,\).*\(4,"),
+    ]:
+        metric = make(3)
+        with pytest.raises(error, match=said):
+            metric.update(*arguments)
+        assert metric.matrix.sum() == metric.dropped == 0
+    with pytest.raises(TypeError, match="threshold"):
+        make(2, threshold=0.5).update(labels, labels)
+
+
+def test_refused_options(make: Any) -> None:
+    for options, error in [
+        ({"num_classes": 0}, ValueError),
+        ({"metrics": "no_such"}, ValueError),
+        ({"metrics": []}, ValueError),
+        ({"threshold": 0.5}, ValueError),
+        ({"num_classes": 2, "threshold": float("nan")}, ValueError),
+        ({"num_classes": 2, "threshold": "half"}, ValueError),
+        ({"ignore_index": 0.5}, ValueError),
+        ({"class_axis": 0.5}, TypeError),
+        ({"zero_division": "zero"}, TypeError),
+        ({"class_names": ["a", "b"]}, ValueError),
+        ({"class_names": "abc"}, TypeError),
+        ({"prefix": None}, TypeError),
+    ]:
+        with pytest.raises(error):
+            make(**{"num_classes": 3, **options})
+
+
+# What is said ---------------------------------------------------------------------------------------------------------
+
+
+def test_values_for_a_logger(torch: Any, make: Any) -> None:
+    specs = ["mcc", "iou:class", "f1", "fbeta(beta=2):weighted", "mcc:one_vs_rest"]
+    metric = make(3, specs, prefix="val/", class_names=NAMES)
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(0, 3, (2, 50)))
+    metric.update(y_true, y_pred)
+    values = metric.compute()
+    expected = matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=3), specs)
+    assert list(values) == [
+        "val/mcc",
+        *(f"val/iou/{name}" for name in NAMES),
+        "val/f1",
+        "val/fbeta(beta=2):weighted",
+        *(f"val/mcc/{name}" for name in NAMES),
+    ]
+    for value in values.values():
+        assert type(value) is torch.Tensor
+        assert value.ndim == 0
+    flat = torch.cat([value.reshape(-1) for value in expected.values()])
+    assert torch.equal(torch.stack(list(values.values())), flat)
+    assert list(make(3, "recall:class").compute()) == ["recall/0", "recall/1", "recall/2"]
+
+
+def test_zero_division(make: Any) -> None:
+    assert np.isnan(float(make(3, "mcc").compute()["mcc"]))
+    assert make(3, "mcc", zero_division=0).compute()["mcc"] == 0
+
+
+def test_repr(make: Any) -> None:
+    assert repr(make(3, "mcc, f1", prefix="val/")) == "ConfusionMetric(3, ['mcc', 'f1'], prefix='val/')"
+
+
+# State ----------------------------------------------------------------------------------------------------------------
+
+
+def test_buffer(torch: Any, make: Any) -> None:
+    """One buffer, which moves, is saved and resumed, and stays what it is when a model becomes half."""
+    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(3)})
+    metric = model["metric"]
+    assert [name for name, _ in metric.named_buffers()] == ["counts"]
+    y_true, y_pred = torch.from_numpy(RANDOM.integers(-1, 3, (2, 50)))
+    metric.update(y_true, y_pred)
+    counts = metric.counts.clone()
+    saved = pickle.loads(pickle.dumps(model.state_dict()))
+    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(3)})
+    other.load_state_dict(saved)
+    assert torch.equal(other["metric"].counts, counts)
+    for twin in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+        assert torch.equal(twin.counts, counts)
+        twin.update(y_true, y_pred)
+        assert torch.equal(twin.matrix, 2 * metric.matrix)
+        assert list(twin.compute()) == list(metric.compute())
+    model.half()
+    assert metric.counts.dtype == torch.int64
+    assert metric.to("meta").matrix.device.type == "meta"
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        make(4).load_state_dict(saved | {"counts": counts}, strict=False)
+
+
+def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
+    parts = [make(3) for _ in range(3)]
+    labels = torch.from_numpy(RANDOM.integers(-1, 3, (3, 2, 50)))
+    for part, pair in zip(parts, labels, strict=True):
+        part.update(*pair)
+    whole = make(3)
+    whole.update(labels[:, 0], labels[:, 1])
+    first, *others = parts
+    assert first.merge_state(*others) is first
+    assert torch.equal(first.counts, whole.counts)
+    assert first.sync() is first  # there is nobody else
+    assert torch.equal(first.counts, whole.counts)
+    with pytest.raises(ValueError, match=r"3 classes.*4"):
+        first.merge_state(whole, make(4))
+    assert torch.equal(first.counts, whole.counts)
+    place = first.counts.data_ptr()
+    first.reset()
+    assert first.matrix.sum() == first.dropped == 0
+    assert first.counts.data_ptr() == place
+
+
+# No looking, no breaking, no growing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"ignore_index": -1}, {"num_classes": 2, "threshold": 0.5}])
+def test_nothing_looks_at_values(torch: Any, make: Any, options: dict[str, Any]) -> None:
+    """The whole update and compute, on fake tensors and on "meta"; of all measures, but for those of SciPy."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    options = {"num_classes": 3, **options}
+    n = options["num_classes"]
+    metric = make(metrics=["all", "recall:class"], **options)
+    has_threshold = "threshold" in options
+
+    def work(labels: Any, scores: Any) -> dict[str, Any]:
+        if not has_threshold:
+            metric.update(labels, labels)
+        metric.update(labels, scores[:, 0] if has_threshold else scores)
+        assert metric.dropped.ndim == 0
+        return metric.compute()
+
+    labels, scores = torch.zeros(8, dtype=torch.int64), torch.zeros((8, n))
+    metric.to("meta")
+    values = work(labels.to("meta"), scores.to("meta"))
+    assert {(value.device.type, value.ndim) for value in values.values()} == {("meta", 0)}
+    metric = make(metrics=["all", "recall:class"], **options)
+    with FakeTensorMode() as mode:
+        metric.counts = mode.from_tensor(metric.counts)
+        values = work(mode.from_tensor(labels), mode.from_tensor(scores))
+        assert {value.ndim for value in values.values()} == {0}
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
+def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str) -> None:
+    """The loss and the counting of a step are one graph, which is compiled once."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(6, 3)
+    metric, plain = make(3, "mcc", ignore_index=-1), make(3, "mcc", ignore_index=-1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def loss(features: Any, labels: Any) -> Any:
+        logits = model(features)
+        metric.update(labels, logits)
+        metric.update(labels, logits.argmax(1))
+        return torch.nn.functional.cross_entropy(logits, labels, ignore_index=-1)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(loss, fullgraph=True, backend=backend)
+    for step in range(6):
+        features, labels = torch.randn(16, 6), torch.randint(-1, 3, (16,))
+        with torch.no_grad():
+            logits = model(features)
+            plain.update(labels, logits)
+            plain.update(labels, logits)
+        with torch._dynamo.config.patch(error_on_recompile=step > 0):
+            value = compiled(features, labels)
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        if step == 3:
+            metric.reset()
+            plain.reset()
+        assert torch.equal(metric.counts, plain.counts)
+    assert metric.matrix.sum() > 0
+
+
+def test_compute_compiles(torch: Any, make: Any) -> None:
+    metric = make(3, "core, recall:class", prefix="val/")
+    metric.update(*torch.from_numpy(RANDOM.integers(0, 3, (2, 50))))
+    torch._dynamo.reset()
+    values = torch.compile(metric.compute, fullgraph=True, backend="aot_eager")()
+    for name, value in metric.compute().items():
+        torch.testing.assert_close(values[name], value, rtol=1e-12, atol=1e-12)
+
+
+def test_contexts(torch: Any, make: Any) -> None:
+    """Neither autocast nor inference mode changes anything, and counting goes on after them."""
+    labels, features = torch.randint(0, 3, (50,)), torch.randn(50, 4)
+    layer = torch.nn.Linear(4, 3)
+    metric = make(3)
+    contexts = [
+        torch.autocast("cpu", dtype=torch.bfloat16),
+        torch.inference_mode(),
+        torch.no_grad(),
+        torch.enable_grad(),
+    ]
+    for times, context in enumerate(contexts, 1):
+        with context:
+            logits = layer(features)
+            metric.update(labels, logits)
+            values = metric.compute()
+        assert metric.matrix.sum() == 50 * times
+        expected = matrics.score(metric.matrix, "core")
+        assert all(torch.equal(values[name], value) for name, value in expected.items())
+        metric.merge_state(make(3))
+
+
+# On a GPU -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cuda(torch: Any) -> Any:
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    return torch.device("cuda")
+
+
+def test_nothing_waits_for_a_gpu(torch: Any, make: Any, cuda: Any) -> None:
+    specs = [spec for spec in matrics.list_metrics("all") if spec not in matrics.list_metrics("spectral")]
+    metric = make(4, specs, ignore_index=-1).to(cuda)
+    labels, scores = torch.randint(-2, 6, (1000,), device=cuda), torch.randn((1000, 4), device=cuda)
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        metric.update(labels, scores)
+        metric.update(labels, labels)
+        values = metric.compute()
+        metric.reset()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert all(value.is_cuda for value in values.values())
+
+
+def test_cuda_graph(torch: Any, make: Any, cuda: Any) -> None:
+    metric, plain = make(4).to(cuda), make(4)
+    labels, scores = torch.randint(0, 4, (1000,), device=cuda), torch.randn((1000, 4), device=cuda)
+    metric.update(labels, scores)  # warms up
+    metric.reset()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        metric.update(labels, scores)
+    metric.reset()
+    for _ in range(3):
+        labels.copy_(torch.randint(0, 4, (1000,)))
+        graph.replay()
+        plain.update(labels.cpu(), scores.cpu())
+    assert torch.equal(metric.counts.cpu(), plain.counts)
