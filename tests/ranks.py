@@ -20,11 +20,11 @@ SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each proce
 TIMEOUT = 2  # seconds that a group waits for a process that is gone
 
 
-def run(name: str, world: int, folder: Path) -> list[Any]:
+def run(name: str, world: int, folder: Path, *given: Any) -> list[Any]:
     """What the function of this name gives in each process; None for one that died. A process that hangs is killed."""
     context = get_context("forkserver")  # imports what takes seconds once, and forks before there are threads
     context.set_forkserver_preload(["ranks", "torch._dynamo", "matrics.integrations.torchmetrics"])
-    processes = [context.Process(target=_start, args=(name, rank, world, str(folder))) for rank in range(world)]
+    processes = [context.Process(target=_start, args=(name, rank, world, str(folder), *given)) for rank in range(world)]
     for process in processes:
         process.start()
     until = time.monotonic() + 100
@@ -38,7 +38,7 @@ def run(name: str, world: int, folder: Path) -> list[Any]:
     return [torch.load(file) if file.exists() else None for file in files]
 
 
-def _start(name: str, rank: int, world: int, folder: str) -> None:
+def _start(name: str, rank: int, world: int, folder: str, *given: Any) -> None:
     torch.set_num_threads(1)
     distributed.init_process_group(
         "gloo",
@@ -47,7 +47,7 @@ def _start(name: str, rank: int, world: int, folder: str) -> None:
         world_size=world,
         timeout=timedelta(seconds=TIMEOUT if name in ("dies", "never_comes") else 60),
     )
-    result = globals()[name](rank)
+    result = globals()[name](rank, *given)
     torch.save(result, Path(folder, f"{rank}.pt"))
     if name not in ("dies", "never_comes"):
         distributed.barrier()
@@ -132,6 +132,17 @@ def inside(rank: int) -> dict[str, torch.Tensor]:
             parallel(labels, scores).backward()
         result[name] = model.metric.sync().matrix
     return result
+
+
+def handed(rank: int, metrics: list[Any]) -> list[torch.Tensor]:
+    """Metrics made by the parent, whose tensors PyTorch hands to processes in memory that they share."""
+    plain, torchmetric = metrics
+    for labels, scores in batches(rank):
+        plain.update(labels, scores)
+        torchmetric.update(scores, labels)
+    distributed.barrier()
+    with torchmetric.sync_context():
+        return [plain.sync().matrix, torchmetric.matrix.clone()]
 
 
 def torchmetrics(rank: int) -> dict[str, Any]:

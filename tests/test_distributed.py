@@ -78,6 +78,16 @@ def test_torchmetrics(ranks: Any, tmp_path: Path) -> None:
         assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
 
 
+def test_metrics_made_by_the_parent(ranks: Any, tmp_path: Path) -> None:
+    """Their tensors come in shared memory, as under torch.multiprocessing.spawn; each process counts for itself."""
+    pytest.importorskip("torchmetrics")
+    torchmetrics = importlib.import_module("matrics.integrations.torchmetrics")
+    metrics = [ranks.ConfusionMetric(ranks.CLASSES), torchmetrics.ConfusionMetric(ranks.CLASSES)]
+    for result in ranks.run("handed", 4, tmp_path, metrics):
+        for matrix in result:
+            np.testing.assert_array_equal(matrix, matrix_of(ranks))
+
+
 @pytest.mark.parametrize("how", ["dies", "never_comes"])
 def test_a_lost_process_raises(ranks: Any, tmp_path: Path, how: str) -> None:
     """Within the group's timeout: run() finds those that hang."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import torch
 from torch import Tensor, distributed
@@ -168,6 +168,11 @@ class ConfusionMetric(torch.nn.Module):
     def extra_repr(self) -> str:
         """What ``print`` shows of the metric."""
         return f"{self.num_classes}, {self._measures}"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take counts of its own: what PyTorch hands to another process is memory that both would write to."""
+        super().__setstate__(state)
+        self.counts = self.counts.clone()
 
     def _total(self) -> Tensor:
         own, shared = self.counts.view(2, -1)

@@ -148,6 +148,11 @@ class ConfusionMetric(torchmetrics.Metric):
         counts: Tensor = getattr(self, self._state)
         return counts
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        # PyTorch hands tensors to other processes (spawn) in memory that all would write to.
+        setattr(self, self._state, self._counts.clone())
+
     def _load_from_state_dict(self, *arguments: Any) -> None:
         super()._load_from_state_dict(*arguments)
         setattr(self, self._state, self._counts.clone())  # or counting would change what was loaded
