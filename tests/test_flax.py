@@ -118,6 +118,8 @@ def test_labels_scores_and_what_is_left_out(nnx: Any, jax_backend: Any) -> None:
 
 def test_merge_and_checkpoint(nnx: Any) -> None:
     """Metrics and states add up; what is split from a metric and put into another is bit-equal."""
+    import jax
+
     parts = [make(3, "accuracy"), make(3, "accuracy")]
     for part, rows in zip(parts, (slice(0, 2), slice(2, 5)), strict=True):
         part.update(LABELS[rows], LOGITS[rows])
@@ -129,6 +131,8 @@ def test_merge_and_checkpoint(nnx: Any) -> None:
     nnx.update(resumed, nnx.state(whole))
     for leaf, same in zip(resumed.state, whole.state, strict=True):
         np.testing.assert_array_equal(leaf, same)
+    # An array without elements would be refused by Orbax.
+    assert all(leaf.size for leaf in jax.tree.leaves(nnx.state(whole)))
 
 
 def test_refused(nnx: Any) -> None:

@@ -83,17 +83,20 @@ class ConfusionMetric(nnx.Metric):
         self.zero_division = zero_division
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
-        self.carried = nnx.metrics.MetricState(state.carried)
+        # With 64-bit integers it has no elements, which Orbax would refuse to save.
+        self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
 
     @property
     def state(self) -> ConfusionState:
         """What has been counted: a pytree for ``psum``, with the matrix and the number of dropped samples."""
-        return ConfusionState(self.counts[...], self.dropped[...], self.carried[...])
+        carried = jnp.zeros((0, 0), self.dropped.dtype) if self.carried is None else self.carried[...]
+        return ConfusionState(self.counts[...], self.dropped[...], carried)
 
     def _keep(self, state: ConfusionState) -> None:
         self.counts[...] = state.counts
         self.dropped[...] = state.dropped
-        self.carried[...] = state.carried
+        if self.carried is not None:
+            self.carried[...] = state.carried
 
     def reset(self) -> None:
         """Forget all batches, in place."""
