@@ -138,6 +138,8 @@ def test_refused_batches(torch: Any, make: Any) -> None:
         ((labels, labels[:, None]), ValueError, r"\(4,\).*\(4, 1\)"),
         ((labels, labels[:3]), ValueError, r"\(4,\).*\(3,\)"),
         ((labels.float(), labels), TypeError, "y_true.*float32"),
+        ((labels, labels.numpy()), TypeError, "y_pred ndarray"),
+        ((labels.tolist(), labels), TypeError, "y_true list"),
         ((labels, labels.to(torch.complex64)), TypeError, "y_pred.*complex64"),
         ((labels, scores[:, :2]), ValueError, "num_classes=3"),
         ((labels, scores.T), ValueError, "num_classes=3"),

@@ -42,6 +42,8 @@ class GuardedCounts:
 
     def add(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> None:
         """Count labels, or class scores, in place."""
+        if not (isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
+            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_pred {type(y_pred).__name__}")
         _check_labels(y_true, "y_true")
         if y_pred.is_floating_point():
             y_pred = self._decide(y_pred, y_true.ndim, self.class_axis)
