@@ -38,19 +38,19 @@ def strict(session: nox.Session) -> None:
 @nox.session
 def torch(session: nox.Session) -> None:
     """PyTorch."""
-    one_backend(session, "torch,torch-grad", TORCH)
+    one_backend(session, "torch,torch-grad", TORCH, "torchmetrics", "lightning", "scikit-learn")
 
 
 @nox.session
 def jax(session: nox.Session) -> None:
     """JAX as it comes: 32-bit."""
-    one_backend(session, "jax", "jax")
+    one_backend(session, "jax", "jax", "flax", "scikit-learn")
 
 
 @nox.session
 def jax_x64(session: nox.Session) -> None:
     """JAX with 64-bit numbers."""
-    one_backend(session, "jax-x64", "jax")
+    one_backend(session, "jax-x64", "jax", "flax", "scikit-learn")
 
 
 @nox.session
@@ -98,6 +98,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/run.py", *session.posargs)
     session.run("python", "benchmarks/catalogue.py")
     session.run("python", "benchmarks/backends.py")
+    session.run("python", "benchmarks/training.py")
 
 
 BARE = """

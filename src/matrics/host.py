@@ -16,8 +16,8 @@ from matrics.margins import margin
 from matrics.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
-# are some twenty. Both were the best or near it for every n on the machines tried. Of the whole catalogue a thread holds
-# some thirty times as much as the cells of a block.
+# are some twenty. Both were the best or near it for every n on the machines tried. For the whole catalogue a thread
+# holds some thirty times as much as the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.

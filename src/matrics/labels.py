@@ -60,7 +60,7 @@ def count_labels(
                 f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got {said(arrays)}"
             )
     if has_scores:
-        y_pred = _decide(y_pred, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, xp=xp)
+        y_pred = decide(y_pred, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, xp=xp)
     y_true, y_pred, *weights = broadcast(sample_ndim, xp, y_true=y_true, y_pred=y_pred, **named(weights))
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
     if state is not None and batch_shape != tuple(state.shape[:-2]):
@@ -128,7 +128,7 @@ def _count(
 # From scores to labels ----------------------------------------------------------------------------------------------
 
 
-def _decide(
+def decide(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, xp: Namespace
 ) -> Array:
     """The predicted labels, and ``num_classes``, which is out of range, where they would rest on a NaN."""

@@ -83,7 +83,7 @@ class GuardedCounts:
             and scores.shape[class_axis] == n
         )
         if self.threshold is not None or not fits:
-            return labels._decide(
+            return labels.decide(
                 scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, xp=xp
             )
         # The same in fewer steps, which are what a small batch costs: 5 µs instead of 7.
