@@ -330,10 +330,8 @@ def bordered(y_true: Array, y_pred: Array, n: int, xp: Namespace) -> Array:
     """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border."""
     width = n + 2
     if is_torch(xp):  # the fewest passes
-        bins = xp.add(xp.clamp(y_pred, -1, n), xp.clamp(y_true, -1, n), alpha=width)
-    else:
-        bins = xp.clip(y_true, -1, n) * width + xp.clip(y_pred, -1, n)
-    return bins + (width + 1)
+        return xp.add(xp.clamp(y_pred, -1, n), xp.clamp(y_true, -1, n), alpha=width).add_(width + 1)
+    return xp.clip(y_true, -1, n) * width + xp.clip(y_pred, -1, n) + (width + 1)
 
 
 def largest(scores: Array, xp: Namespace) -> tuple[Array, Array]:
