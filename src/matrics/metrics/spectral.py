@@ -90,8 +90,10 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
     # As a quotient of Rayleigh's, in which the gradient of the vector does not matter.
     far = product(vector, vector)
     low, high = _pair(t, product(across, across), product(along, along), product(across, along))
-    least, most = xp.minimum(far, low), xp.maximum(far, high)
-    return mean + least, mean + xp.maximum(low, xp.minimum(high, far)), mean + most
+    # The sign says which end is far off. A comparison of the three would not do: a maximum of two that are equal halves
+    # their gradients, and XLA may compare other roundings than it returns.
+    below = skew < 0
+    return mean + xp.where(below, far, low), mean + xp.where(below, low, high), mean + xp.where(below, high, far)
 
 
 def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
