@@ -160,7 +160,8 @@ class ConfusionState(NamedTuple):
         Notes
         -----
         No value is looked at on any backend: labels out of range and NaN scores are not counted and raise nothing, but
-        ``dropped`` counts them. A NaN or negative weight goes into its cell, and makes that matrix invalid.
+        ``dropped`` counts them. A NaN or infinite weight goes into its cell, and makes that matrix invalid; a negative
+        one is taken off its cell.
 
         Examples
         --------
