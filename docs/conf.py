@@ -1,10 +1,15 @@
 """Sphinx configuration; also writes the catalogue's pages and PyCM's tables from the records of the metrics."""
 
+import math
 import re
+import sys
 from pathlib import Path
 
 import matrics
 from matrics.metrics import catalogue, pycm
+
+sys.path.insert(0, str(Path(__file__).parent))
+import gradients
 
 project = "matrics"
 author = "the matrics contributors"
@@ -158,7 +163,38 @@ def catalogue_pages():
         tables.append(TABLE.format(**about, table=table(COLUMNS, map(overview_row, records))))
         pages[f"catalogue/{family}.md"] = PAGE.format(**about) + "".join(map(section, records))
     contents = ["```{toctree}", ":hidden:", "", *(f"catalogue/{family}" for family in families), "```", ""]
+    signals = gradients.signals().items()
+    pages["catalogue/gradients.md"] = GRADIENTS + table(GRADIENT_COLUMNS, map(gradient_row, signals)) + "\n"
     return {"catalogue.md": HEAD.format(**counts) + "".join(tables) + "\n".join(contents), **pages}
+
+
+GRADIENTS = """\
+# What the gradient of each measure is worth
+
+% Written by conf.py from what gradients.py measures. Do not edit it.
+
+{doc}`/losses` says how to read this table, and how it was measured. Class measures are macro averages, and every option
+has its default.
+
+"""
+
+GRADIENT_COLUMNS = ["name", "verdict", "helps", "slope", "rare", "from a guess", "from half-way", "absent class"]
+
+
+def gradient_row(item):
+    name, found = item
+    shares = (found.helps, found.untrained, found.half_trained)
+    helps, *arrives = ("" if math.isnan(share) else f"{math.floor(100 * share)} %" for share in shares)
+    target = found.verdict != "no target"
+    return [
+        f"[`{name}`](#{anchor(matrics.get_metric(name))})",
+        found.verdict,
+        helps,
+        f"{found.slope:.2g}" if target else "",
+        f"{found.rare:.1f}" if target else "",
+        *arrives,
+        "stops" if target and found.stops else "",
+    ]
 
 
 def overview_row(record):

@@ -140,12 +140,14 @@ def report(results: dict[str, dict[str, np.ndarray]], taken: dict[str, list[int]
                 print(f"{name:24}" + "".join(f"{cell:>16}" for cell in cells) + "   " + signs)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> dict[str, dict[str, np.ndarray]]:
     parser = argparse.ArgumentParser(description="Soft MCC beside cross-entropy, on imbalanced digits.")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--steps", type=int, default=200)
-    given = parser.parse_args()
-    report(*compete(given.seeds, given.steps), given.steps)
+    given = parser.parse_args(arguments)
+    results, taken = compete(given.seeds, given.steps)
+    report(results, taken, given.steps)
+    return results
 
 
 if __name__ == "__main__":
