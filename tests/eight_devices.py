@@ -65,6 +65,7 @@ def run(kind: Any) -> None:
     print(kind.name)
 
 
-assert jax.device_count() == 8
-for axis_type in (AxisType.Auto, AxisType.Explicit):
-    run(axis_type)
+if __name__ == "__main__":
+    assert jax.device_count() == 8
+    for axis_type in (AxisType.Auto, AxisType.Explicit):
+        run(axis_type)
