@@ -493,3 +493,10 @@ def test_no_warning_of_its_own() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         matrics.score(np.zeros((4, 3, 3)), "all")
+
+
+def test_a_trace_before_dispatch_sees_every_operation(torch: Any) -> None:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    traced = make_fx(matrics.accuracy, pre_dispatch=True)(torch.ones(2, 2))
+    assert float(traced(torch.eye(2))) == 1

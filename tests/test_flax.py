@@ -182,3 +182,41 @@ def test_names() -> None:
 def test_wrong_names(names: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         check_names(names, 2)
+
+
+def test_labels_out_of_range_under_a_mask(nnx: Any) -> None:  # noqa: ARG001 (skips without Flax)
+    """Those masked or ignored are left out; no other is mistaken for them, of whatever dtype."""
+    metric = make(3, "accuracy", ignore_index=-1)
+    mask = np.asarray([True, True, True, False])
+    metric.update(labels=np.asarray([-1, -2, 1, 1], np.int32), logits=np.zeros(4, np.int32), mask=mask)
+    metric.update(labels=np.asarray([2**31, 2**32 - 1, 0, 0], np.uint32), logits=np.zeros(4, np.int32), mask=mask)
+    assert np.asarray(metric.state.matrix).tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert int(metric.state.dropped) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"zero_division": "x"}, "zero_division"),
+        ({"threshold": 0.5}, "threshold"),
+        ({"metrics": "recall:binary"}, "binary"),
+        ({"class_axis": "x"}, "class_axis"),
+        ({"ignore_index": "x"}, "ignore_index"),
+    ],
+)
+def test_options_are_refused_when_it_is_made(nnx: Any, options: dict[str, Any], message: str) -> None:  # noqa: ARG001
+    with pytest.raises((TypeError, ValueError), match=message):
+        make(3, **options)
+
+
+def test_any_nan_is_the_same_option(nnx: Any) -> None:
+    traced = []
+
+    @nnx.jit
+    def step(metric: Any) -> None:
+        traced.append(1)
+        metric.update(labels=LABELS[0], logits=LOGITS[0])
+
+    for _ in range(3):
+        step(make(3, "mcc", zero_division=float("nan")))
+    assert len(traced) == 1

@@ -133,3 +133,21 @@ def test_eight_devices(jax_backend: Any) -> None:
     run = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["Auto", "Explicit"]
+
+
+def test_a_state_for_64_bits_is_refused_where_there_are_32(jax_backend: Any) -> None:
+    import jax
+
+    if jax_backend.float64:
+        pytest.skip("there are 64")
+    labels = jax_backend.asarray([0, 1])
+    with pytest.raises(TypeError, match=r"like=\) of a JAX array"):
+        jax.jit(lambda state: state.update(labels, labels))(ConfusionState.zeros(2))
+
+
+def test_dropped_stays_where_it_is_full(jax_backend: Any) -> None:
+    if jax_backend.float64:
+        pytest.skip("64 bits are not full")
+    most = jax_backend.asarray(2**30 - 1)
+    state = ConfusionState.zeros(2, like=most)._replace(dropped=most)
+    assert int(sum([state] * 5).dropped) == 2**30 - 1

@@ -321,3 +321,42 @@ def test_torch_maps_over_models(torch: Any) -> None:
     mapped = torch.func.vmap(lambda state, y_pred: state.update(y_true, y_pred))(states, y_pred)
     for leaf, same in zip(mapped, states.update(y_true, y_pred), strict=True):
         assert torch.equal(leaf, same)
+
+
+def test_the_matrix_is_not_the_state(backend: Any) -> None:
+    """Whoever writes to it changes nothing."""
+    labels = backend.asarray([0, 1])
+    state = ConfusionState.zeros(2, like=labels).update(labels, labels)
+    if backend.name in ("numpy", "torch", "torch-grad"):  # elsewhere arrays cannot be written to, or are copies
+        state.matrix[...] = 9
+    assert backend.numpy(state.matrix).tolist() == [[1, 0], [0, 1]]
+
+
+def test_float32_weights_are_added_up_in_the_widest_float(backend: Any) -> None:
+    """PyTorch and JAX add one by one: in float32 a million weights of 0.1 would be off by a hundredth."""
+    if not backend.float64:
+        pytest.skip("no float64")
+    size = 2_000 if backend.name == "strict" else 1_000_000
+    labels = backend.asarray(np.zeros(size), np.int64)
+    weights = backend.asarray(np.full(size, 0.1), np.float32)
+    cm = matrics.confusion_matrix(labels, labels, num_classes=1, sample_weight=weights)
+    assert backend.numpy(cm).dtype == np.float32
+    assert backend.numpy(cm)[0, 0] == pytest.approx(size / 10, rel=1e-6)
+    state = ConfusionState.zeros(1, like=labels, dtype=backend.asarray(np.zeros(1)).dtype)
+    state = state.update(labels, labels, sample_weight=weights)
+    assert backend.numpy(state.matrix)[0, 0] == pytest.approx(size * float(np.float32(0.1)), rel=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.7, np.float64(0.7), np.float32(0.7)])
+def test_a_threshold_decides_in_the_dtype_of_the_scores(backend: Any, threshold: float) -> None:
+    scores = backend.asarray([0.7, 0.5], np.float32)
+    cm = matrics.confusion_matrix(backend.asarray([1, 1]), scores, num_classes=2, threshold=threshold)
+    assert backend.numpy(cm).tolist() == [[0, 0], [1, 1]]
+
+
+def test_no_unsigned_label_is_ignored_for_being_negative(backend: Any) -> None:
+    """Widened, the largest would be -1."""
+    dtype = np.uint64 if backend.float64 else np.uint32
+    labels, zeros = backend.asarray([np.iinfo(dtype).max, 0], dtype), backend.asarray([0, 0])
+    state = ConfusionState.zeros(2, like=zeros).update(labels, zeros, ignore_index=-1)
+    assert int(state.dropped) == 1

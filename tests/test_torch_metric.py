@@ -394,3 +394,33 @@ def test_cuda_graph(torch: Any, make: Any, cuda: Any) -> None:
         graph.replay()
         plain.update(labels.cpu(), scores.cpu())
     assert torch.equal(metric.counts.cpu(), plain.counts)
+
+
+def test_made_or_copied_in_inference_mode(torch: Any, make: Any) -> None:
+    labels = torch.tensor([0, 1, 2])
+    with torch.inference_mode():
+        metrics = make(3), copy.deepcopy(make(3))
+    for metric in metrics:
+        metric.update(labels, labels)
+        assert metric.matrix.sum() == 3
+
+
+def test_counts_stay_integers(torch: Any, make: Any) -> None:
+    metric = make(2)
+    metric.counts += 2**40 + 1
+    before = metric.matrix
+    torch.nn.ModuleList([metric]).type(torch.float16)
+    metric.half().double().to(torch.bfloat16)
+    assert torch.equal(metric.matrix, before)
+
+
+def test_unsigned_labels_are_not_ignored_for_being_negative(torch: Any, make: Any) -> None:
+    metric = make(2, ignore_index=-1)
+    metric.update(torch.tensor([255, 0], dtype=torch.uint8), torch.tensor([0, 0]))
+    metric.update(torch.from_numpy(np.asarray([2**64 - 1, 0], np.uint64)), torch.tensor([0, 0]))
+    assert metric.dropped == 2
+
+
+def test_merging_something_else(make: Any) -> None:
+    with pytest.raises(TypeError, match="expected metrics to merge, got list"):
+        make(2).merge_state([make(2)])

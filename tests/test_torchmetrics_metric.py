@@ -359,3 +359,29 @@ def test_known_error_of_float32_states(torch: Any, torchmetrics: Any, make: Any)
     setattr(metric, metric._state, metric._counts * 2**24)
     metric.update(labels, labels)
     assert metric.compute()["true_positives/1"].item() == 2**24 + 1
+
+
+def test_a_checkpoint_of_other_classes(torch: Any, make: Any) -> None:  # noqa: ARG001
+    saved, metric = make(5), make(3)
+    saved.persistent(mode=True)
+    metric.persistent(mode=True)
+    with pytest.raises(ValueError, match="expected counts of 3 classes, got those of 5"):
+        metric.load_state_dict(saved.state_dict())
+
+
+def test_the_matrix_is_a_copy(torch: Any, make: Any) -> None:
+    metric = make(3)
+    metric.update(*draw(torch))
+    metric.matrix.zero_()
+    assert metric.matrix.sum() == 50
+
+
+def test_one_graph(torch: Any, make: Any) -> None:
+    metric = make(3)
+
+    @torch.compile(fullgraph=True, backend="aot_eager")
+    def step(scores: Any, labels: Any) -> None:
+        metric.update(scores, labels)
+
+    step(*draw(torch))
+    assert metric.matrix.sum() == 50

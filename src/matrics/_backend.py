@@ -133,6 +133,7 @@ def _torch_view(x: Array, torch: Any) -> Array | None:
         or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
         or torch.jit.is_tracing()
         or torch._C._len_torch_dispatch_stack() > 0
+        or torch._ops._len_torch_dispatch_stack_pre_dispatch() > 0
         or (x.is_floating_point() and x.dtype not in (torch.float16, torch.float32, torch.float64))
     ):
         return None
@@ -192,6 +193,11 @@ def is_integer(x: Array, xp: Namespace) -> bool:
 def is_float(x: Array, xp: Namespace) -> bool:
     """Real floating numbers of any width."""
     return _isdtype(x, "real floating", xp)
+
+
+def is_unsigned(x: Array, xp: Namespace) -> bool:
+    """Integers without a sign."""
+    return _isdtype(x, "unsigned integer", xp)
 
 
 def _isdtype(x: Array, kind: str, xp: Namespace) -> bool:
@@ -342,6 +348,13 @@ def largest(scores: Array, xp: Namespace) -> tuple[Array, Array]:
     if xp is np:  # which reads the scores a second time as slowly as the first, but stops at NaN
         return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
     return xp.max(scores, axis=-1), index
+
+
+def copied(x: Array, xp: Namespace) -> Array:
+    """``x`` in memory of its own, where a library's users can write to it."""
+    if xp is np:
+        return x.copy()
+    return x.clone() if is_torch(xp) else x
 
 
 def packed(x: Array, xp: Namespace) -> Array:

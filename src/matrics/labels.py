@@ -73,7 +73,7 @@ def count_labels(
         check_weights(weights[0], xp, look=state is None) if weights else None,
         n,
         batch_shape=batch_shape,
-        ignore_index=ignore_index,
+        ignore_index=label_to_ignore(ignore_index, y_true, xp),
         may_drop=state is not None,
         has_scores=has_scores,
         xp=xp,
@@ -114,7 +114,12 @@ def _count(
     longer = length if kept is None else length + 1
     if weight is None or (may_drop and border):
         counts = _backend.count(bins, batch, longer, None, dtype=label_dtype(bins, xp), xp=xp)
-    matrix = cells(counts if weight is None else _backend.count(bins, batch, longer, weight, dtype=weight.dtype, xp=xp))
+    if weight is None:
+        matrix = cells(counts)
+    else:  # a million float32 numbers, added up one by one in float32, are off by a hundredth
+        wide = _backend.widest_float(weight, xp)
+        matrix = cells(_backend.count(bins, batch, longer, xp.astype(weight, wide), dtype=wide, xp=xp))
+        matrix = matrix if may_drop else xp.astype(matrix, weight.dtype)  # a state has a dtype of its own
     if not (may_drop and border):
         return Counted(xp, matrix, 0)
     inside = matrix if weight is None else cells(counts)
@@ -137,7 +142,8 @@ def decide(
             raise ValueError(f"threshold: expected a number, got {threshold!r}")
         if num_classes != 2:
             raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
-        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= threshold, label_dtype(scores, xp)))
+        # A NumPy scalar would have a say in the dtype of the comparison.
+        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, xp)))
     hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
     scores = class_axis_last(scores, class_axis, "y_pred", xp, hint)
     if scores.ndim <= sample_ndim:
@@ -186,6 +192,19 @@ def check_ignore_index(value: Any) -> None:
     """Raise unless it is a label or None."""
     if value is not None and not (_is_whole(value) and -(2**31) <= value < 2**31):
         raise ValueError(f"ignore_index: expected a 32-bit integer, the true label to leave out, got {value!r}")
+
+
+def label_to_ignore(ignore_index: int | None, y_true: Array, xp: Namespace) -> int | None:
+    """The label to leave out, or None: no unsigned label is negative, but the largest would be, once widened."""
+    if ignore_index is not None and ignore_index < 0 and _backend.is_unsigned(y_true, xp):
+        return None
+    return ignore_index
+
+
+def check_class_axis(value: Any) -> None:
+    """Raise unless it is an integer."""
+    if not _is_whole(value):
+        raise TypeError(f"class_axis: expected an integer, got {value!r}")
 
 
 def check_labels(labels: Array, name: str, xp: Namespace) -> None:

@@ -38,7 +38,8 @@ class ConfusionState(NamedTuple):
     Notes
     -----
     Make a state with :meth:`zeros`, not from arrays. Counts are exact: to 2**63 where there are 64-bit integers, to
-    2**47 in default JAX. There, ``dropped`` stays at 2**30 or just below once it gets so far.
+    2**47 in default JAX. There, ``dropped`` stays just below 2**30 once it gets so far, and holds to 2**31 in
+    a leaf-wise sum.
 
     Examples
     --------
@@ -220,7 +221,8 @@ class ConfusionState(NamedTuple):
         that cannot be, float32.
         """
         if not _has_words(self):
-            return self.counts
+            xp, (counts,) = _backend.as_arrays(counts=self.counts)
+            return _backend.copied(counts, xp)  # a state never changes, whatever is done to its matrix
         xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
         if _backend.can_look(counts, xp):
             return (_backend.to_numpy(carried, xp).astype(np.int64) << WORD) + _backend.to_numpy(counts, xp)
@@ -251,6 +253,8 @@ class ConfusionState(NamedTuple):
         if not _has_words(self):
             return score(self.counts, metrics, **options)
         xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if options.get("invalid", "warn") == "warn":  # as elsewhere on JAX
+            options["invalid"] = "nan"
         if _backend.host_view(counts, xp) is None:
             return score(_as_float(counts, carried, xp), metrics, **options)
         scores = score(self.matrix, metrics, **options)
@@ -281,8 +285,13 @@ def _add(
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
     if _backend.widest_int(counts, xp) is None:
+        if _backend.is_integer(counts, xp) and not _has_words(state):
+            raise TypeError(
+                "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
+                "ConfusionState.zeros(..., like=) of a JAX array"
+            )
         most = MOST_DROPPED
-        dropped = xp.clip(state.dropped, None, most) + xp.clip(dropped, None, most)
+        dropped = xp.clip(xp.clip(state.dropped, None, most) + xp.clip(dropped, None, most), None, most)
     elif not isinstance(dropped, int):
         dropped = state.dropped + dropped
     else:

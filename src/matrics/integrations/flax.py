@@ -10,16 +10,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 
 from matrics._backend import Array
 from matrics.integrations.naming import check_names, scalars
+from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
 from matrics.metrics.metric import Metric
-from matrics.scoring import resolve
+from matrics.scoring import resolve, score
 from matrics.state import ConfusionState
 
-# What a masked label becomes where no label is ignored anyway.
-MASKED = -(2**31)
+# What labels become under a mask: those that are left out, and those out of range.
+MASKED, OUTSIDE = -2, -1
 
 
 class ConfusionMetric(nnx.Metric):
@@ -74,13 +76,20 @@ class ConfusionMetric(nnx.Metric):
         zero_division: float = math.nan,
     ) -> None:
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
+        check_ignore_index(ignore_index)
+        check_class_axis(class_axis)
+        if threshold is not None:
+            decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, xp=np)
         self.metrics = tuple(resolve(metrics))
+        # Scored once, which refuses at once what cannot be scored.
+        score(np.eye(num_classes), self.metrics, zero_division=zero_division)
         self.prefix = prefix
         self.class_names = check_names(class_names, num_classes)
         self.class_axis = class_axis
         self.threshold = threshold
         self.ignore_index = ignore_index
-        self.zero_division = zero_division
+        # NaN is one object: with another, a program that is compiled for one metric is not that of the next.
+        self.zero_division = math.nan if math.isnan(zero_division) else zero_division
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
         # With 64-bit integers it has no elements, which Orbax would refuse to save.
@@ -132,9 +141,12 @@ class ConfusionMetric(nnx.Metric):
         y_pred = jnp.asarray(_one_of(y_pred=y_pred, logits=logits))
         ignore_index = self.ignore_index
         if mask is not None:
-            ignore_index = MASKED if ignore_index is None else ignore_index
             kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
-            y_true = jnp.where(kept, y_true.astype(jnp.int32), ignore_index)
+            ignored = label_to_ignore(ignore_index, y_true, jnp)
+            kept = kept if ignored is None else kept & (y_true != ignored)
+            inside = (y_true >= 0) & (y_true < self.counts.shape[-1])
+            y_true = jnp.where(kept, jnp.where(inside, y_true.astype(jnp.int32), OUTSIDE), MASKED)
+            ignore_index = MASKED
         self._keep(
             self.state.update(
                 y_true,

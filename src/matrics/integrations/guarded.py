@@ -30,8 +30,7 @@ class GuardedCounts:
     def __init__(self, num_classes: int, *, class_axis: int, threshold: float | None, ignore_index: int | None) -> None:
         self.num_classes = labels.check_count(num_classes, "num_classes")
         labels.check_ignore_index(ignore_index)
-        if isinstance(class_axis, bool) or not isinstance(class_axis, int):
-            raise TypeError(f"class_axis: expected an integer, got {class_axis!r}")
+        labels.check_class_axis(class_axis)
         self.class_axis, self.threshold, self.ignore_index = class_axis, threshold, ignore_index
         self.side = self.num_classes + 2
         self._decide(torch.empty((0,) if threshold is not None else (0, num_classes)), 1, -1)  # refuses bad thresholds
@@ -53,10 +52,11 @@ class GuardedCounts:
             _check_labels(y_pred, "y_pred")
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
             raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
+        ignored = labels.label_to_ignore(self.ignore_index, y_true, xp)
         y_true = y_true.long()
         bins = _backend.bordered(y_true, y_pred.long(), self.num_classes, xp)
         # What is left out counts 0: it needs no cell, and is not dropped.
-        ones = torch.ones_like(bins) if self.ignore_index is None else y_true.ne(self.ignore_index).long()
+        ones = torch.ones_like(bins) if ignored is None else y_true.ne(ignored).long()
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
         counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import torch
@@ -85,7 +85,8 @@ class ConfusionMetric(torch.nn.Module):
             self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
         )
         # First what this process has counted since the last sync, then what all processes had counted until then.
-        self.register_buffer("counts", self._guarded.zeros().repeat(2))
+        with torch.inference_mode(mode=False):  # or it could not be counted into outside
+            self.register_buffer("counts", self._guarded.zeros().repeat(2))
 
     def update(self, y_true: Tensor, y_pred: Tensor) -> None:
         """Count a batch; labels out of range, and scores with a NaN, are dropped.
@@ -130,6 +131,8 @@ class ConfusionMetric(torch.nn.Module):
     def merge_state(self, *others: ConfusionMetric) -> Self:
         """Add what others have counted, on whatever device they are; returns the metric itself."""
         for other in others:
+            if not isinstance(other, ConfusionMetric):
+                raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
             if other._guarded.num_classes != self.num_classes:
                 raise ValueError(
                     f"expected metrics of {self.num_classes} classes, got one of {other._guarded.num_classes}"
@@ -149,7 +152,8 @@ class ConfusionMetric(torch.nn.Module):
         Parameters
         ----------
         group : ProcessGroup, optional
-            The processes; by default all.
+            The processes; by default all. For one metric, always the same group: what one group has added up
+            already, another would not learn.
 
         Returns
         -------
@@ -172,7 +176,16 @@ class ConfusionMetric(torch.nn.Module):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take counts of its own: what PyTorch hands to another process is memory that both would write to."""
         super().__setstate__(state)
-        self.counts = self.counts.clone()
+        with torch.inference_mode(mode=False):
+            self.counts = self.counts.clone()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
+        """Move to a device, but stay integers: ``model.type(torch.float16)`` would lose counts."""
+        counts = self.counts
+        super()._apply(fn, recurse)
+        if self.counts.dtype != counts.dtype:
+            self.counts = counts.to(self.counts.device)
+        return self
 
     def _total(self) -> Tensor:
         own, shared = self.counts.view(2, -1)

@@ -108,7 +108,8 @@ class ConfusionMetric(torchmetrics.Metric):
             True labels.
         """
         counts = self._counts
-        if counts.is_inference() and not torch.is_inference_mode_enabled():  # made by a reset there
+        compiling = torch.compiler.is_compiling()
+        if not compiling and counts.is_inference() and not torch.is_inference_mode_enabled():  # made by a reset there
             counts = counts.clone()
             setattr(self, self._state, counts)
         self._guarded.add(counts, target, preds)
@@ -123,7 +124,7 @@ class ConfusionMetric(torchmetrics.Metric):
 
         That of all processes is there within ``with metric.sync_context():``.
         """
-        return self._guarded.matrix(self._counts)
+        return self._guarded.matrix(self._counts).clone()
 
     @property
     def dropped(self) -> Tensor:
@@ -153,8 +154,12 @@ class ConfusionMetric(torchmetrics.Metric):
         # PyTorch hands tensors to other processes (spawn) in memory that all would write to.
         setattr(self, self._state, self._counts.clone())
 
-    def _load_from_state_dict(self, *arguments: Any) -> None:
-        super()._load_from_state_dict(*arguments)
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+        key = prefix + self._state
+        if key in state_dict and state_dict[key].shape != self._counts.shape:  # torchmetrics would take it
+            own, other = (math.isqrt(counts.numel()) - 2 for counts in (self._counts, state_dict[key]))
+            raise ValueError(f"{key}: expected counts of {own} classes, got those of {other}")
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
         setattr(self, self._state, self._counts.clone())  # or counting would change what was loaded
 
     def __repr__(self) -> str:
