@@ -500,3 +500,22 @@ def test_a_trace_before_dispatch_sees_every_operation(torch: Any) -> None:
 
     traced = make_fx(matrics.accuracy, pre_dispatch=True)(torch.ones(2, 2))
     assert float(traced(torch.eye(2))) == 1
+
+
+STEPS = """
+import torch, matrics
+from torch._dynamo.testing import CompileCounterWithBackend
+
+counter = CompileCounterWithBackend("eager")
+step = lambda cm: matrics.score(cm, ["core", "recall:class", "fbeta(beta=3)"])
+compiled = torch.compile(step, fullgraph=True, backend=counter)
+cm = torch.ones(3, 3)
+for call in (compiled, compiled, step, compiled):
+    call(cm)
+assert counter.frame_count == 1, counter.frame_count
+"""
+
+
+def test_a_fresh_process_compiles_once(torch: Any) -> None:  # noqa: ARG001 (skips without PyTorch)
+    """What is looked up for the first time, while compiling or after, is no reason to compile again."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", STEPS], check=True)

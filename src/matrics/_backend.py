@@ -69,6 +69,12 @@ def _is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_compiling() -> bool:
+    """Whether ``torch.compile`` is tracing."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
+
+
 def is_torch(xp: Namespace) -> bool:
     """Whether this is array_api_compat's PyTorch."""
     return bool(xp.__name__ == "array_api_compat.torch")
@@ -91,7 +97,7 @@ def can_look(x: Array, xp: Namespace) -> bool:
         return not isinstance(x, sys.modules["jax"].core.Tracer)
     if is_torch(xp):
         torch = sys.modules["torch"]
-        return not (torch.compiler.is_compiling() or _is_traced_tensor(x, torch))
+        return not (is_compiling() or _is_traced_tensor(x, torch))
     return True
 
 

@@ -20,6 +20,9 @@ from matrics.metrics import (  # isort: skip  (in the order of the lists)
     chance_similarity,
     hits_beyond_chance,
 )
+from matrics.metrics.catalogue import groups
+
+groups()  # found now: what torch.compile has made before they are found would be compiled again
 
 __all__ = [
     "agreement",

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.metric import Chance, Kind, Metric, Option, spell
 from matrics.metrics.pycm import PYCM
@@ -156,10 +157,14 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
-    found = _METRICS.get(name) or _SPECS.get(name)
-    if found is None:
-        found = _SPECS[name] = _read_spec(name)
-    return found
+    found = _METRICS.get(name)
+    if found is not None:
+        return found
+    if _backend.is_compiling():  # a program that has seen this cache is compiled again when it fills
+        return _read_spec(name)
+    if name not in _SPECS:
+        _SPECS[name] = _read_spec(name)
+    return _SPECS[name]
 
 
 def _read_spec(spec: str) -> Metric:
