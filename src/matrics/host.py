@@ -22,6 +22,9 @@ CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
 SWEEP_BYTES = 512 * 1024
+# In threads in larger ones: who comes back from a call into NumPy waits for Python's lock, and to be woken then takes
+# as long as a short call.
+SWEEP_BYTES_OF_THREADS = 2 * 1024 * 1024
 # Fewer matrices in a block, and the calls are what costs, not the memory.
 SMALLEST_BLOCK = 64
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
@@ -43,6 +46,8 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     margin = MARGIN_BYTES // (n * dtype.itemsize)
     size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
+    threads = (os.cpu_count() or 1) if workers == -1 else workers
+    part = (SWEEP_BYTES_OF_THREADS if threads > 1 else SWEEP_BYTES) // dtype.itemsize
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
         cells = _class_first(stack[start:stop], scratch)
@@ -57,7 +62,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
             result[start:stop] = value.T
 
     def write_block(start: int, stop: int, scratch: _Scratch) -> None:
-        table = _sweep(stack[start:stop], scratch, zero_division, whole=whole) if wide else None
+        table = _sweep(stack[start:stop], scratch, zero_division, part=part, whole=whole) if wide else None
         if table is None:
             for first in range(start, stop, size):
                 write(first, min(first + size, stop), scratch)
@@ -66,7 +71,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
             result[start:stop] = function(table).T
 
     def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
-        scratch = _Scratch(size * n * n, dtype)
+        scratch = _Scratch(max(size * n * n, part if wide else 0), dtype)
         with np.errstate(all="ignore"):  # which belongs to the thread
             for start, stop in blocks:
                 write_block(start, stop, scratch)
@@ -74,7 +79,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     # The first block tells the shapes of the results, and whether the rest can do without cells.
     with np.errstate(all="ignore"):
         scratch = _Scratch(size * n * n, dtype)
-        table = _sweep(stack[:size], scratch, zero_division, whole=whole) if len(stack) > size else None
+        table = _sweep(stack[:size], scratch, zero_division, part=part, whole=whole) if len(stack) > size else None
         first = score(0, size, scratch) if table is None else [function(table) for function in functions]
     wide = table is not None and not table.has_cells
     results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
@@ -83,7 +88,6 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
 
     if len(stack) > size:
         _keep_freed_memory()
-    threads = (os.cpu_count() or 1) if workers == -1 else workers
     rest = max(len(stack) - size, 0)
     step = max(size, min(margin, math.ceil(rest / (4 * threads)) if threads > 1 else rest)) if wide else size
     blocks = [(start, min(start + step, len(stack))) for start in range(size, len(stack), step)]
@@ -204,27 +208,27 @@ class _Swept(Table):
         return "cells" in self.__dict__
 
 
-def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, whole: bool) -> _Swept | None:
-    """The table of a block from one sweep over its cells, or None if something about it asks for a closer look."""
+def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, whole: bool) -> _Swept | None:
+    """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
     true, pred, tp = sums = np.empty((3, n, count), dtype)
     ones = np.ones(n, dtype)
-    step = max(1, min(SWEEP_BYTES // (n * n * dtype.itemsize), scratch.cells.size // (n * n)))
+    step = max(1, min(part, scratch.cells.size) // (n * n))
     for start in range(0, count, step):
-        part = block[start : start + step]
-        here = slice(start, start + len(part))
-        part = _class_first(part, scratch) if n < LEAST_CLASSES_OF_PRODUCTS else scratch.floats(part)
-        if not (whole or scratch.all_whole(part)) or not np.minimum.reduce(part, axis=None) >= 0:
+        cells = block[start : start + step]
+        here = slice(start, start + len(cells))
+        cells = _class_first(cells, scratch) if n < LEAST_CLASSES_OF_PRODUCTS else scratch.floats(cells)
+        if not (whole or scratch.all_whole(cells)) or not np.minimum.reduce(cells, axis=None) >= 0:
             return None
         if n < LEAST_CLASSES_OF_PRODUCTS:
-            np.add.reduce(part, axis=1, out=true[:, here])
-            np.add.reduce(part, axis=0, out=pred[:, here])
-            tp[:, here] = np.einsum("iib->ib", part)
+            np.add.reduce(cells, axis=1, out=true[:, here])
+            np.add.reduce(cells, axis=0, out=pred[:, here])
+            tp[:, here] = np.einsum("iib->ib", cells)
         else:  # whole numbers: every order of summation gives the same
-            true[:, here] = (part.reshape(-1, n) @ ones).reshape(-1, n).T  # one product, not one a matrix
-            pred[:, here] = (ones @ part).T
-            tp[:, here] = np.einsum("bii->ib", part)
+            true[:, here] = (cells.reshape(-1, n) @ ones).reshape(-1, n).T  # one product, not one a matrix
+            pred[:, here] = (ones @ cells).T
+            tp[:, here] = np.einsum("bii->ib", cells)
     table = _Swept(block, sums, zero_division, exact=True)
     largest, beyond = table.total.max(), 2 ** (np.finfo(dtype).nmant + 1)
     if not largest < beyond:
