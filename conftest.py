@@ -11,5 +11,7 @@ NEEDS = {
     "src/matrics/integrations/guarded.py": ["torch"],
     "src/matrics/integrations/torch.py": ["torch"],
     "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
+    "tests/eight_devices.py": ["jax"],
+    "tests/ranks.py": ["torch"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
