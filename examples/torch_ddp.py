@@ -65,6 +65,8 @@ def work(rank: int, folder: str) -> None:
             alone = matrics.confusion_matrix(held_out_labels, model.module(held_out_images), num_classes=10)
         same = torch.equal(alone, metric.matrix)
         print(f"\n{metric.matrix.sum()} labels, each once; one process alone counts {'the same' if same else 'others'}")
+    del model, optimizer, loss  # which hold the process group
+    distributed.barrier()  # none leaves while another is at work
     distributed.destroy_process_group()
 
 
