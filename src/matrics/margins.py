@@ -1,13 +1,14 @@
 """Margins: one stack of confusion matrices and its counts by class, each computed once.
 
 Inside, classes come first and the batch last: a margin is ``[class, *batch]``, a total ``[*batch]``, so that formulas
-read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. Where the cells themselves lie is
-this file's own business: class-first in blocks on the host, where they were given elsewhere (XLA is slowed down several
+read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. Where the cells themselves lie is this
+file's own business: class-first in blocks on the host, where they were given elsewhere (XLA is slowed down several
 times by a transposed stack), with only the margins brought class-first.
 
 No sum here is an inexact difference. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp`` loses
 every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of the
-cost, only where the host has seen that all cells are whole numbers whose sum is small enough to make them exact.
+cost, only where the host, or JAX's compiled code when it runs, has seen that all cells are whole numbers whose sum is
+small enough to make them exact.
 """
 
 from __future__ import annotations
