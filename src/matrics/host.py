@@ -208,24 +208,30 @@ class _Swept(Table):
         return "cells" in self.__dict__
 
 
+def _factors(n: int, dtype: Any) -> Array:
+    """What a matrix's flat cells are multiplied with to make its row sums, column sums and diagonal."""
+    one = np.eye(n, dtype=dtype)
+    row, column = np.repeat(one, n, axis=1), np.tile(one, n)
+    return np.concatenate([row, column, row * column])
+
+
 def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, whole: bool) -> _Swept | None:
     """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
     true, pred, tp = sums = np.empty((3, n, count), dtype)
-    ones = np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
+    factors = _factors(n, dtype)
     for start in range(0, count, step):
-        cells = block[start : start + step]
-        here = slice(start, start + len(cells))
-        cells = _class_first(cells, scratch) if n < LEAST_CLASSES_OF_PRODUCTS else scratch.floats(cells)
+        cells = scratch.floats(block[start : start + step])
         if not (whole or scratch.all_whole(cells)) or not np.minimum.reduce(cells, axis=None) >= 0:
             return None
+        here = slice(start, start + len(cells))
+        # As products, whole numbers: every order of summation gives the same.
         if n < LEAST_CLASSES_OF_PRODUCTS:
-            np.add.reduce(cells, axis=1, out=true[:, here])
-            np.add.reduce(cells, axis=0, out=pred[:, here])
-            tp[:, here] = np.einsum("iib->ib", cells)
-        else:  # whole numbers: every order of summation gives the same
+            np.matmul(factors, cells.reshape(-1, n * n).T, out=sums.reshape(3 * n, count)[:, here])
+        else:
+            ones = factors[0, :n]
             true[:, here] = (cells.reshape(-1, n) @ ones).reshape(-1, n).T  # one product, not one a matrix
             pred[:, here] = (ones @ cells).T
             tp[:, here] = np.einsum("bii->ib", cells)

@@ -44,8 +44,8 @@ class Safe:
 
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """Sum over some axes."""
-        if self.is_host:  # of what np.sum does, the part that takes the time of a small block
-            return np.add.reduce(x, axis=axis)
+        if self.is_host:  # of what np.sum does, what has to be done; it would begin with a pass that writes zeros
+            return np.add.reduce(x, axis=axis, initial=None)
         axes = axis if isinstance(axis, tuple) else (axis,)
         if not (self.is_xla and all(0 < x.shape[a] <= MOST_UNROLLED for a in axes)):
             return self.xp.sum(x, axis=axis)

@@ -5,6 +5,8 @@ Everything is computed on first use and kept, so that fifty measures cost about 
 
 from __future__ import annotations
 
+import numpy as np
+
 from matrics._backend import Array
 from matrics.margins import Margins, margin
 
@@ -183,38 +185,46 @@ class Table(Margins):
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
         if self.exact_products:
-            return self._product(self.hits) - self._overlap
+            return self.scaled(self.hits) * self.scaled(self.total) - self._overlap
         return self.sum(self.class_covariance, axis=0)
 
     @margin
     def true_variance(self) -> Array:
         """Σ true (m - true), scaled."""
         if self.exact_products:
-            return self._product(self.total) - self.sum(self.scaled(self.true) ** 2, axis=0)
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
+            return self._square - self._dot(self.true, self.true)
+        return self._dot(self.true, self.not_true)
 
     @margin
     def pred_variance(self) -> Array:
         """Σ pred (m - pred), scaled."""
         if self.exact_products:
-            return self._product(self.total) - self.sum(self.scaled(self.pred) ** 2, axis=0)
-        return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
+            return self._square - self._dot(self.pred, self.pred)
+        return self._dot(self.pred, self.not_pred)
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """Σ true (m - pred), scaled."""
         if self.exact_products:
-            return self._product(self.total) - self._overlap
-        return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
+            return self._square - self._overlap
+        return self._dot(self.true, self.not_pred)
 
-    def _product(self, part: Array) -> Array:
-        """``part`` m, scaled."""
-        return self.scaled(part) * self.scaled(self.total)
+    def _dot(self, x: Array, y: Array) -> Array:
+        """Σ x y over the classes, scaled."""
+        x, y = self.scaled(x), self.scaled(y)
+        if self.exact_products:  # on the host alone, in one pass; it may round unlike other products that x y is beside
+            return np.einsum("i...,i...->...", x, y)
+        return self.sum(x * y, axis=0)
+
+    @margin
+    def _square(self) -> Array:
+        """m², scaled."""
+        return self.scaled(self.total) ** 2
 
     @margin
     def _overlap(self) -> Array:
         """Σ true pred, scaled; to be taken from another product where both are exact."""
-        return self.sum(self.scaled(self.true) * self.scaled(self.pred), axis=0)
+        return self._dot(self.true, self.pred)
 
     @margin
     def class_covariance_share(self) -> Array:
