@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,9 +22,11 @@ CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
 SWEEP_BYTES = 512 * 1024
-# In threads in larger ones: who comes back from a call into NumPy waits for Python's lock, and to be woken then takes
-# as long as a short call.
-SWEEP_BYTES_OF_THREADS = 2 * 1024 * 1024
+# In threads parts and margins are larger: who comes back from a call into NumPy waits for Python's lock, and to be
+# woken then takes as long as a short call.
+LARGER_IN_THREADS = 2
+# The matrices that are scored before there are threads. A single one would be summed in another order.
+HEAD_OF_THREADS = 8
 # Fewer matrices in a block, and the calls are what costs, not the memory.
 SMALLEST_BLOCK = 64
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
@@ -47,7 +49,9 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    part = (SWEEP_BYTES_OF_THREADS if threads > 1 else SWEEP_BYTES) // dtype.itemsize
+    head = min(HEAD_OF_THREADS if threads > 1 else size, len(stack))
+    larger = LARGER_IN_THREADS if threads > 1 else 1
+    part = larger * SWEEP_BYTES // dtype.itemsize
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
         cells = _class_first(stack[start:stop], scratch)
@@ -70,7 +74,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
         for result, function in zip(results, functions, strict=True):
             result[start:stop] = function(table).T
 
-    def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
+    def write_blocks(blocks: Iterable[tuple[int, int]]) -> None:
         scratch = _Scratch(max(size * n * n, part if wide else 0), dtype)
         with np.errstate(all="ignore"):  # which belongs to the thread
             for start, stop in blocks:
@@ -79,22 +83,23 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     # The first block tells the shapes of the results, and whether the rest can do without cells.
     with np.errstate(all="ignore"):
         scratch = _Scratch(size * n * n, dtype)
-        table = _sweep(stack[:size], scratch, zero_division, part=part, whole=whole) if len(stack) > size else None
-        first = score(0, size, scratch) if table is None else [function(table) for function in functions]
+        table = _sweep(stack[:head], scratch, zero_division, part=part, whole=whole) if len(stack) > head else None
+        first = score(0, head, scratch) if table is None else [function(table) for function in functions]
     wide = table is not None and not table.has_cells
     results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
     for result, value in zip(results, first, strict=True):
-        result[:size] = value.T
+        result[:head] = value.T
 
-    if len(stack) > size:
+    rest = len(stack) - head
+    if rest:
         _keep_freed_memory()
-    rest = max(len(stack) - size, 0)
-    step = max(size, min(margin, math.ceil(rest / (4 * threads)) if threads > 1 else rest)) if wide else size
-    blocks = [(start, min(start + step, len(stack))) for start in range(size, len(stack), step)]
+    step = max(size, min(larger * margin, math.ceil(rest / (2 * threads)) if threads > 1 else rest)) if wide else size
+    blocks = [(start, min(start + step, len(stack))) for start in range(head, len(stack), step)]
     threads = min(threads, len(blocks))
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(write_blocks, [blocks[k::threads] for k in range(threads)]))
+            queue = iter(blocks)  # of which each thread takes the next when it is free
+            list(pool.map(write_blocks, [queue] * threads))
     elif blocks:
         write_blocks(blocks)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
@@ -199,8 +204,9 @@ class _Swept(Table):
 
     @margin
     def cells(self) -> Array:
-        """The cells, class-first."""
-        return np.ascontiguousarray(self._block, self.true.dtype)
+        """The cells, in the same order as in other blocks, lest sums round otherwise."""
+        order = "C" if self.n < LEAST_CLASSES_IN_PLACE else "K"
+        return self._block.astype(self.true.dtype, order=order, copy=False)
 
     @property
     def has_cells(self) -> bool:
@@ -209,7 +215,7 @@ class _Swept(Table):
 
 
 def _factors(n: int, dtype: Any) -> Array:
-    """What a matrix's flat cells are multiplied with to make its row sums, column sums and diagonal."""
+    """What the flat cells of a matrix are multiplied with to make its row sums, column sums and diagonal."""
     one = np.eye(n, dtype=dtype)
     row, column = np.repeat(one, n, axis=1), np.tile(one, n)
     return np.concatenate([row, column, row * column])
@@ -219,22 +225,25 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
     """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
-    true, pred, tp = sums = np.empty((3, n, count), dtype)
+    few = n < LEAST_CLASSES_OF_PRODUCTS
+    sums = np.empty((3, n, count), dtype)
+    factors = _factors(n, dtype) if few else np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
-    factors = _factors(n, dtype)
+    sums_of_part = np.empty((3, min(step, count), n), dtype)
     for start in range(0, count, step):
         cells = scratch.floats(block[start : start + step])
         if not (whole or scratch.all_whole(cells)) or not np.minimum.reduce(cells, axis=None) >= 0:
             return None
         here = slice(start, start + len(cells))
-        # As products, whole numbers: every order of summation gives the same.
-        if n < LEAST_CLASSES_OF_PRODUCTS:
+        # Products with ones and zeros are the fastest sums; those of whole numbers are the same in any order.
+        if few:
             np.matmul(factors, cells.reshape(-1, n * n).T, out=sums.reshape(3 * n, count)[:, here])
         else:
-            ones = factors[0, :n]
-            true[:, here] = (cells.reshape(-1, n) @ ones).reshape(-1, n).T  # one product, not one a matrix
-            pred[:, here] = (ones @ cells).T
-            tp[:, here] = np.einsum("bii->ib", cells)
+            true, pred, tp = found = sums_of_part[:, : len(cells)]
+            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix
+            np.matmul(factors, cells, out=pred)
+            np.copyto(tp, np.einsum("bii->bi", cells))
+            np.copyto(sums[:, :, here], found.transpose(0, 2, 1))
     table = _Swept(block, sums, zero_division, exact=True)
     largest, beyond = table.total.max(), 2 ** (np.finfo(dtype).nmant + 1)
     if not largest < beyond:

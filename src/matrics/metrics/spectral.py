@@ -47,7 +47,7 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
         return t.lead(_backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe)), xp))
 
     def cell(i: int, j: int) -> Array:
-        return t.cell(safe, i, i) if i == j else (t.cell(safe, i, j) + t.cell(safe, j, i)) / 2
+        return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
 
     if t.n == 2:
         return xp.stack(_pair(t, cell(0, 0), cell(1, 1), cell(0, 1)))
@@ -56,7 +56,7 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
 
 def _pair(t: Table, a: Array, c: Array, b: Array) -> tuple[Array, Array]:
     """Ascending eigenvalues of [[a, b], [b, c]], each to the precision of the larger."""
-    middle, half = (a + c) / 2, (a - c) / 2
+    middle, half = 0.5 * (a + c), 0.5 * (a - c)
     reach = t.sqrt(half * half + b * b)
     return middle - reach, middle + reach
 
@@ -83,28 +83,30 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
     vector = _null_vector(t, (a - far, b - far, c - far), rest)
     across, along = _complement(t, *vector)
 
-    def product(u: Three, v: Three) -> Array:
-        x, y, z = v
-        return u[0] * (a * x + d * y + e * z) + u[1] * (d * x + b * y + f * z) + u[2] * (e * x + f * y + c * z)
+    def sent(x: Array, y: Array, z: Array) -> Three:
+        return a * x + d * y + e * z, d * x + b * y + f * z, e * x + f * y + c * z
 
-    # As a quotient of Rayleigh's, in which the gradient of the vector does not matter.
-    far = product(vector, vector)
-    low, high = _pair(t, product(across, across), product(along, along), product(across, along))
+    beside = sent(*along)
+    low, high = _pair(t, _dot(across, sent(*across)), _dot(along, beside), _dot(across, beside))
+    # The three add up to 0. As in a quotient of Rayleigh's, the gradient of the vector does not matter.
+    far = -(low + high)
     # The sign says which end is far off. A comparison of the three would not do: a maximum of two that are equal halves
     # their gradients, and XLA may compare other roundings than it returns.
     below = skew < 0
     return mean + xp.where(below, far, low), mean + xp.where(below, low, high), mean + xp.where(below, high, far)
 
 
+def _dot(u: Three, v: Three) -> Array:
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+
+
 def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
     """The unit vector that a singular [[a, d, e], [d, b, f], [e, f, c]] of rank 2 sends to 0; 0 for lower ranks."""
     xp, (a, b, c), (d, e, f) = t.xp, diagonal, rest
-    products = (  # of two rows each
-        (d * f - e * b, e * d - a * f, a * b - d * d),
-        (d * c - e * f, e * e - a * c, a * f - d * e),
-        (b * c - f * f, f * e - d * c, d * f - b * e),
-    )
-    first, second, third = (x * x + y * y + z * z for x, y, z in products)
+    # The rows of the adjugate matrix, each a product of two rows of the other.
+    left, middle, right = d * f - b * e, d * e - a * f, e * f - c * d
+    rows = (b * c - f * f, right, left), (right, a * c - e * e, middle), (left, middle, a * b - d * d)
+    first, second, third = (_dot(row, row) for row in rows)
     take_first = xp.astype((first >= second) & (first >= third), a.dtype)
     take_second = (1 - take_first) * xp.astype(second >= third, a.dtype)
     take_third = 1 - take_first - take_second
@@ -113,7 +115,7 @@ def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
         return take_first * x + take_second * y + take_third * z
 
     length = t.sqrt(longest(first, second, third))
-    x, y, z = (t.ratio(longest(*parts), length) for parts in zip(*products, strict=True))
+    x, y, z = (t.ratio(longest(*parts), length) for parts in zip(*rows, strict=True))
     return x, y, z
 
 
