@@ -232,7 +232,8 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
     sums_of_part = np.empty((3, min(step, count), n), dtype)
     for start in range(0, count, step):
         cells = scratch.floats(block[start : start + step])
-        if not (whole or scratch.all_whole(cells)) or not np.minimum.reduce(cells, axis=None) >= 0:
+        # The minimum first: of all that is done here it brings cells from memory the fastest.
+        if not np.minimum.reduce(cells, axis=None) >= 0 or not (whole or scratch.all_whole(cells)):
             return None
         here = slice(start, start + len(cells))
         # Products with ones and zeros are the fastest sums; those of whole numbers are the same in any order.
