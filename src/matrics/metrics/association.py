@@ -86,7 +86,7 @@ def phi_squared(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.phi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    >>> matrics.phi_squared([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.68)
     """
     return t.define(t.mean_square_contingency, t.total != 0)
