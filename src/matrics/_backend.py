@@ -111,6 +111,19 @@ def _is_traced_tensor(x: Array, torch: Any) -> bool:
     return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
+def is_vectorized(x: Array, xp: Namespace) -> bool:
+    """Whether ``torch.compile`` is tracing what it will write in vectors of the CPU."""
+    return is_torch(xp) and x.device.type == "cpu" and is_compiling()
+
+
+def class_first(cells: Array, xp: Namespace) -> Array:
+    """``[*batch, true, pred]`` as ``[true, pred, *batch]``; for PyTorch's compiler in memory of that order."""
+    batch = cells.ndim - 2
+    first = xp.permute_dims(cells, (batch, batch + 1, *range(batch)))
+    # It writes what it joins into memory, once, where it would undo a copy, and transpose for each use of a cell.
+    return xp.concat([first[:1, ...], first[1:, ...]])
+
+
 def host_view(x: Array, xp: Namespace) -> Array | None:
     """What ``x`` holds as a NumPy array that shares its memory; None where it has to stay what it is.
 

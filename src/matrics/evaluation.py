@@ -16,6 +16,9 @@ from matrics.table import Table
 Invalid = Literal["warn", "raise", "nan"]
 TableFunction = Callable[[Table], Array]
 
+# Up to so many classes PyTorch's compiler is given class-first cells on the CPU: to transpose more of them takes longer
+# than what is gained.
+MOST_TURNED = 16
 FAR = 1e30  # what zero_division may be at most: within float32
 
 
@@ -71,7 +74,10 @@ def evaluate(
             # Two frames up is evaluate's caller, a public function; three is its user.
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=3)
         return [_backend.from_host(result, xp) for result in results]
-    table = Table(_backend.to_float(cm, xp), xp, zero_division=zero_division)
+    cells = _backend.to_float(cm, xp)
+    turned = cells.ndim > 2 and 1 < cells.shape[-1] <= MOST_TURNED and _backend.is_vectorized(cells, xp)
+    cells = _backend.class_first(cells, xp) if turned else cells
+    table = Table(cells, xp, class_first=turned, zero_division=zero_division)
     if invalid == "raise":
         raise_if_invalid(cm, xp)
     with _backend.quiet(xp):

@@ -2,13 +2,13 @@
 
 Inside, classes come first and the batch last: a margin is ``[class, *batch]``, a total ``[*batch]``, so that formulas
 read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. Where the cells themselves lie is this
-file's own business: class-first in blocks on the host, where they were given elsewhere (XLA is slowed down several
-times by a transposed stack), with only the margins brought class-first.
+file's own business: class-first in blocks on the host, and few classes for PyTorch's compiler on the CPU; where they
+were given elsewhere (XLA is slowed down several times by a transposed stack), and only the margins are class-first.
 
 No sum here is an inexact difference. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp`` loses
 every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of the
 cost, only where the host, or JAX's compiled code when it runs, has seen that all cells are whole numbers whose sum is
-small enough to make them exact.
+small enough to make them exact; or, in code for PyTorch's compiler, where what is left is a fifth of the total or more.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import Array, Namespace
 from matrics.safety import MOST_UNROLLED, Safe, add
+
+# Sums of other cells are written out for so many classes for PyTorch's compiler on the CPU, if cells are class-first.
+MOST_UNROLLED_VECTORS = 6
 
 
 class margin:  # noqa: N801 (it reads as a decorator, like property)
@@ -77,7 +80,10 @@ class Margins(Safe):
         self.class_first = class_first
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
-        self.is_unrolled = self.is_xla and 1 < self.n <= MOST_UNROLLED
+        self.is_vectorized = _backend.is_vectorized(cells, xp)
+        most = MOST_UNROLLED if self.is_xla else MOST_UNROLLED_VECTORS if self.is_vectorized and class_first else 0
+        self.is_unrolled = 1 < self.n <= most
+        self.is_gathered = self.is_vectorized and not self.is_unrolled
         self.is_branched = self.is_xla and self.n > MOST_UNROLLED and 0 not in cells.shape and not exact
         self.exact = exact
         self.exact_products = exact_products
@@ -123,8 +129,13 @@ class Margins(Safe):
     @margin
     def is_diagonal(self) -> Array:
         """True on the diagonal; of the rank of the cells."""
+        return self.beside_cells(self._index[:, None] == self._index[None, :])
+
+    @margin
+    def _index(self) -> Array:
+        """The numbers of the classes, as wide as the cells for PyTorch's compiler, whose vectors are of one width."""
         index = _backend.class_index(self.n, self.cells, self.xp)
-        return self.beside_cells(index[:, None] == index[None, :])
+        return self.xp.astype(index, self.cells.dtype) if self.is_vectorized else index
 
     def as_matrices(self, x: Array) -> Array:
         """Something in the order of the cells as ``[*batch, true, pred]``, a view: what linear algebra takes."""
@@ -145,7 +156,7 @@ class Margins(Safe):
     @margin
     def tp(self) -> Array:
         """The diagonal."""
-        return self.diagonal(self.cells)
+        return self._gathered[0, ...] if self.is_gathered else self.diagonal(self.cells)
 
     @margin
     def fn(self) -> Array:
@@ -156,6 +167,8 @@ class Margins(Safe):
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
         if self.is_branched:
             return self._complements[0]
+        if self.is_gathered:
+            return self._gathered[1, ...]
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
@@ -167,6 +180,8 @@ class Margins(Safe):
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
         if self.is_branched:
             return self._complements[1]
+        if self.is_gathered:
+            return self._gathered[2, ...]
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
@@ -180,6 +195,8 @@ class Margins(Safe):
             return self.not_true - self.fp
         if self.is_branched:
             return self._complements[2]
+        if self.is_gathered:
+            return self._rest
         return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
 
     @margin
@@ -198,6 +215,35 @@ class Margins(Safe):
             seen, partial(complements, exact=True), partial(complements, exact=False), cells
         )
         return found
+
+    @margin
+    def _gathered(self) -> Array:
+        """Values tp, fn and fp: stacked, since PyTorch's compiler writes a stack into memory class-first, once."""
+        errors = self.off_diagonal
+        sums = (self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))
+        return self.xp.stack([self.diagonal(self.cells), *sums])
+
+    @margin
+    def _rest(self) -> Array:
+        """Values tn from few operations for any number of classes.
+
+        The total less a class's row and column keeps its digits unless they hold nearly everything. A cell is in the
+        cross of row and column of at most two classes, so all crosses together hold at most twice the total, and only
+        two of them can hold more than four fifths of it each. For these the other cells are added up.
+        """
+        xp, total = self.xp, self.total[None, ...]
+        cross = self.tp + (self.fn + self.fp)
+        rest = total - cross
+        large = cross > 4 * rest
+        index = self._index[(slice(None), *(None,) * (rest.ndim - 1))]
+        first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
+
+        def without(position: Array) -> Array:
+            other = index != position[None, ...]
+            cells = xp.where(self.rowwise(other), xp.where(self.columnwise(other), self.cells, 0), 0)
+            return self.sum(cells, axis=(self.true_axis, self.pred_axis))[None, ...]
+
+        return xp.where(large, xp.where(index == first[None, ...], without(first), without(last)), rest)
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""
@@ -279,5 +325,5 @@ class Margins(Safe):
     @margin
     def valid(self) -> Array:
         """Whether every cell is finite and not negative, and their sum finite."""
-        lowest = self.xp.min(self.cells, axis=(self.true_axis, self.pred_axis))
-        return (lowest >= 0) & self.xp.isfinite(self.total)
+        lowest = self.xp.min(self.xp.min(self.cells, axis=self.pred_axis), axis=0 if self.class_first else -1)
+        return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN

@@ -13,7 +13,7 @@ from matrics import _backend
 from matrics._backend import Array, Namespace
 
 # Sums of up to so many terms are written out for XLA: a reduction along so short an axis costs it up to ten times as
-# much, and nothing is fused across it. PyTorch's compiler gains nothing, and would take three times as long.
+# much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
 MOST_UNROLLED = 8
 
 
@@ -57,7 +57,8 @@ class Safe:
         """``a / b``; ``zero_division`` where b is 0."""
         if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
             return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
-        return self.define(self.ratio(a, b), ~self.is_zero(b))
+        empty = self.is_zero(b)  # as in ratio
+        return self.xp.where(empty, self.zero_division, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
 
     def divide_root(self, a: Array, b: Array) -> Array:
         """``√(a / b)`` for a up to b; ``zero_division`` where b is not above 0."""
