@@ -167,9 +167,14 @@ def from_host(x: Array, xp: Namespace) -> Array:
     return sys.modules["torch"].from_numpy(np.asarray(x)) if is_torch(xp) else xp.asarray(x)
 
 
-def branch(condition: Array, true: Callable[[Array], Any], false: Callable[[Array], Any], x: Array) -> Any:
-    """One of two functions of x, chosen when JAX's compiled code runs; under ``vmap`` it runs both."""
-    return sys.modules["jax"].lax.cond(condition, true, false, x)
+def branch(condition: Array, true: Callable[..., Any], false: Callable[..., Any], *arrays: Array) -> Any:
+    """One of two functions of arrays, chosen when JAX's compiled code runs; under ``vmap`` it runs both."""
+    return sys.modules["jax"].lax.cond(condition, true, false, *arrays)
+
+
+def in_memory(x: Array) -> Array:
+    """Return x, which XLA is to write down rather than to compute again in every expression that reads a part of it."""
+    return sys.modules["jax"].lax.optimization_barrier(x)
 
 
 def to_numpy(x: Array, xp: Namespace) -> Array:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,8 @@ from matrics.safety import MOST_UNROLLED, Safe, add
 
 # Sums of other cells are written out for so many classes for PyTorch's compiler on the CPU, if cells are class-first.
 MOST_UNROLLED_VECTORS = 6
+# From here on it pays XLA to look at the cells: the sums that differences replace are longer.
+LEAST_BRANCHED = 5
 
 
 class margin:  # noqa: N801 (it reads as a decorator, like property)
@@ -83,8 +84,9 @@ class Margins(Safe):
         self.is_vectorized = _backend.is_vectorized(cells, xp)
         most = MOST_UNROLLED if self.is_xla else MOST_UNROLLED_VECTORS if self.is_vectorized and class_first else 0
         self.is_unrolled = 1 < self.n <= most
-        self.is_gathered = self.is_vectorized and not self.is_unrolled
-        self.is_branched = self.is_xla and self.n > MOST_UNROLLED and 0 not in cells.shape and not exact
+        looks = self.is_xla and self.n >= LEAST_BRANCHED and not class_first and not exact
+        self.is_branched = looks and 0 not in cells.shape
+        self.is_stacked = self.is_vectorized and not self.is_unrolled
         self.exact = exact
         self.exact_products = exact_products
         self.scale = scale
@@ -156,19 +158,17 @@ class Margins(Safe):
     @margin
     def tp(self) -> Array:
         """The diagonal."""
-        return self._gathered[0, ...] if self.is_gathered else self.diagonal(self.cells)
+        return self._counted[0] if self.is_branched or self.is_stacked else self.diagonal(self.cells)
 
     @margin
     def fn(self) -> Array:
         """Items of the class that were called something else."""
         if self.exact:
             return self.true - self.tp
+        if self.is_branched or self.is_stacked:
+            return self._counted[1]
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
-        if self.is_branched:
-            return self._complements[0]
-        if self.is_gathered:
-            return self._gathered[1, ...]
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
@@ -176,12 +176,10 @@ class Margins(Safe):
         """Items of other classes that were called this one."""
         if self.exact:
             return self.pred - self.tp
+        if self.is_branched or self.is_stacked:
+            return self._counted[2]
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
-        if self.is_branched:
-            return self._complements[1]
-        if self.is_gathered:
-            return self._gathered[2, ...]
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
@@ -194,34 +192,52 @@ class Margins(Safe):
         if self.exact:
             return self.not_true - self.fp
         if self.is_branched:
-            return self._complements[2]
-        if self.is_gathered:
+            return self._counted[3]
+        if self.is_stacked:
             return self._rest
         return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
 
     @margin
-    def _complements(self) -> Sequence[Array]:
-        """Values fn, fp and tn: XLA looks at the cells when it runs, and takes differences where they are exact."""
-        xp, cells = self.xp, self.cells
-        below = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4) / self.n**2  # of cells whose sum is exact, if they are whole
-        seen = (xp.max(xp.abs(cells - xp.round(cells))) == 0) & (xp.max(cells) < below)  # which is not so for NaN
+    def _counted(self) -> Sequence[Array]:
+        """Values tp, fn and fp, and what else compiled code finds with them."""
+        return self._looked_at() if self.is_branched else self._stacked()
 
-        def complements(cells: Array, *, exact: bool) -> tuple[Array, Array, Array]:
-            table = Margins(cells, xp, class_first=self.class_first, exact=exact)
+    def _looked_at(self) -> Sequence[Array]:
+        """Values tp, fn, fp, tn and valid: XLA looks at the cells as it runs, and takes differences if they are exact.
+
+        Written for its compiler on the CPU. Column sums that are NaN where a cell is not whole, or is negative, are one
+        fast pass, and looked at in their stead. The branch is where arrays are put into memory, and before and behind
+        it classes come first: in a transposed order XLA would read them again and again.
+        """
+        xp, cells, n = self.xp, self.cells, self.n
+        rows = [cells[..., i, :] for i in range(n)]
+        pred = add([xp.where(row == xp.floor(xp.abs(row)), row, math.nan) for row in rows])
+        total = xp.sum(pred, axis=-1)
+        seen = xp.all(total < 2 ** (xp.finfo(cells.dtype).bits * 3 // 4))  # NaN is not; a maximum may pass it over
+        true = self.sum(cells, axis=-1)
+        tp = xp.reshape(cells, (*cells.shape[:-2], n * n))[..., :: n + 1]  # as a slice, not gathered
+
+        def differences(true: Array, pred: Array, tp: Array, total: Array, _: Array) -> tuple[Array, ...]:
+            fn, fp = true - tp, pred - tp
+            return tp, fn, fp, (total[None, ...] - true) - fp, xp.ones_like(total, dtype=xp.bool)
+
+        def sums(*arrays: Array) -> tuple[Array, ...]:
+            table = Margins(arrays[-1], xp)
             table.is_branched = False  # or it would ask again
-            return table.fn, table.fp, table.tn
+            counts = _backend.in_memory(xp.stack([table.tp, table.fn, table.fp, table.tn]))
+            return *xp.unstack(counts), table.valid
 
         found: Sequence[Array] = _backend.branch(
-            seen, partial(complements, exact=True), partial(complements, exact=False), cells
+            seen, differences, sums, self.lead(true), self.lead(pred), self.lead(tp), total, cells
         )
         return found
 
-    @margin
-    def _gathered(self) -> Array:
+    def _stacked(self) -> Sequence[Array]:
         """Values tp, fn and fp: stacked, since PyTorch's compiler writes a stack into memory class-first, once."""
         errors = self.off_diagonal
         sums = (self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))
-        return self.xp.stack([self.diagonal(self.cells), *sums])
+        found: Sequence[Array] = self.xp.unstack(self.xp.stack([self.diagonal(self.cells), *sums]))
+        return found
 
     @margin
     def _rest(self) -> Array:
@@ -325,5 +341,7 @@ class Margins(Safe):
     @margin
     def valid(self) -> Array:
         """Whether every cell is finite and not negative, and their sum finite."""
+        if self.is_branched:
+            return self._counted[4]
         lowest = self.xp.min(self.xp.min(self.cells, axis=self.pred_axis), axis=0 if self.class_first else -1)
         return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN
