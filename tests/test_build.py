@@ -147,6 +147,18 @@ def test_nan_scores(backend: Any) -> None:
         assert backend.numpy(cm).tolist() == [[0, 1], [1, 0]]
 
 
+def test_nan_scores_among_many(backend: Any) -> None:
+    """Also where there are thousands of them: JAX's maximum on the CPU then passes NaN over."""
+    labels, scores = RANDOM.integers(0, 4, 6000), RANDOM.random((6000, 4))
+    scores[[7, 4321], [0, 2]] = np.nan
+    state = matrics.ConfusionState.zeros(4, like=backend.asarray(labels))
+    state = state.update(backend.asarray(labels), backend.asarray(scores))
+    kept = ~np.isnan(scores).any(axis=1)
+    assert int(state.dropped) == 2
+    expected = by_hand(labels[kept], scores[kept].argmax(axis=1), 4)
+    np.testing.assert_array_equal(backend.numpy(state.matrix), expected)
+
+
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5)])
 def test_nothing_to_count(backend: Any, shape: tuple[int, ...]) -> None:
     nothing = backend.asarray(np.zeros(shape), np.int64)

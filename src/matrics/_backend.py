@@ -369,8 +369,10 @@ def largest(scores: Array, xp: Namespace) -> tuple[Array, Array]:
     if is_torch(xp):
         return tuple(sys.modules["torch"].max(scores.detach(), -1))  # both in one pass
     index = xp.argmax(scores, axis=-1)
-    if xp is np:  # which reads the scores a second time as slowly as the first, but stops at NaN
-        return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
+    # NumPy reads the scores a second time as slowly as the first, but stops at NaN; the maximum of JAX 0.10 passes NaN
+    # over in arrays of thousands of rows, on the CPU.
+    if xp is np or is_jax(xp):
+        return xp.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
     return xp.max(scores, axis=-1), index
 
 

@@ -236,8 +236,8 @@ class Margins(Safe):
         """Values tp, fn and fp: stacked, since PyTorch's compiler writes a stack into memory class-first, once."""
         errors = self.off_diagonal
         sums = (self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))
-        found: Sequence[Array] = self.xp.unstack(self.xp.stack([self.diagonal(self.cells), *sums]))
-        return found
+        stack: Sequence[Array] = self.xp.stack([self.diagonal(self.cells), *sums])
+        return stack
 
     @margin
     def _rest(self) -> Array:

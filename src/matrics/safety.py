@@ -14,8 +14,8 @@ from matrics._backend import Array, Namespace
 
 # Sums of up to so many terms are written out for XLA: a reduction along so short an axis costs it up to ten times as
 # much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
-MOST_UNROLLED = 8
-MOST_TERMS = 16  # of a sum over one axis; over two, as many as in a matrix of that many classes
+MOST_UNROLLED = 8  # classes of a sum over both axes
+MOST_TERMS = 16  # of a sum over one axis
 
 
 def add(terms: Sequence[Array]) -> Array:
@@ -47,9 +47,10 @@ class Safe:
         """Sum over some axes."""
         if self.is_host:  # of what np.sum does, what has to be done; it would begin with a pass that writes zeros
             return np.add.reduce(x, axis=axis, initial=None)
+        if not self.is_xla:
+            return self.xp.sum(x, axis=axis)
         axes = axis if isinstance(axis, tuple) else (axis,)
-        terms = math.prod(x.shape[a] for a in axes)
-        if not (self.is_xla and 0 < terms <= (MOST_TERMS if len(axes) == 1 else MOST_UNROLLED**2)):
+        if not 0 < math.prod(x.shape[a] for a in axes) <= (MOST_TERMS if len(axes) == 1 else MOST_UNROLLED**2):
             return self.xp.sum(x, axis=axis)
         for a in sorted((a % x.ndim for a in axes), reverse=True):
             x = add(self.xp.unstack(x, axis=a))
