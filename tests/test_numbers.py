@@ -124,6 +124,32 @@ def test_float32_loses_no_more_than_its_digits(backend: Any, cm: list[list[int]]
         )
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [3, 7, 20])
+def test_true_negatives_keep_their_digits(backend: Any, n: int, dtype: type) -> None:
+    """Also beside one or two classes whose row and column hold nearly everything."""
+    random = np.random.default_rng(n)
+    stack = random.random((24, n, n)) * 10.0 ** random.integers(-9, 9, (24, n, n))
+    stack[12:] = random.random((12, n, n))
+    for matrix in stack[6:]:
+        a, b = random.choice(n, 2, replace=False)
+        places = [[(a, a)], [(a, b)], [(a, b), (b, a)], [(a, a), (b, b)], [(a, slice(None))], [(slice(None), b)]]
+        for place in places[random.integers(len(places))]:
+            matrix[place] = 10.0 ** random.integers(6, 17)
+    stack = stack.astype(dtype)
+    scores = backend.score(backend.asarray(stack), ("specificity:class", "npv:class"))
+    specificity, npv = (backend.numpy(scores[spec]) for spec in ("specificity:class", "npv:class"))
+    digits = 1e-13 if specificity.dtype == np.float64 else 2e-5
+    for matrix, of_true, of_pred in zip(stack.tolist(), specificity, npv, strict=True):
+        cells = [[Fraction(c) for c in row] for row in matrix]
+        for k in range(n):
+            tn = sum(c for i, row in enumerate(cells) if i != k for j, c in enumerate(row) if j != k)
+            fp = sum(row[k] for i, row in enumerate(cells) if i != k)
+            fn = sum(c for j, c in enumerate(cells[k]) if j != k)
+            assert of_true[k] == pytest.approx(float(tn / (tn + fp)), rel=digits)
+            assert of_pred[k] == pytest.approx(float(tn / (tn + fn)), rel=digits)
+
+
 # The table of what today's libraries get wrong ----------------------------------------------------------------------
 
 

@@ -5,10 +5,10 @@ read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. Wher
 file's own business: class-first in blocks on the host, and few classes for PyTorch's compiler on the CPU; where they
 were given elsewhere (XLA is slowed down several times by a transposed stack), and only the margins are class-first.
 
-No sum here is an inexact difference. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp`` loses
-every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of the
-cost, only where the host, or JAX's compiled code when it runs, has seen that all cells are whole numbers whose sum is
-small enough to make them exact; or, in code for PyTorch's compiler, where what is left is a fifth of the total or more.
+No sum here is a difference that loses digits. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp``
+loses every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of
+the cost, only where the host, or JAX's compiled code when it runs, has seen that all cells are whole numbers whose sum
+is small enough to make them exact; or, for true negatives of many classes, where a fifth of the total or more is left.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from matrics import _backend
 from matrics._backend import Array, Namespace
 from matrics.safety import MOST_UNROLLED, Safe, add
 
-# Sums of other cells are written out for so many classes for PyTorch's compiler on the CPU, if cells are class-first.
-MOST_UNROLLED_VECTORS = 6
+# The sums behind true negatives are written out for so many classes, and for more of them for XLA; then PyTorch's
+# compiler on the CPU has the others written out as well.
+MOST_SUMMED = 6
+MOST_SUMMED_BY_XLA = 16
 # From here on it pays XLA to look at the cells: the sums that differences replace are longer.
 LEAST_BRANCHED = 5
 
@@ -82,7 +84,7 @@ class Margins(Safe):
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.is_vectorized = _backend.is_vectorized(cells, xp)
-        most = MOST_UNROLLED if self.is_xla else MOST_UNROLLED_VECTORS if self.is_vectorized and class_first else 0
+        most = MOST_UNROLLED if self.is_xla else MOST_SUMMED if self.is_vectorized and class_first else 0
         self.is_unrolled = 1 < self.n <= most
         looks = self.is_xla and self.n >= LEAST_BRANCHED and not class_first and not exact
         self.is_branched = looks and 0 not in cells.shape
@@ -186,14 +188,14 @@ class Margins(Safe):
     def tn(self) -> Array:
         """Items of other classes that were not called this one: all cells outside the class's row and column.
 
-        Running sums from both ends leave one row out without a subtraction. Unrolled over the classes, since cumulative
-        sums are 7 to 30 times slower on every backend.
+        Of few classes running sums from both ends leave one row out without a subtraction. Unrolled over the classes,
+        since cumulative sums are 7 to 30 times slower on every backend.
         """
         if self.exact:
             return self.not_true - self.fp
         if self.is_branched:
             return self._counted[3]
-        if self.is_stacked:
+        if self.n > (MOST_SUMMED_BY_XLA if self.is_xla else MOST_SUMMED):
             return self._rest
         return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
 
@@ -241,7 +243,7 @@ class Margins(Safe):
 
     @margin
     def _rest(self) -> Array:
-        """Values tn from few operations for any number of classes.
+        """Values tn from few operations, however many classes there are.
 
         The total less a class's row and column keeps its digits unless they hold nearly everything. A cell is in the
         cross of row and column of at most two classes, so all crosses together hold at most twice the total, and only
@@ -251,6 +253,8 @@ class Margins(Safe):
         cross = self.tp + (self.fn + self.fp)
         rest = total - cross
         large = cross > 4 * rest
+        if self.is_host and not large.any():
+            return rest
         index = self._index[(slice(None), *(None,) * (rest.ndim - 1))]
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
 
