@@ -348,4 +348,6 @@ class Margins(Safe):
         if self.is_branched:
             return self._counted[4]
         lowest = self.xp.min(self.xp.min(self.cells, axis=self.pred_axis), axis=0 if self.class_first else -1)
+        if _backend.is_integer(self.cells, self.xp):
+            return lowest >= 0
         return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN

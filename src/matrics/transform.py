@@ -19,7 +19,8 @@ Where = Literal["empty_class", "zero_diagonal"]
 
 def _table(cm: Any, *, floating: bool) -> Table:
     xp, cm = as_stack(cm)
-    return Table((_backend.to_float if floating else _backend.to_wide)(cm, xp), xp)
+    cells = (_backend.to_float if floating else _backend.to_wide)(cm, xp)
+    return Table(cells, xp, exact=_backend.is_integer(cells, xp))
 
 
 def _invalid_stays(table: Table, result: Array) -> Array:
