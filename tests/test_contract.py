@@ -328,6 +328,22 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", [2, 5, 51])
+@pytest.mark.parametrize("soft", [False, True])
+def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
+    """Of stacks of any length: a last block of a single matrix would be summed in another order."""
+    random = np.random.default_rng(n)
+    longest = random.random(({2: 40_000, 5: 12_000, 51: 201}[n], n, n)) * 50
+    longest = longest if soft else longest.round()
+    specs = ["core", "joint_entropy", "mutual_information", "specificity:weighted", "npv", "mcc:one_vs_rest"]
+    for length in (1, 2, 8, 9, 10, 64, 65, 66, 72, 73, 74, 137, 201, 5243, 5251, 12_000, 32_769, 40_000):
+        stack = longest[:length]
+        alone = matrics.score(stack, specs)
+        for workers in (2, 7):
+            for name, values in matrics.score(stack, specs, workers=workers).items():
+                np.testing.assert_array_equal(values, alone[name], err_msg=f"{name}, {len(stack)}")
+
+
 @pytest.mark.parametrize("n", [2, 7, 20, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
 def test_what_later_blocks_hold(n: int, dtype: type) -> None:

@@ -120,7 +120,7 @@ def class_first(cells: Array, xp: Namespace) -> Array:
     """``[*batch, true, pred]`` as ``[true, pred, *batch]``; for PyTorch's compiler in memory of that order."""
     batch = cells.ndim - 2
     first = xp.permute_dims(cells, (batch, batch + 1, *range(batch)))
-    # It writes what it joins into memory, once, where it would undo a copy, and transpose for each use of a cell.
+    # The compiler writes what is joined into memory, once; a copy it would undo, and transpose for each use of a cell.
     return xp.concat([first[:1, ...], first[1:, ...]])
 
 

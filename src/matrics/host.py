@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,7 +26,7 @@ SWEEP_BYTES = 512 * 1024
 # In threads parts and margins are larger: who comes back from a call into NumPy waits for Python's lock, and to be
 # woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
-# The matrices that are scored before there are threads. A single one would be summed in another order.
+# The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
 # Fewer matrices in a block, and the calls are what costs, not the memory.
 SMALLEST_BLOCK = 64
@@ -33,6 +34,8 @@ SMALLEST_BLOCK = 64
 # alone do so earlier, as products with a vector of ones.
 LEAST_CLASSES_IN_PLACE = 50
 LEAST_CLASSES_OF_PRODUCTS = 8
+# Multiplications in a product for which OpenBLAS does not start threads of its own, beside ours.
+MOST_OF_A_PRODUCT = 4 * 65536
 # Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
 KEPT_BYTES = 31 * 1024 * 1024
 
@@ -49,7 +52,8 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = min(HEAD_OF_THREADS if threads > 1 else size, len(stack))
+    head = HEAD_OF_THREADS if threads > 1 and len(stack) > size else size
+    head = _slices(0, len(stack), head)[0][1] if len(stack) else 0
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part = larger * SWEEP_BYTES // dtype.itemsize
 
@@ -68,13 +72,13 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     def write_block(start: int, stop: int, scratch: _Scratch) -> None:
         table = _sweep(stack[start:stop], scratch, zero_division, part=part, whole=whole) if wide else None
         if table is None:
-            for first in range(start, stop, size):
-                write(first, min(first + size, stop), scratch)
+            for first, last in _slices(start, stop, size):
+                write(first, last, scratch)
             return
         for result, function in zip(results, functions, strict=True):
             result[start:stop] = function(table).T
 
-    def write_blocks(blocks: Iterable[tuple[int, int]]) -> None:
+    def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
         scratch = _Scratch(max(size * n * n, part if wide else 0), dtype)
         with np.errstate(all="ignore"):  # which belongs to the thread
             for start, stop in blocks:
@@ -94,17 +98,24 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     if rest:
         _keep_freed_memory()
     step = max(size, min(larger * margin, math.ceil(rest / (2 * threads)) if threads > 1 else rest)) if wide else size
-    blocks = [(start, min(start + step, len(stack))) for start in range(head, len(stack), step)]
+    blocks = _slices(head, len(stack), step)
     threads = min(threads, len(blocks))
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
-            queue = iter(blocks)  # of which each thread takes the next when it is free
-            list(pool.map(write_blocks, [queue] * threads))
+            list(pool.map(write_blocks, [blocks[k::threads] for k in range(threads)]))
     elif blocks:
         write_blocks(blocks)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
     return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
+    """Slices of at most ``step``, none of a single matrix if there are more: its sums would run in another order."""
+    edges = [*range(start, stop, step), stop]
+    if len(edges) > 2 and edges[-1] - edges[-2] == 1:
+        edges[-2] -= 1
+    return list(itertools.pairwise(edges))
 
 
 class _Scratch:
@@ -229,7 +240,7 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
     sums = np.empty((3, n, count), dtype)
     factors = _factors(n, dtype) if few else np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
-    sums_of_part = np.empty((3, min(step, count), n), dtype)
+    sums_of_part = np.empty((3, 0 if few else min(step, count), n), dtype)
     for start in range(0, count, step):
         cells = scratch.floats(block[start : start + step])
         # The minimum first: of all that is done here it brings cells from memory the fastest.
@@ -238,7 +249,9 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
         here = slice(start, start + len(cells))
         # Products with ones and zeros are the fastest sums; those of whole numbers are the same in any order.
         if few:
-            np.matmul(factors, cells.reshape(-1, n * n).T, out=sums.reshape(3 * n, count)[:, here])
+            flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
+            for first, last in _slices(0, len(cells), MOST_OF_A_PRODUCT // factors.size):
+                np.matmul(factors, flat[:, first:last], out=out[:, first:last])
         else:
             true, pred, tp = found = sums_of_part[:, : len(cells)]
             np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix

@@ -85,9 +85,9 @@ class Margins(Safe):
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.is_vectorized = _backend.is_vectorized(cells, xp)
         most = MOST_UNROLLED if self.is_xla else MOST_SUMMED if self.is_vectorized and class_first else 0
-        self.is_unrolled = 1 < self.n <= most
         looks = self.is_xla and self.n >= LEAST_BRANCHED and not class_first and not exact
         self.is_branched = looks and 0 not in cells.shape
+        self.is_unrolled = 1 < self.n <= most  # if it does not branch, or in the branch
         self.is_stacked = self.is_vectorized and not self.is_unrolled
         self.exact = exact
         self.exact_products = exact_products
@@ -210,6 +210,9 @@ class Margins(Safe):
         Written for its compiler on the CPU. Column sums that are NaN where a cell is not whole, or is negative, are one
         fast pass, and looked at in their stead. The branch is where arrays are put into memory, and before and behind
         it classes come first: in a transposed order XLA would read them again and again.
+
+        The gradient of a difference is one as well. It has the digits of the largest component of a matrix's gradient;
+        those of much smaller ones are lost.
         """
         xp, cells, n = self.xp, self.cells, self.n
         rows = [cells[..., i, :] for i in range(n)]

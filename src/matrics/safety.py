@@ -12,7 +12,7 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import Array, Namespace
 
-# Sums of up to so many terms are written out for XLA: a reduction along so short an axis costs it up to ten times as
+# Short sums are written out for XLA: a reduction along so short an axis costs it up to ten times as
 # much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
 MOST_UNROLLED = 8  # classes of a sum over both axes
 MOST_TERMS = 16  # of a sum over one axis

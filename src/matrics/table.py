@@ -212,7 +212,7 @@ class Table(Margins):
     def _dot(self, x: Array, y: Array) -> Array:
         """Σ x y over the classes, scaled."""
         x, y = self.scaled(x), self.scaled(y)
-        if self.exact_products:  # on the host alone, in one pass; it may round unlike other products that x y is beside
+        if self.exact_products:  # nothing rounds, so the host may add up in any order: in one pass
             return np.einsum("i...,i...->...", x, y)
         return self.sum(x * y, axis=0)
 
@@ -242,8 +242,8 @@ class Table(Margins):
         """
         xp, axes, shares = self.xp, (self.true_axis, self.pred_axis), self.shares
         largest = xp.max(shares, axis=axes)
-        if self.is_host and not (largest > 0.5).any():
-            return self.x_log_x(shares)
+        if self.is_host and not (largest > 0.5).any():  # then of what follows this is left, with the same bits
+            return shares * (np.log1p(shares.dtype.type(-0.5)) + self.log(2 * shares))
         rest = self.share(self.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
         return shares * self.log_near_one(shares, xp.where(shares > 0.5, self.cellwise(-rest), -1))
 
