@@ -52,8 +52,8 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = HEAD_OF_THREADS if threads > 1 and len(stack) > size else size
-    head = _slices(0, len(stack), head)[0][1] if len(stack) else 0
+    head = HEAD_OF_THREADS if threads > 1 and len(stack) > size else min(size, len(stack))
+    head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part = larger * SWEEP_BYTES // dtype.itemsize
 
