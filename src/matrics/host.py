@@ -59,7 +59,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
         cells = _class_first(stack[start:stop], scratch)
-        table, valid = _look(cells, zero_division, whole=whole or scratch.all_whole(cells))
+        table, valid = _look(cells, zero_division, lambda: whole or scratch.all_whole(cells))
         if valid is None:
             return [function(table) for function in functions]
         found.append(start + np.flatnonzero(~valid))
@@ -162,33 +162,42 @@ def _class_first(block: Array, scratch: _Scratch) -> Array:
     return scratch.floats(block).transpose(1, 2, 0)
 
 
-def _look(cells: Array, zero_division: float, *, whole: bool) -> tuple[Table, Array | None]:
+class _Looked(Table):
+    """A table that looks whether all cells are whole numbers when a formula asks whether differences are exact."""
+
+    def __init__(self, cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> None:
+        super().__init__(cells, np, class_first=True, zero_division=zero_division)
+        del self.exact, self.exact_products  # which are found below
+        self._all_whole = all_whole
+        self.largest = self.total.max(initial=0)
+        self._beyond = 2 ** (np.finfo(cells.dtype).nmant + 1)  # from here on, differences may be rounded
+
+    @margin
+    def exact(self) -> bool:
+        """Whether sums and differences of cells are exact."""
+        return bool(self.largest < self._beyond) and self._all_whole()
+
+    @margin
+    def exact_products(self) -> bool:
+        """Whether those of products of two of them are."""
+        return bool(self.largest < math.isqrt(self._beyond)) and self.exact
+
+
+def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> tuple[Table, Array | None]:
     """The table of a block, after one look at it, and which of its matrices are valid if not all are.
 
     What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the
     others in the block have (how many they are may change the order of a sum, and so the last bit).
     """
-
-    def table(cells: Array, **seen: Any) -> Table:
-        return Table(cells, np, class_first=True, zero_division=zero_division, **seen)
-
-    made = table(cells, exact=whole)
-    total = made.total
-    # NaN fails every comparison.
-    smallest, largest = (total.min(), total.max()) if total.size else (1, 1)
-    beyond = 2 ** (np.finfo(cells.dtype).nmant + 1)  # from here on, differences may be rounded
-    if whole and largest < math.isqrt(beyond):
-        made.exact_products = True
-    elif whole and not largest < beyond:
-        made = table(cells)
-        total = made.total
+    looked = _Looked(cells, zero_division, all_whole)
+    made: Table = looked
+    smallest, largest = looked.total.min(initial=1), looked.largest
     valid = None
-    if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):
-        valid = made.valid
+    if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):  # NaN fails every comparison
+        valid = looked.valid
         cells = cells.copy(order="K")  # in the same order, so that sums round alike
         cells[..., ~valid] = 0
-        made = table(cells)
-        total = made.total
+        made = Table(cells, np, class_first=True, zero_division=zero_division)
     limits = np.finfo(cells.dtype)
     if not (smallest > limits.tiny**0.2 and largest < limits.max**0.3):
         _scale(made)

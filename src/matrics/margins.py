@@ -306,12 +306,12 @@ class Margins(Safe):
     @margin
     def true(self) -> Array:
         """Items of each true class: row sums."""
-        return self.sum_over(self.pred_axis, self.cells) if self.exact else self.tp + self.fn
+        return self.sum_over(self.pred_axis, self.cells) if self.is_host or self.exact else self.tp + self.fn
 
     @margin
     def pred(self) -> Array:
         """Items called each class: column sums."""
-        return self.sum_over(self.true_axis, self.cells) if self.exact else self.tp + self.fp
+        return self.sum_over(self.true_axis, self.cells) if self.is_host or self.exact else self.tp + self.fp
 
     @margin
     def not_true(self) -> Array:
