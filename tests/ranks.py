@@ -47,6 +47,9 @@ def _start(name: str, rank: int, world: int, folder: str, *given: Any) -> None:
         world_size=world,
         timeout=timedelta(seconds=TIMEOUT if name in ("dies", "never_comes") else 60),
     )
+    Path(folder, f"{rank}.connected").touch()
+    while sum(1 for _ in Path(folder).glob("*.connected")) < world:  # who left now would be missed while others connect
+        time.sleep(0.01)
     result = globals()[name](rank, *given)
     torch.save(result, Path(folder, f"{rank}.pt"))
     if name not in ("dies", "never_comes"):
