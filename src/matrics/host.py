@@ -162,6 +162,11 @@ def _class_first(block: Array, scratch: _Scratch) -> Array:
     return scratch.floats(block).transpose(1, 2, 0)
 
 
+def _beyond(dtype: Any) -> int:
+    """From here on sums and differences of whole numbers may be rounded."""
+    return int(2 ** (np.finfo(dtype).nmant + 1))
+
+
 class _Looked(Table):
     """A table that looks whether all cells are whole numbers when a formula asks whether differences are exact."""
 
@@ -170,7 +175,7 @@ class _Looked(Table):
         del self.exact, self.exact_products  # which are found below
         self._all_whole = all_whole
         self.largest = self.total.max(initial=0)
-        self._beyond = 2 ** (np.finfo(cells.dtype).nmant + 1)  # from here on, differences may be rounded
+        self._beyond = _beyond(cells.dtype)
 
     @margin
     def exact(self) -> bool:
@@ -268,7 +273,7 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
             np.copyto(tp, np.einsum("bii->bi", cells))
             np.copyto(sums[:, :, here], found.transpose(0, 2, 1))
     table = _Swept(block, sums, zero_division, exact=True)
-    largest, beyond = table.total.max(), 2 ** (np.finfo(dtype).nmant + 1)
+    largest, beyond = table.total.max(), _beyond(dtype)
     if not largest < beyond:
         return None
     table.exact_products = bool(largest < math.isqrt(beyond))

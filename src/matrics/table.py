@@ -229,8 +229,7 @@ class Table(Margins):
     @margin
     def class_covariance_share(self) -> Array:
         """Values (tp tn - fp fn) / m² of the classes."""
-        total = self.scaled(self.total)
-        return self.ratio(self.class_covariance, (total * total)[None, ...])
+        return self.ratio(self.class_covariance, self._square[None, ...])
 
     # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
