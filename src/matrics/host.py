@@ -23,6 +23,8 @@ CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
 SWEEP_BYTES = 512 * 1024
+# Whether cells are whole takes as much memory again, so not of all at once.
+LOOK_BYTES = 512 * 1024
 # In threads parts and margins are larger: who comes back from a call into NumPy waits for Python's lock, and to be
 # woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
@@ -97,12 +99,18 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     rest = len(stack) - head
     if rest:
         _keep_freed_memory()
-    step = max(size, min(larger * margin, math.ceil(rest / (2 * threads)) if threads > 1 else rest)) if wide else size
+    step = max(size, larger * margin) if wide else size
+    if threads > 1:  # as many for each thread
+        step = max(SMALLEST_BLOCK, math.ceil(rest / (threads * max(1, math.ceil(rest / (threads * step))))))
     blocks = _slices(head, len(stack), step)
     threads = min(threads, len(blocks))
     if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(write_blocks, [blocks[k::threads] for k in range(threads)]))
+        # This thread is one of them: if it slept, the system might well have put two of the others on one core.
+        with ThreadPoolExecutor(threads - 1) as pool:
+            others = [pool.submit(write_blocks, blocks[k::threads]) for k in range(1, threads)]
+            write_blocks(blocks[::threads])
+            for other in others:
+                other.result()
     elif blocks:
         write_blocks(blocks)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
@@ -139,11 +147,16 @@ class _Scratch:
     def all_whole(self, cells: Array) -> bool:
         """Whether all cells are whole numbers."""
         if not self._equal.size:  # integers never ask
-            self._rounded, self._equal = np.empty_like(self.cells), np.empty(self.cells.size, np.bool_)
+            size = min(self.cells.size, LOOK_BYTES // cells.itemsize)
+            self._rounded, self._equal = np.empty(size, cells.dtype), np.empty(size, np.bool_)
         # In the order of their memory, whichever of the two it is.
-        flat = cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)
-        rounded = np.rint(flat, out=self._rounded[: flat.size].reshape(flat.shape))
-        return bool(np.equal(flat, rounded, out=self._equal[: flat.size].reshape(flat.shape)).all())
+        flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
+        for start in range(0, flat.size, self._equal.size):
+            some = flat[start : start + self._equal.size]
+            rounded, equal = self._rounded[: some.size], self._equal[: some.size]
+            if not np.equal(some, np.rint(some, out=rounded), out=equal).all():
+                return False
+        return True
 
 
 def _keep_freed_memory() -> None:
@@ -167,25 +180,39 @@ def _beyond(dtype: Any) -> int:
     return int(2 ** (np.finfo(dtype).nmant + 1))
 
 
+def _holds_products(dtype: Any, largest: Array) -> bool:
+    """Whether sums of products of whole numbers are exact, if a product of sums is no more than this squared."""
+    return bool(largest < math.isqrt(_beyond(dtype)))
+
+
+def _product_dtype(dtype: Any, largest: Array) -> Any:
+    """Where all sums are exact, the dtype of products."""
+    return dtype if _holds_products(dtype, largest) else np.float64
+
+
 class _Looked(Table):
     """A table that looks whether all cells are whole numbers when a formula asks whether differences are exact."""
 
     def __init__(self, cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> None:
         super().__init__(cells, np, class_first=True, zero_division=zero_division)
-        del self.exact, self.exact_products  # which are found below
+        del self.exact, self.exact_products, self.product_dtype  # which are found below
         self._all_whole = all_whole
         self.largest = self.total.max(initial=0)
-        self._beyond = _beyond(cells.dtype)
 
     @margin
     def exact(self) -> bool:
         """Whether sums and differences of cells are exact."""
-        return bool(self.largest < self._beyond) and self._all_whole()
+        return bool(self.largest < _beyond(self.cells.dtype)) and self._all_whole()
 
     @margin
     def exact_products(self) -> bool:
         """Whether those of products of two of them are."""
-        return bool(self.largest < math.isqrt(self._beyond)) and self.exact
+        return _holds_products(np.float64, self.largest) and self.exact
+
+    @margin
+    def product_dtype(self) -> Any:
+        """The dtype of these products."""
+        return _product_dtype(self.cells.dtype, self.largest) if self.exact else np.float64
 
 
 def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> tuple[Table, Array | None]:
@@ -254,7 +281,7 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
     sums = np.empty((3, n, count), dtype)
     factors = _factors(n, dtype) if few else np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
-    sums_of_part = np.empty((3, 0 if few else min(step, count), n), dtype)
+    sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
     for start in range(0, count, step):
         cells = scratch.floats(block[start : start + step])
         # The minimum first: of all that is done here it brings cells from memory the fastest.
@@ -267,16 +294,17 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
             for first, last in _slices(0, len(cells), MOST_OF_A_PRODUCT // factors.size):
                 np.matmul(factors, flat[:, first:last], out=out[:, first:last])
         else:
-            true, pred, tp = found = sums_of_part[:, : len(cells)]
+            true, pred = found = sums_of_part[:, : len(cells)]
             np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix
             np.matmul(factors, cells, out=pred)
-            np.copyto(tp, np.einsum("bii->bi", cells))
-            np.copyto(sums[:, :, here], found.transpose(0, 2, 1))
+            np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
+            np.copyto(sums[2, :, here], np.einsum("bii->ib", cells))
     table = _Swept(block, sums, zero_division, exact=True)
-    largest, beyond = table.total.max(), _beyond(dtype)
-    if not largest < beyond:
+    largest = table.total.max()
+    if not largest < _beyond(dtype):
         return None
-    table.exact_products = bool(largest < math.isqrt(beyond))
+    table.exact_products = _holds_products(np.float64, largest)
+    table.product_dtype = _product_dtype(dtype, largest)
     if not table.total.min() > 0:
         _scale(table)
     return table

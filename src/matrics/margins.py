@@ -63,6 +63,8 @@ class Margins(Safe):
         What an undefined (0/0) measure is worth.
     exact, exact_products
         Whether sums and differences of cells are known to be exact, and those of products of two of them.
+    product_dtype
+        The dtype of these products on the host: float64, or that of the cells where it holds them.
     scale
         A power of two for each matrix that brings extreme counts into range, on the host.
     """
@@ -76,6 +78,7 @@ class Margins(Safe):
         zero_division: float = math.nan,
         exact: bool = False,
         exact_products: bool = False,
+        product_dtype: Any = np.float64,
         scale: Array | None = None,
     ) -> None:
         super().__init__(xp, zero_division)
@@ -91,6 +94,7 @@ class Margins(Safe):
         self.is_stacked = self.is_vectorized and not self.is_unrolled
         self.exact = exact
         self.exact_products = exact_products
+        self.product_dtype = product_dtype
         self.scale = scale
 
     # Memory order ---------------------------------------------------------------------------------------------------
@@ -239,9 +243,17 @@ class Margins(Safe):
 
     def _stacked(self) -> Sequence[Array]:
         """Values tp, fn and fp: stacked, since PyTorch's compiler writes a stack into memory class-first, once."""
-        errors = self.off_diagonal
+        xp, cells = self.xp, self.cells
+        if self.class_first:
+            tp, errors = self.diagonal(cells), self.off_diagonal
+        else:
+            # By products with what is in memory: it would compute the positions of a row's cells again for every row.
+            # And hits come with the column sums.
+            one = xp.astype(self._index[:, None] == self._index[None, :], cells.dtype)
+            one = xp.concat([one[:1, :], one[1:, :]])
+            tp, errors = self.sum_over(self.true_axis, cells * one), cells * (1 - one)
         sums = (self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))
-        stack: Sequence[Array] = self.xp.stack([self.diagonal(self.cells), *sums])
+        stack: Sequence[Array] = xp.stack([tp, *sums])
         return stack
 
     @margin
@@ -350,7 +362,8 @@ class Margins(Safe):
         """Whether every cell is finite and not negative, and their sum finite."""
         if self.is_branched:
             return self._counted[4]
-        lowest = self.xp.min(self.xp.min(self.cells, axis=self.pred_axis), axis=0 if self.class_first else -1)
+        # Over the true classes first: for PyTorch's compiler that is part of the pass that makes column sums.
+        lowest = self.xp.min(self.xp.min(self.cells, axis=self.true_axis), axis=0 if self.class_first else -1)
         if _backend.is_integer(self.cells, self.xp):
             return lowest >= 0
         return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN

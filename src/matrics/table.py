@@ -5,6 +5,8 @@ Everything is computed on first use and kept, so that fifty measures cost about 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from matrics._backend import Array
@@ -163,13 +165,54 @@ class Table(Margins):
 
     # Covariance -------------------------------------------------------------------------------------------------------
 
+    def _factor(self, x: Array) -> Array:
+        """``x``, scaled, as a factor of products that are added up.
+
+        On the host float32 becomes float64, which holds the products of its whole numbers: that is less work than to
+        keep their digits in float32.
+        """
+        x = self.scaled(x)
+        return x.astype(self.product_dtype, copy=False) if self.is_host else x
+
+    def _rounded(self, x: Array) -> Array:
+        """What has been made of factors, in the dtype of the cells."""
+        return x.astype(self.total.dtype, copy=False) if self.is_host else x
+
+    @margin
+    def _true(self) -> Array:
+        return self._factor(self.true)
+
+    @margin
+    def _pred(self) -> Array:
+        return self._factor(self.pred)
+
+    @margin
+    def _square(self) -> Array:
+        """m²."""
+        return self._factor(self.total) ** 2
+
+    @margin
+    def _overlap(self) -> Array:
+        """Σ true pred; to be taken from another product where both are exact."""
+        return self._dot(self._true, self._pred)
+
+    def _dot(self, x: Array, y: Array) -> Array:
+        """Σ x y over the classes."""
+        if self.exact_products:  # nothing rounds, so the host may add up in any order: in one pass
+            return np.einsum("i...,i...->...", x, y)
+        return self.sum(x * y, axis=0)
+
+    @margin
+    def _class_covariance(self) -> Array:
+        factor = self._factor
+        if self.exact_products:
+            return factor(self.tp) * factor(self.total) - self._true * self._pred
+        return factor(self.tp) * factor(self.tn) - factor(self.fp) * factor(self.fn)
+
     @margin
     def class_covariance(self) -> Array:
         """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
-        scaled = self.scaled
-        if self.exact_products:
-            return scaled(self.tp) * scaled(self.total) - scaled(self.true) * scaled(self.pred)
-        return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
+        return self._rounded(self._class_covariance)
 
     @margin
     def informedness(self) -> Array:
@@ -185,51 +228,34 @@ class Table(Margins):
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
         if self.exact_products:
-            return self.scaled(self.hits) * self.scaled(self.total) - self._overlap
-        return self.sum(self.class_covariance, axis=0)
+            return self._rounded(self._factor(self.hits) * self._factor(self.total) - self._overlap)
+        return self._rounded(self.sum(self._class_covariance, axis=0))
 
     @margin
     def true_variance(self) -> Array:
         """Σ true (m - true), scaled."""
         if self.exact_products:
-            return self._square - self._dot(self.true, self.true)
-        return self._dot(self.true, self.not_true)
+            return self._rounded(self._square - self._dot(self._true, self._true))
+        return self._rounded(self._dot(self._true, self._factor(self.not_true)))
 
     @margin
     def pred_variance(self) -> Array:
         """Σ pred (m - pred), scaled."""
         if self.exact_products:
-            return self._square - self._dot(self.pred, self.pred)
-        return self._dot(self.pred, self.not_pred)
+            return self._rounded(self._square - self._dot(self._pred, self._pred))
+        return self._rounded(self._dot(self._pred, self._factor(self.not_pred)))
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """Σ true (m - pred), scaled."""
         if self.exact_products:
-            return self._square - self._overlap
-        return self._dot(self.true, self.not_pred)
-
-    def _dot(self, x: Array, y: Array) -> Array:
-        """Σ x y over the classes, scaled."""
-        x, y = self.scaled(x), self.scaled(y)
-        if self.exact_products:  # nothing rounds, so the host may add up in any order: in one pass
-            return np.einsum("i...,i...->...", x, y)
-        return self.sum(x * y, axis=0)
-
-    @margin
-    def _square(self) -> Array:
-        """m², scaled."""
-        return self.scaled(self.total) ** 2
-
-    @margin
-    def _overlap(self) -> Array:
-        """Σ true pred, scaled; to be taken from another product where both are exact."""
-        return self._dot(self.true, self.pred)
+            return self._rounded(self._square - self._overlap)
+        return self._rounded(self._dot(self._true, self._factor(self.not_pred)))
 
     @margin
     def class_covariance_share(self) -> Array:
         """Values (tp tn - fp fn) / m² of the classes."""
-        return self.ratio(self.class_covariance, self._square[None, ...])
+        return self.ratio(self.class_covariance, self._rounded(self._square)[None, ...])
 
     # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
@@ -295,7 +321,7 @@ class Table(Margins):
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
-    def _two_by_two(self, cells: Array, **seen: bool) -> Table:
+    def _two_by_two(self, cells: Array, **seen: Any) -> Table:
         return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, scale=self.scale, **seen)
 
     @margin
@@ -303,7 +329,8 @@ class Table(Margins):
         """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
         stack = self.xp.stack
         cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
-        return self._two_by_two(cells, exact=self.exact, exact_products=self.exact_products)
+        seen = {"exact": self.exact, "exact_products": self.exact_products, "product_dtype": self.product_dtype}
+        return self._two_by_two(cells, **seen)
 
     @margin
     def pooled(self) -> Table:
@@ -316,9 +343,11 @@ class Table(Margins):
         xp, axes = self.xp, (self.true_axis, self.pred_axis)
         if self.exact_products:
             # Squares are exact as well, and so are their differences.
-            whole, true, pred = self.total**2, (self.true**2).sum(axis=0), (self.pred**2).sum(axis=0)
-            same = (self.cells**2).sum(axis=axes)
-            twice = [whole - true - pred + same, pred - same, true - same, same - self.total]
+            counts = (self.total, self.true, self.pred, self.cells)
+            total, true, pred, cells = (x.astype(self.product_dtype, copy=False) ** 2 for x in counts)
+            true, pred, same = true.sum(axis=0), pred.sum(axis=0), cells.sum(axis=axes)
+            pairs = (total - true - pred + same, pred - same, true - same, same - self.total)
+            twice = [self._rounded(x) for x in pairs]
         else:  # each pair is two of: the same cell, the same row, the same column, or neither
             rest_of_row, rest_of_column, elsewhere = self.around
             others = (elsewhere, rest_of_column, rest_of_row)
