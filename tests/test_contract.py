@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -328,12 +329,12 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("n", [2, 5, 51])
+@pytest.mark.parametrize("n", [2, 5, 51, 300])
 @pytest.mark.parametrize("soft", [False, True])
 def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
     """Of stacks of any length: a last block of a single matrix would be summed in another order."""
     random = np.random.default_rng(n)
-    longest = random.random(({2: 40_000, 5: 12_000, 51: 201}[n], n, n)) * 50
+    longest = random.random(({2: 40_000, 5: 12_000, 51: 201, 300: 17}[n], n, n)) * 50
     longest = longest if soft else longest.round()
     specs = ["core", "joint_entropy", "mutual_information", "specificity:weighted", "npv", "mcc:one_vs_rest"]
     for length in (1, 2, 8, 9, 10, 64, 65, 66, 72, 73, 74, 137, 201, 5243, 5251, 12_000, 32_769, 40_000):
@@ -342,6 +343,36 @@ def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
         for workers in (2, 7):
             for name, values in matrics.score(stack, specs, workers=workers).items():
                 np.testing.assert_array_equal(values, alone[name], err_msg=f"{name}, {len(stack)}")
+
+
+@pytest.mark.parametrize("n", [2, 9, 60])
+def test_neighbours_change_no_bit_of_float32(n: int) -> None:
+    """Whole counts beside soft ones, and few beside many, whose products float32 does not hold."""
+    random = np.random.default_rng(n)
+    many = random.integers(0, 2_000, (30, n, n))
+    few = random.integers(0, 2, (30, n, n))
+    soft = random.random((30, n, n)) * 100
+    specs = ["all", "mcc:one_vs_rest", "informedness:class", "specificity:class"]
+    kinds = [kind.astype(np.float32) for kind in (many, few, soft)]
+    together = matrics.score(np.concatenate(kinds), specs)
+    for position, kind in enumerate(kinds):
+        for name, values in matrics.score(kind, specs).items():
+            assert values.dtype == np.float32
+            np.testing.assert_array_equal(values, together[name][30 * position : 30 * position + 30], err_msg=name)
+
+
+@pytest.mark.parametrize("n", [3, 20, 100, 300])
+@pytest.mark.parametrize("specs", [["mcc", "f1", "recall:class"], ["cen", "joint_entropy", "mcc"]])
+def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
+    """However many matrices there are, and however large they are, within reason."""
+    stack = np.random.default_rng(n).integers(0, 50, (8_000_000 // n**2, n, n))
+    tracemalloc.start()
+    try:
+        results = matrics.score(stack, specs, workers=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - sum(values.nbytes for values in results.values()) < 64 * 2**20
 
 
 @pytest.mark.parametrize("n", [2, 7, 20, 60])

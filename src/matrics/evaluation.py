@@ -17,8 +17,8 @@ Invalid = Literal["warn", "raise", "nan"]
 TableFunction = Callable[[Table], Array]
 
 # Up to so many classes PyTorch's compiler is given class-first cells on the CPU: to transpose more of them takes longer
-# than what is gained.
-MOST_TURNED = 16
+# than what is gained. That is more for float64, of which it adds up rows slowly.
+MOST_TURNED = {32: 8, 64: 24}  # bits
 FAR = 1e30  # what zero_division may be at most: within float32
 
 
@@ -75,7 +75,8 @@ def evaluate(
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=3)
         return [_backend.from_host(result, xp) for result in results]
     cells = _backend.to_float(cm, xp)
-    turned = cells.ndim > 2 and 1 < cells.shape[-1] <= MOST_TURNED and _backend.is_vectorized(cells, xp)
+    most = MOST_TURNED[xp.finfo(cells.dtype).bits]
+    turned = cells.ndim > 2 and 1 < cells.shape[-1] <= most and _backend.is_vectorized(cells, xp)
     cells = _backend.class_first(cells, xp) if turned else cells
     table = Table(cells, xp, class_first=turned, zero_division=zero_division)
     if invalid == "raise":

@@ -30,8 +30,9 @@ LOOK_BYTES = 512 * 1024
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
-# Fewer matrices in a block, and the calls are what costs, not the memory.
+# Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
 SMALLEST_BLOCK = 64
+SMALLEST_BLOCK_BYTES = 4 * 1024 * 1024
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
 # alone do so earlier, as products with a vector of ones.
 LEAST_CLASSES_IN_PLACE = 50
@@ -51,10 +52,11 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     whole = _backend.is_integer(cm, np)
     dtype = np.dtype(_backend.float_dtype(cm, np))
     margin = MARGIN_BYTES // (n * dtype.itemsize)
-    size = max(SMALLEST_BLOCK, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
+    smallest = max(2, min(SMALLEST_BLOCK, SMALLEST_BLOCK_BYTES // (n * n * dtype.itemsize)))
+    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = HEAD_OF_THREADS if threads > 1 and len(stack) > size else min(size, len(stack))
+    head = min(size, HEAD_OF_THREADS if threads > 1 and len(stack) > size else len(stack))
     head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part = larger * SWEEP_BYTES // dtype.itemsize
@@ -96,26 +98,38 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     for result, value in zip(results, first, strict=True):
         result[:head] = value.T
 
-    rest = len(stack) - head
-    if rest:
+    if len(stack) > head:
         _keep_freed_memory()
-    step = max(size, larger * margin) if wide else size
-    if threads > 1:  # as many for each thread
-        step = max(SMALLEST_BLOCK, math.ceil(rest / (threads * max(1, math.ceil(rest / (threads * step))))))
-    blocks = _slices(head, len(stack), step)
-    threads = min(threads, len(blocks))
-    if threads > 1:
-        # This thread is one of them: if it slept, the system might well have put two of the others on one core.
-        with ThreadPoolExecutor(threads - 1) as pool:
-            others = [pool.submit(write_blocks, blocks[k::threads]) for k in range(1, threads)]
-            write_blocks(blocks[::threads])
-            for other in others:
-                other.result()
-    elif blocks:
-        write_blocks(blocks)
+        step = max(size, larger * margin) if wide else size
+        _in_threads(write_blocks, _shares(head, len(stack), step, smallest, threads))
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
     return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
+    """The blocks of each thread: as many for one as for another."""
+    if threads > 1:
+        blocks = threads * math.ceil((stop - start) / (threads * step))
+        step = max(smallest, math.ceil((stop - start) / blocks))
+    slices = _slices(start, stop, step)
+    return [slices[k::threads] for k in range(min(threads, len(slices)))]
+
+
+def _in_threads(work: Callable[[Sequence[tuple[int, int]]], None], shares: Sequence[Sequence[tuple[int, int]]]) -> None:
+    """Do each share in a thread of its own, the first in this one.
+
+    If this one slept instead, the system might well put two of the others on one core, and leave them there.
+    """
+    mine, *others = shares
+    if not others:
+        work(mine)
+        return
+    with ThreadPoolExecutor(len(others)) as pool:
+        theirs = [pool.submit(work, share) for share in others]
+        work(mine)
+        for future in theirs:
+            future.result()
 
 
 def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:

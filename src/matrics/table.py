@@ -165,14 +165,17 @@ class Table(Margins):
 
     # Covariance -------------------------------------------------------------------------------------------------------
 
-    def _factor(self, x: Array) -> Array:
-        """``x``, scaled, as a factor of products that are added up.
+    def _wide(self, x: Array) -> Array:
+        """``x`` as a factor of products that are added up.
 
         On the host float32 becomes float64, which holds the products of its whole numbers: that is less work than to
         keep their digits in float32.
         """
-        x = self.scaled(x)
         return x.astype(self.product_dtype, copy=False) if self.is_host else x
+
+    def _factor(self, x: Array) -> Array:
+        """The same, scaled."""
+        return self._wide(self.scaled(x))
 
     def _rounded(self, x: Array) -> Array:
         """What has been made of factors, in the dtype of the cells."""
@@ -343,17 +346,16 @@ class Table(Margins):
         xp, axes = self.xp, (self.true_axis, self.pred_axis)
         if self.exact_products:
             # Squares are exact as well, and so are their differences.
-            counts = (self.total, self.true, self.pred, self.cells)
-            total, true, pred, cells = (x.astype(self.product_dtype, copy=False) ** 2 for x in counts)
-            true, pred, same = true.sum(axis=0), pred.sum(axis=0), cells.sum(axis=axes)
-            pairs = (total - true - pred + same, pred - same, true - same, same - self.total)
-            twice = [self._rounded(x) for x in pairs]
+            whole, same = self._wide(self.total) ** 2, self.sum(self._wide(self.cells) ** 2, axis=axes)
+            true, pred = (self.sum(self._wide(x) ** 2, axis=0) for x in (self.true, self.pred))
+            twice = [whole - true - pred + same, pred - same, true - same, same - self.total]
         else:  # each pair is two of: the same cell, the same row, the same column, or neither
             rest_of_row, rest_of_column, elsewhere = self.around
+            cells = self._wide(self.cells)
             others = (elsewhere, rest_of_column, rest_of_row)
-            twice = [self.sum(self.cells * other, axis=axes) for other in others]
-            twice.append(xp.clip(self.sum(self.cells * (self.cells - 1), axis=axes), 0, None))
-        apart, pred_only, true_only, together = (pairs / 2 for pairs in twice)
+            twice = [self.sum(cells * self._wide(other), axis=axes) for other in others]
+            twice.append(xp.clip(self.sum(cells * (cells - 1), axis=axes), 0, None))
+        apart, pred_only, true_only, together = (self._rounded(pairs / 2) for pairs in twice)
         cells = xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])])
         return Table(cells, xp, class_first=True, zero_division=self.zero_division)
 
