@@ -336,8 +336,10 @@ def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
     random = np.random.default_rng(n)
     longest = random.random(({2: 40_000, 5: 12_000, 51: 201, 300: 17}[n], n, n)) * 50
     longest = longest if soft else longest.round()
-    specs = ["core", "joint_entropy", "mutual_information", "specificity:weighted", "npv", "mcc:one_vs_rest"]
-    for length in (1, 2, 8, 9, 10, 64, 65, 66, 72, 73, 74, 137, 201, 5243, 5251, 12_000, 32_769, 40_000):
+    core = [name for name in matrics.list_metrics("core") if name != "eve" or n < 100]  # whose time is LAPACK's
+    specs = [*core, "joint_entropy", "mutual_information", "specificity:weighted", "npv", "mcc:one_vs_rest"]
+    lengths = (1, 2, 8, 9, 10, 17, 64, 65, 66, 72, 73, 74, 137, 201, 5243, 5251, 12_000, 32_769, 40_000)
+    for length in (length for length in lengths if length <= len(longest)):
         stack = longest[:length]
         alone = matrics.score(stack, specs)
         for workers in (2, 7):

@@ -52,7 +52,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     whole = _backend.is_integer(cm, np)
     dtype = np.dtype(_backend.float_dtype(cm, np))
     margin = MARGIN_BYTES // (n * dtype.itemsize)
-    smallest = max(2, min(SMALLEST_BLOCK, SMALLEST_BLOCK_BYTES // (n * n * dtype.itemsize)))
+    smallest = max(3, min(SMALLEST_BLOCK, SMALLEST_BLOCK_BYTES // (n * n * dtype.itemsize)))
     size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
