@@ -24,8 +24,8 @@ MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
 SWEEP_BYTES = 512 * 1024
 # Whether cells are whole takes as much memory again, so not of all at once.
-LOOK_BYTES = 512 * 1024
-# In threads parts and margins are larger: who comes back from a call into NumPy waits for Python's lock, and to be
+LOOK_BYTES = 256 * 1024
+# In threads all three are larger: who comes back from a call into NumPy waits for Python's lock, and to be
 # woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
@@ -59,7 +59,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
     head = min(size, HEAD_OF_THREADS if threads > 1 and len(stack) > size else len(stack))
     head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
-    part = larger * SWEEP_BYTES // dtype.itemsize
+    part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
         cells = _class_first(stack[start:stop], scratch)
@@ -83,14 +83,14 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
             result[start:stop] = function(table).T
 
     def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
-        scratch = _Scratch(max(size * n * n, part if wide else 0), dtype)
+        scratch = _Scratch(max(size * n * n, part if wide else 0), look, dtype)
         with np.errstate(all="ignore"):  # which belongs to the thread
             for start, stop in blocks:
                 write_block(start, stop, scratch)
 
     # The first block tells the shapes of the results, and whether the rest can do without cells.
     with np.errstate(all="ignore"):
-        scratch = _Scratch(size * n * n, dtype)
+        scratch = _Scratch(size * n * n, look, dtype)
         table = _sweep(stack[:head], scratch, zero_division, part=part, whole=whole) if len(stack) > head else None
         first = score(0, head, scratch) if table is None else [function(table) for function in functions]
     wide = table is not None and not table.has_cells
@@ -143,8 +143,9 @@ def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
 class _Scratch:
     """Memory that a thread uses again for every block: fresh pages cost more than what is done with them."""
 
-    def __init__(self, size: int, dtype: Any) -> None:
+    def __init__(self, size: int, look: int, dtype: Any) -> None:
         self.cells = np.empty(size, dtype)
+        self._look = min(size, look)
         self._rounded = np.empty(0, dtype)
         self._equal = np.empty(0, np.bool_)
 
@@ -161,12 +162,11 @@ class _Scratch:
     def all_whole(self, cells: Array) -> bool:
         """Whether all cells are whole numbers."""
         if not self._equal.size:  # integers never ask
-            size = min(self.cells.size, LOOK_BYTES // cells.itemsize)
-            self._rounded, self._equal = np.empty(size, cells.dtype), np.empty(size, np.bool_)
+            self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
         # In the order of their memory, whichever of the two it is.
         flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
-        for start in range(0, flat.size, self._equal.size):
-            some = flat[start : start + self._equal.size]
+        for start in range(0, flat.size, self._look):
+            some = flat[start : start + self._look]
             rounded, equal = self._rounded[: some.size], self._equal[: some.size]
             if not np.equal(some, np.rint(some, out=rounded), out=equal).all():
                 return False
