@@ -149,6 +149,11 @@ class Margins(Safe):
         index = _backend.class_index(self.n, self.cells, self.xp)
         return self.xp.astype(index, self.cells.dtype) if self.is_vectorized else index
 
+    @margin
+    def _class(self) -> Array:
+        """The number of each class, so that it broadcasts against ``[class, *batch]``."""
+        return self._index[(slice(None), *(None,) * (self.cells.ndim - 2))]
+
     def as_matrices(self, x: Array) -> Array:
         """Something in the order of the cells as ``[*batch, true, pred]``, a view: what linear algebra takes."""
         return self.xp.permute_dims(x, (*range(2, x.ndim), 0, 1)) if self.class_first else x
@@ -280,7 +285,7 @@ class Margins(Safe):
         large = cross > 4 * rest
         if self.is_host and not large.any():
             return rest
-        index = self._index[(slice(None), *(None,) * (rest.ndim - 1))]
+        index = self._class
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
 
         def without(position: Array) -> Array:
@@ -303,7 +308,11 @@ class Margins(Safe):
         xp, axis = self.xp, 0 if self.class_first else -1
         if self.is_unrolled:
             entries = [xp.unstack(row, axis=axis) for row in rows]
-            return xp.stack([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
+            sums = [add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)]
+            if self.is_vectorized and self.n == 2:  # a stack PyTorch's compiler would write into memory
+                first, second = (x[None, ...] for x in sums)
+                return xp.where(self._class == 0, first, second)
+            return xp.stack(sums)
         before = () if self.class_first else (...,)
         after = (...,) if self.class_first else ()
         # No sums of nothing: JAX refuses empty slices of arrays that are sharded over devices.
