@@ -102,6 +102,19 @@ def test_torch_compile(torch: Any, n: int) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.parametrize("n", [3, 12])
+def test_torch_compile_of_any_shape(torch: Any, n: int) -> None:
+    torch._dynamo.reset()
+    names = ["core", "specificity:class", "informedness"]
+    compiled = torch.compile(lambda cm: matrics.score(cm, names), fullgraph=True, dynamic=True)
+    for batch in (5, 8, 30):
+        counts = np.random.default_rng(batch).integers(0, 30, (batch, n, n)).astype(float)
+        expected = matrics.score(counts, names)
+        for name, values in compiled(torch.from_numpy(counts)).items():
+            np.testing.assert_allclose(values.numpy(), expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+@OF_PYTORCH
 @pytest.mark.parametrize("n", [3, 7, 20])
 def test_the_gradient_of_compiled_code(torch: Any, n: int) -> None:
     """Of a stack, and by ``vmap`` of its matrices."""

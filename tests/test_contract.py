@@ -294,6 +294,9 @@ def test_scale_does_not_matter(dtype: type) -> None:
     for name, values in scores.items():
         wanted = np.broadcast_to(matrics.score(cm, name)[name], values.shape)
         np.testing.assert_allclose(values, wanted, rtol=1e-12 if dtype is np.float64 else 1e-5)
+        # Whether a block is scaled hangs on all that it holds.
+        alone = [matrics.score(np.stack([scaled] * len(stack)), name)[name][0] for scaled in stack]
+        np.testing.assert_array_equal(values, alone, err_msg=name)
     for name in ("mcc", "cohen_kappa", "f1", "recall"):  # a power of two changes no digit
         assert len(set(scores[name].tolist())) == 1
 

@@ -19,7 +19,6 @@ TableFunction = Callable[[Table], Array]
 # Up to so many classes PyTorch's compiler is given class-first cells on the CPU: to transpose more of them takes longer
 # than what is gained. That is more for float64, of which it adds up rows slowly.
 MOST_TURNED = {32: 8, 64: 24}  # bits
-FAR = 1e30  # what zero_division may be at most: within float32
 
 
 class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
@@ -45,7 +44,8 @@ def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
         raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {zero_division!r}")
     number: Any = zero_division
-    if number > FAR or number < -FAR:
+    # Within float32; written here, as torch.compile(dynamic=True) makes an unknown of what has a name outside.
+    if number > 1e30 or number < -1e30:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
     if invalid not in get_args(Invalid):
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")

@@ -108,7 +108,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
 
 
 def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
-    """The blocks of each thread: as many for one as for another."""
+    """The blocks of each thread: as many for one as for another, if they do not get too small."""
     if threads > 1:
         blocks = threads * math.ceil((stop - start) / (threads * step))
         step = max(smallest, math.ceil((stop - start) / blocks))
@@ -245,13 +245,13 @@ def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> 
         cells[..., ~valid] = 0
         made = Table(cells, np, class_first=True, zero_division=zero_division)
     limits = np.finfo(cells.dtype)
-    if not (smallest > limits.tiny**0.2 and largest < limits.max**0.3):
+    if not (smallest > limits.tiny**0.2 and largest < limits.max**0.2):
         _scale(made)
     return made, valid
 
 
 def _scale(table: Table) -> None:
-    """Make products of two counts neither overflow nor vanish, by a power of two, which changes no digit of them."""
+    """Make products of counts, up to four, neither overflow nor vanish, by a power of two, which changes no digit."""
     limits = np.finfo(table.total.dtype)
     exponent = np.clip(-np.frexp(table.total)[1], limits.minexp + 2, limits.maxexp - 2)
     table.scale = np.ldexp(table.total.dtype.type(1), exponent)

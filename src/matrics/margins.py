@@ -224,9 +224,9 @@ class Margins(Safe):
     def _looked_at(self) -> Sequence[Array]:
         """Values tp, fn, fp, tn and valid: XLA looks at the cells as it runs, and takes differences if they are exact.
 
-        Written for its compiler on the CPU. Column sums that are NaN where a cell is not whole, or is negative, are one
-        fast pass, and looked at in their stead. The branch is where arrays are put into memory, and before and behind
-        it classes come first: in a transposed order XLA would read them again and again.
+        Written for its compiler on the CPU. Column sums that are NaN where a cell is not whole, or is negative, or the
+        sum is large, are one fast pass, and looked at in their stead. The branch is where arrays are put into memory,
+        and before and behind it classes come first: in a transposed order XLA would read them again and again.
 
         The gradient of a difference is one as well. It has the digits of the largest component of a matrix's gradient;
         those of much smaller ones are lost.
@@ -235,6 +235,7 @@ class Margins(Safe):
         rows = [cells[..., i, :] for i in range(n)]
         pred = add([xp.where(row == xp.floor(xp.abs(row)), row, math.nan) for row in rows])
         limit = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4)
+        # Between two sums something has to stand, or XLA makes one of them, and writes each row into memory before it.
         pred = xp.where(pred < limit, pred, math.nan)
         total = xp.sum(pred, axis=-1)
         seen = xp.all(total < limit)  # NaN is not; a maximum may pass it over
