@@ -27,9 +27,6 @@ from matrics.safety import MOST_UNROLLED, Safe, add
 # compiler on the CPU has the others written out as well.
 MOST_SUMMED = 6
 MOST_SUMMED_BY_XLA = 16
-# Up to so many classes a sum of some of the cells is written out for XLA, slice by slice: before a reduction along so
-# long an axis it would write a copy of the whole stack.
-MOST_SLICED_BY_XLA = 64
 # From here on it pays XLA to look at the cells: the sums that differences replace are longer.
 LEAST_BRANCHED = 5
 
@@ -95,7 +92,6 @@ class Margins(Safe):
         self.is_branched = looks and 0 not in cells.shape
         self.is_unrolled = 1 < self.n <= most  # if it does not branch, or in the branch
         self.is_stacked = self.is_vectorized and not self.is_unrolled
-        self.is_sliced = self.is_xla and not class_first and MOST_UNROLLED < self.n <= MOST_SLICED_BY_XLA
         self.exact = exact
         self.exact_products = exact_products
         self.product_dtype = product_dtype
@@ -184,8 +180,6 @@ class Margins(Safe):
             return self._counted[1]
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
-        if self.is_sliced:
-            return self._sum_slices(self.pred_axis, lambda j: self._index != j)
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
@@ -197,8 +191,6 @@ class Margins(Safe):
             return self._counted[2]
         if self.is_unrolled:
             return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
-        if self.is_sliced:
-            return self._sum_slices(self.true_axis, lambda i: self._index != i)
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
@@ -291,18 +283,10 @@ class Margins(Safe):
 
         def without(position: Array) -> Array:
             other = index != position[None, ...]
-            if self.is_sliced:
-                columns = self._sum_slices(self.true_axis, lambda i: (position != i)[..., None])
-            else:
-                columns = self.sum_over(self.true_axis, xp.where(self.rowwise(other), self.cells, 0))
+            columns = self.sum_over(self.true_axis, xp.where(self.rowwise(other), self.cells, 0))
             return self.sum(xp.where(other, columns, 0), axis=0)[None, ...]
 
         return xp.where(large, xp.where(index == first[None, ...], without(first), without(last)), rest)
-
-    def _sum_slices(self, axis: int, condition: Callable[[int], Array]) -> Array:
-        """Sum cells over one class axis where a condition on the class holds: ``[class, *batch]``."""
-        slices = enumerate(self.xp.unstack(self.cells, axis=axis))
-        return self.lead(add([self.xp.where(condition(i), cells, 0) for i, cells in slices]))
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""

@@ -15,7 +15,7 @@ from matrics._backend import Array, Namespace
 # Short sums are written out for XLA: a reduction along so short an axis costs it up to ten times as
 # much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
 MOST_UNROLLED = 8  # classes of a sum over both axes
-MOST_TERMS = 24  # of a sum over one axis
+MOST_TERMS = 16  # of a sum over one axis
 
 
 def add(terms: Sequence[Array]) -> Array:
