@@ -281,12 +281,26 @@ class Margins(Safe):
         index = self._class
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
 
-        def without(position: Array) -> Array:
-            other = index != position[None, ...]
-            columns = self.sum_over(self.true_axis, xp.where(self.rowwise(other), self.cells, 0))
-            return self.sum(xp.where(other, columns, 0), axis=0)[None, ...]
+        # From one masked copy of the stack, which compilers write down: the columns are summed without both rows, then
+        # each class gets the other's row back.
+        both = self.rowwise((index != first[None, ...]) & (index != last[None, ...]))
+        columns = self.sum_over(self.true_axis, xp.where(both, self.cells, 0))
+        alone = (first == last)[None, ...]
 
-        return xp.where(large, xp.where(index == first[None, ...], without(first), without(last)), rest)
+        def without(position: Array, other: Array) -> Array:
+            columns_beside = columns + xp.where(alone, 0, self._row(other))
+            return self.sum(xp.where(index != position[None, ...], columns_beside, 0), axis=0)[None, ...]
+
+        beside = xp.where(index == first[None, ...], without(first, last), without(last, first))
+        return xp.where(large, beside, rest)
+
+    def _row(self, position: Array) -> Array:
+        """For each matrix the row of the class at a position ``[*batch]``: ``[class, *batch]``."""
+        xp, at = self.xp, self.xp.clip(position, 0, self.n - 1)
+        at = xp.astype(at, xp.int64) if self.is_vectorized else at
+        if self.class_first:
+            return xp.take_along_axis(self.cells, at[None, None, ...], axis=0)[0]
+        return self.lead(xp.take_along_axis(self.cells, at[..., None, None], axis=-2)[..., 0, :])
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""
