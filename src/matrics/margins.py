@@ -281,23 +281,25 @@ class Margins(Safe):
         index = self._class
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
 
-        # From one masked copy of the stack, which compilers write down: the columns are summed without both rows, then
-        # each class gets the other's row back.
-        both = self.rowwise((index != first[None, ...]) & (index != last[None, ...]))
-        columns = self.sum_over(self.true_axis, xp.where(both, self.cells, 0))
-        alone = (first == last)[None, ...]
+        def columns_of(rows: Array) -> Array:
+            return self.sum_over(self.true_axis, xp.where(self.rowwise(rows), self.cells, 0))
 
-        def without(position: Array, other: Array) -> Array:
-            columns_beside = columns + xp.where(alone, 0, self._row(other))
-            return self.sum(xp.where(index != position[None, ...], columns_beside, 0), axis=0)[None, ...]
+        if self.is_vectorized:  # PyTorch's compiler makes the two sums in one pass
+            columns = [columns_of(index != position[None, ...]) for position in (first, last)]
+        else:
+            # From one masked copy of the stack, which XLA writes down: without both rows, then with the other's again.
+            both = columns_of((index != first[None, ...]) & (index != last[None, ...]))
+            columns = [xp.where((first == last)[None, ...], both, both + self._row(other)) for other in (last, first)]
 
-        beside = xp.where(index == first[None, ...], without(first, last), without(last, first))
-        return xp.where(large, beside, rest)
+        without_first, without_last = (
+            self.sum(xp.where(index != position[None, ...], sums, 0), axis=0)[None, ...]
+            for position, sums in zip((first, last), columns, strict=True)
+        )
+        return xp.where(large, xp.where(index == first[None, ...], without_first, without_last), rest)
 
     def _row(self, position: Array) -> Array:
         """For each matrix the row of the class at a position ``[*batch]``: ``[class, *batch]``."""
         xp, at = self.xp, self.xp.clip(position, 0, self.n - 1)
-        at = xp.astype(at, xp.int64) if self.is_vectorized else at
         if self.class_first:
             return xp.take_along_axis(self.cells, at[None, None, ...], axis=0)[0]
         return self.lead(xp.take_along_axis(self.cells, at[..., None, None], axis=-2)[..., 0, :])
