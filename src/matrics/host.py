@@ -25,8 +25,8 @@ MARGIN_BYTES = 512 * 1024
 SWEEP_BYTES = 512 * 1024
 # Whether cells are whole takes as much memory again, so not of all at once.
 LOOK_BYTES = 256 * 1024
-# In threads all three are larger: who comes back from a call into NumPy waits for Python's lock, and to be
-# woken then takes as long as a short call.
+# In threads margins, parts and looks are larger: who comes back from a call into NumPy waits for Python's lock, and to
+# be woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8

@@ -183,10 +183,12 @@ class Table(Margins):
 
     @margin
     def _true(self) -> Array:
+        """Row sums as factors."""
         return self._factor(self.true)
 
     @margin
     def _pred(self) -> Array:
+        """Column sums as factors."""
         return self._factor(self.pred)
 
     @margin
@@ -207,6 +209,7 @@ class Table(Margins):
 
     @margin
     def _class_covariance(self) -> Array:
+        """What ``class_covariance`` is before it is rounded, and is added up as."""
         factor = self._factor
         if self.exact_products:
             return factor(self.tp) * factor(self.total) - self._true * self._pred
