@@ -1,0 +1,3 @@
+"""information."""
+
+from __future__ import annotations

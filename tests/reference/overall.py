@@ -1,0 +1,3 @@
+"""overall."""
+
+from __future__ import annotations

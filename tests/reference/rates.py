@@ -1,0 +1,3 @@
+"""rates."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""similarity."""
+
+from __future__ import annotations
