@@ -272,6 +272,51 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
     return a / b
 
 
+def exponent(x: Array, xp: Namespace) -> Array:
+    """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
+
+    Of zeros, and of subnormal numbers, it is that of the smallest normal ones. Read from the bits, where a library has
+    them: what a compiler computes twice, as the floor of a logarithm, may be two numbers.
+    """
+    mantissa, bias, mask = _layout(x, xp)
+    if is_torch(xp):
+        bits = x.detach().view(xp.int32 if mantissa == 23 else xp.int64)
+        return xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1)
+    if is_jax(xp):
+        lax = sys.modules["jax"].lax
+        bits = lax.bitcast_convert_type(lax.stop_gradient(x), xp.int32 if mantissa == 23 else xp.int64)
+        return xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1)
+    tiny = float(xp.finfo(x.dtype).smallest_normal)
+    if xp is np:
+        return np.frexp(np.where(x < tiny, tiny, x))[1].astype(x.dtype)
+    return xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1
+
+
+def power_of_two(exponent: Array, xp: Namespace) -> Array:
+    """2**exponent, exactly, of integer-valued floats within ``largest_exponent``."""
+    mantissa, bias, _ = _layout(exponent, xp)
+    if xp is np:
+        return np.ldexp(exponent.dtype.type(1), exponent.astype(np.int32))
+    if is_torch(xp) or is_jax(xp):
+        bits = xp.astype(exponent + bias, xp.int32 if mantissa == 23 else xp.int64) << mantissa
+        return (
+            bits.view(exponent.dtype)
+            if is_torch(xp)
+            else sys.modules["jax"].lax.bitcast_convert_type(bits, exponent.dtype)
+        )
+    return xp.pow(xp.full_like(exponent, 2), exponent)
+
+
+def largest_exponent(x: Array, xp: Namespace) -> int:
+    """Powers of two with exponents up to this, and down to its negative, are normal numbers of the dtype."""
+    return _layout(x, xp)[1] - 1
+
+
+def _layout(x: Array, xp: Namespace) -> tuple[int, int, int]:
+    """Bits of the mantissa, bias of the exponent, and a mask of the exponent's bits."""
+    return (23, 127, 0xFF) if xp.finfo(x.dtype).bits == 32 else (52, 1023, 0x7FF)
+
+
 def on_host(function: Callable[..., Array], *arrays: Array, xp: Namespace) -> Array:
     """What a function of float64 NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
     if xp is np:

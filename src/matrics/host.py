@@ -94,7 +94,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
         table = _sweep(stack[:head], scratch, zero_division, part=part, whole=whole) if len(stack) > head else None
         first = score(0, head, scratch) if table is None else [function(table) for function in functions]
     wide = table is not None and not table.has_cells
-    results = [np.empty((len(stack), *value.shape[:-1]), value.dtype) for value in first]
+    results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in first]
     for result, value in zip(results, first, strict=True):
         result[:head] = value.T
 
@@ -209,7 +209,7 @@ class _Looked(Table):
 
     def __init__(self, cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> None:
         super().__init__(cells, np, class_first=True, zero_division=zero_division)
-        del self.exact, self.exact_products, self.product_dtype  # which are found below
+        del self.exact, self.exact_products, self.product_dtype, self.is_moderate  # which are found below
         self._all_whole = all_whole
         self.largest = self.total.max(initial=0)
 
@@ -228,6 +228,23 @@ class _Looked(Table):
         """The dtype of these products."""
         return _product_dtype(self.cells.dtype, self.largest) if self.exact else np.float64
 
+    @margin
+    def is_moderate(self) -> bool:
+        """Whether products of five counts stay in the range of the dtype."""
+        if self.exact:
+            return True
+        limits = np.finfo(self.cells.dtype)
+        smallest = np.min(self.cells, where=self.cells > 0, initial=1)
+        return bool(smallest > limits.tiny**0.2 and self.largest < limits.max**0.2)
+
+    @margin
+    def scale(self) -> Array | None:
+        """No power of two where totals leave products of two margins in range."""
+        limits = np.finfo(self.cells.dtype)
+        if self.total.min(initial=1) > limits.tiny**0.02 and self.largest < limits.max**0.4:
+            return None
+        return Table.scale.function(self)
+
 
 def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> tuple[Table, Array | None]:
     """The table of a block, after one look at it, and which of its matrices are valid if not all are.
@@ -237,24 +254,14 @@ def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> 
     """
     looked = _Looked(cells, zero_division, all_whole)
     made: Table = looked
-    smallest, largest = looked.total.min(initial=1), looked.largest
+    largest = looked.largest
     valid = None
     if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):  # NaN fails every comparison
         valid = looked.valid
         cells = cells.copy(order="K")  # in the same order, so that sums round alike
         cells[..., ~valid] = 0
         made = Table(cells, np, class_first=True, zero_division=zero_division)
-    limits = np.finfo(cells.dtype)
-    if not (smallest > limits.tiny**0.2 and largest < limits.max**0.2):
-        _scale(made)
     return made, valid
-
-
-def _scale(table: Table) -> None:
-    """Make products of counts, up to four, neither overflow nor vanish, by a power of two, which changes no digit."""
-    limits = np.finfo(table.total.dtype)
-    exponent = np.clip(-np.frexp(table.total)[1], limits.minexp + 2, limits.maxexp - 2)
-    table.scale = np.ldexp(table.total.dtype.type(1), exponent)
 
 
 # Sums alone ---------------------------------------------------------------------------------------------------------
@@ -264,7 +271,10 @@ class _Swept(Table):
     """A table of which row sums, column sums and diagonal are known; its cells are fetched if somebody asks."""
 
     def __init__(self, block: Array, sums: Array, zero_division: float, **seen: Any) -> None:
-        super().__init__(block.transpose(1, 2, 0), np, class_first=True, zero_division=zero_division, **seen)
+        super().__init__(
+            block.transpose(1, 2, 0), np, class_first=True, zero_division=zero_division, is_moderate=True, **seen
+        )
+        self.scale = None  # sums of integer-valued counts that are exact are not extreme
         self._block = self.__dict__.pop("cells")  # fetched only if somebody asks
         self.true, self.pred, self.tp = sums
 
@@ -319,6 +329,4 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
         return None
     table.exact_products = _holds_products(np.float64, largest)
     table.product_dtype = _product_dtype(dtype, largest)
-    if not table.total.min() > 0:
-        _scale(table)
     return table

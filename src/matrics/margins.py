@@ -22,6 +22,7 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import Array, Namespace
 from matrics.safety import MOST_UNROLLED, Safe, add
+from matrics.wide import Wide
 
 # The sums behind true negatives are written out for so many classes, and for more of them for XLA; then PyTorch's
 # compiler on the CPU has the others written out as well.
@@ -65,8 +66,8 @@ class Margins(Safe):
         Whether sums and differences of cells are known to be exact, and those of products of two of them.
     product_dtype
         The dtype of these products on the host: float64, or that of the cells where it holds them.
-    scale
-        A power of two for each matrix that brings extreme counts into range, on the host.
+    is_moderate
+        Whether products of five counts are known to stay in the range of the dtype.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Margins(Safe):
         exact: bool = False,
         exact_products: bool = False,
         product_dtype: Any = np.float64,
-        scale: Array | None = None,
+        is_moderate: bool = False,
     ) -> None:
         super().__init__(xp, zero_division)
         self.cells = cells
@@ -95,7 +96,7 @@ class Margins(Safe):
         self.exact = exact
         self.exact_products = exact_products
         self.product_dtype = product_dtype
-        self.scale = scale
+        self.is_moderate = is_moderate
 
     # Memory order ---------------------------------------------------------------------------------------------------
 
@@ -158,6 +159,36 @@ class Margins(Safe):
         """The diagonal of something in the order of the cells: ``[class, *batch]``."""
         diagonal = self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
         return np.ascontiguousarray(diagonal) if self.is_host else diagonal
+
+    # Factors of products --------------------------------------------------------------------------------------------
+
+    def wide(self, x: Array) -> Array:
+        """A count as a factor of products that do not leave the range of floats, whatever the counts: see ``Wide``.
+
+        On the host float32 becomes float64, which also keeps the digits of products of integer-valued counts.
+        """
+        if not self.is_host:
+            return Wide.of(x, self.xp)
+        if x.dtype != np.float64 or self.is_moderate:
+            return x.astype(self.product_dtype, copy=False)
+        return Wide.of(x, np)
+
+    @margin
+    def scale(self) -> Array | None:
+        """A power of two for each matrix that brings products of two margins near 1; None where none is needed.
+
+        All products in a covariance or a variance are at most m r, where m is the total and r what the largest class
+        leaves of it: each factor is scaled by 1 / √(m r). A scale by m alone lets r vanish beside a dominant class.
+        """
+        xp, exponent = self.xp, _backend.exponent
+
+        def rest(x: Array) -> Array:
+            least = xp.min(x, axis=0)
+            return exponent(xp.where(least > 0, least, self.total), xp)
+
+        middle = xp.floor((2 * exponent(self.total, xp) + rest(self.not_true) + rest(self.not_pred)) / 4)
+        limit = _backend.largest_exponent(self.total, xp)
+        return _backend.power_of_two(xp.clip(-middle, -limit, limit), xp)
 
     # Margins, [class, *batch] ---------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Namespace
+from matrics.wide import Wide
 
 # Short sums are written out for XLA: a reduction along so short an axis costs it up to ten times as
 # much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
@@ -45,6 +46,8 @@ class Safe:
 
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """Sum over some axes."""
+        if isinstance(x, Wide):
+            return x.sum(axis, self.sum)
         if self.is_host:  # of what np.sum does, what has to be done; it would begin with a pass that writes zeros
             return np.add.reduce(x, axis=axis, initial=None)
         if not self.is_xla:
@@ -58,10 +61,28 @@ class Safe:
 
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b``; ``zero_division`` where b is 0."""
+        if isinstance(b, Wide):
+            return self._divide_wide(a, b, self.zero_division)
         if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
             return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
         empty = self.is_zero(b)  # as in ratio
         return self.xp.where(empty, self.zero_division, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
+
+    def _divide_wide(self, a: Wide, b: Wide, of_nothing: float) -> Array:
+        """``a / b`` as a plain array; something else where b is 0."""
+        return self.xp.where(self.is_zero(b), of_nothing, (a / self.nonzero(b)).array())
+
+    def quotient(self, a: Array, b: Array) -> Array:
+        """``a / b`` for measures without a bound: infinite where only b is 0, ``zero_division`` where both are."""
+        xp, sign = self.xp, a.digits if isinstance(a, Wide) else a
+        unbounded = xp.where(sign > 0, math.inf, xp.where(sign < 0, -math.inf, self.zero_division))
+        return xp.where(self.is_zero(b), unbounded, self.ratio(a, b))
+
+    def nonzero(self, x: Array) -> Array:
+        """``x``, and 1 where it is 0: for a divisor or a logarithm whose result there is replaced."""
+        if isinstance(x, Wide):
+            return Wide(self.xp.where(x.digits == 0, 1, x.digits), x.exponent, self.xp)
+        return self.xp.where(self.is_zero(x), 1, x)
 
     def divide_root(self, a: Array, b: Array) -> Array:
         """``√(a / b)`` for a up to b; ``zero_division`` where b is not above 0."""
@@ -70,6 +91,8 @@ class Safe:
 
     def ratio(self, a: Array, b: Array) -> Array:
         """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
+        if isinstance(b, Wide):
+            return self._divide_wide(a, b, 0)
         if self.all_positive(b):
             return a / b
         # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
@@ -86,6 +109,8 @@ class Safe:
 
     def is_zero(self, x: Array) -> Array:
         """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
+        if isinstance(x, Wide):
+            return x.digits == 0
         return x == 0 if self.is_host else self.xp.abs(x) < float(self.xp.finfo(x.dtype).smallest_normal)
 
     def all_positive(self, x: Array) -> bool:
@@ -100,6 +125,8 @@ class Safe:
 
     def sqrt(self, x: Array) -> Array:
         """Square root whose gradient at 0 is 0 instead of infinite."""
+        if isinstance(x, Wide):
+            return x.map_root(self.sqrt)
         if self.all_positive(x):
             return self.xp.sqrt(x)
         zero = self.is_zero(x)
@@ -133,6 +160,18 @@ class Safe:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
         return self.xp.maximum(x, -x)
 
+    def smaller(self, x: Array, y: Array) -> Array:
+        """The smaller of two."""
+        if isinstance(x, Wide):
+            return x.where((x - y).digits < 0, y)
+        return self.xp.minimum(x, y)
+
+    def larger(self, x: Array, y: Array) -> Array:
+        """The larger of two."""
+        if isinstance(x, Wide):
+            return y.where((x - y).digits < 0, x)
+        return self.xp.maximum(x, y)
+
     def hypot(self, x: Array, y: Array) -> Array:
         """√(x² + y²) of two arrays that are not negative, whose squares might vanish; its gradient at 0 is 0."""
         larger, smaller = self.xp.maximum(x, y), self.xp.minimum(x, y)
@@ -145,9 +184,22 @@ class Safe:
 
     def log(self, x: Array) -> Array:
         """Return ln x; 0 where x is 0."""
+        if isinstance(x, Wide):
+            return self.log(x.digits) + self.xp.where(x.digits == 0, 0, x.exponent) * math.log(2)
         if self.is_host:  # a choice, at every cell, would take longer than the logarithm
             return np.log(x if self.all_positive(x) else x + (x == 0))
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
+
+    def log1p(self, x: Array) -> Array:
+        """Return ln(1 + x)."""
+        if not isinstance(x, Wide):
+            return self.xp.log1p(x)
+        xp = self.xp
+        # As x times what is 1 for small x, which may be no float; of large ones, which may be none either, as ln x.
+        large, small = x.exponent > 60, x.exponent < -60
+        plain = xp.where(large | small | (x.digits == 0), 1, x.array())
+        factor = xp.where(small, 1, xp.log1p(plain) / plain)
+        return Wide.of(xp.where(large, self.log(x), 1), xp).where(large, x * factor)
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """Return ln x from both x and x - 1, each of which has the digits where the other has none; finite at x = 0.

@@ -30,17 +30,11 @@ class Table(Margins):
     def scaled(self, x: Array) -> Array:
         """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
 
-        Off the host that is the share of the total. On the host it is ``x`` itself, or ``x`` over a power of two where
-        the counts are extreme, which gives the same bits.
+        That is ``x`` times a power of two, which changes no digit; on the host ``x`` itself, unless counts are extreme.
         """
-        if not self.is_host:
-            return x * (self._one_share if x.ndim == self.total.ndim else self._one_share[None, ...])
-        return x if self.scale is None else x * self.scale
-
-    @margin
-    def _one_share(self) -> Array:
-        """The share of a single item."""
-        return self.ratio(self.xp.ones_like(self.total), self.total)
+        if self.scale is None:
+            return x
+        return x * (self.scale if x.ndim == self.total.ndim else self.scale[None, ...])
 
     # Rates of the classes, [class, *batch]; 0 where there is nothing to divide by ---------------------------------
 
@@ -119,17 +113,36 @@ class Table(Margins):
         """Shares of the predicted classes."""
         return self.share(self.pred)
 
-    @margin
-    def scaled_cells(self) -> Array:
-        """The cells, scaled as in ``scaled``."""
-        if not self.is_host:
-            return self.shares
-        return self.cells if self.scale is None else self.cells * self.scale
+    # Factors of the products of two classes, each an array or a ``Wide`` --------------------------------------------
 
     @margin
     def outcomes(self) -> tuple[Array, Array, Array, Array]:
-        """The counts tp, fp, fn, tn of each class, as shares of the total."""
-        return self.share(self.tp), self.share(self.fp), self.share(self.fn), self.share(self.tn)
+        """The counts tp, fp, fn, tn of each class, as factors of products."""
+        return self.wide(self.tp), self.wide(self.fp), self.wide(self.fn), self.wide(self.tn)
+
+    @margin
+    def sizes(self) -> tuple[Array, Array, Array, Array]:
+        """The row sum and the column sum of each class, and what they leave of the total: true, pred, and not either."""
+        return self.wide(self.true), self.wide(self.pred), self.wide(self.not_true), self.wide(self.not_pred)
+
+    @margin
+    def odds(self) -> tuple[Array, Array]:
+        """The products tp tn and fp fn of each class."""
+        tp, fp, fn, tn = self.outcomes
+        return tp * tn, fp * fn
+
+    @margin
+    def beyond_chance(self) -> Array:
+        """Values tp tn - fp fn = m tp - true pred of each class."""
+        if self.exact_products:
+            return self._class_covariance
+        right, wrong = self.odds
+        return right - wrong
+
+    @margin
+    def whole(self) -> Array:
+        """The total beside the classes, as a factor of products."""
+        return self.wide(self.total[None, ...])
 
     # Rates of the cells, in the order of the cells --------------------------------------------------------------------
 
@@ -165,17 +178,14 @@ class Table(Margins):
 
     # Covariance -------------------------------------------------------------------------------------------------------
 
-    def _wide(self, x: Array) -> Array:
+    def _factor(self, x: Array) -> Array:
         """``x`` as a factor of products that are added up.
 
         On the host float32 becomes float64, which holds the products of its whole numbers: that is less work than to
         keep their digits in float32.
         """
+        x = self.scaled(x)
         return x.astype(self.product_dtype, copy=False) if self.is_host else x
-
-    def _factor(self, x: Array) -> Array:
-        """The same, scaled."""
-        return self._wide(self.scaled(x))
 
     def _rounded(self, x: Array) -> Array:
         """What has been made of factors, in the dtype of the cells."""
@@ -209,26 +219,23 @@ class Table(Margins):
 
     @margin
     def _class_covariance(self) -> Array:
-        """What ``class_covariance`` is before it is rounded, and is added up as."""
+        """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
         factor = self._factor
         if self.exact_products:
             return factor(self.tp) * factor(self.total) - self._true * self._pred
         return factor(self.tp) * factor(self.tn) - factor(self.fp) * factor(self.fn)
 
     @margin
-    def class_covariance(self) -> Array:
-        """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
-        return self._rounded(self._class_covariance)
-
-    @margin
     def informedness(self) -> Array:
         """Tpr + tnr - 1, not as a difference of rates, which loses the digits that they share."""
-        return self.ratio(self.class_covariance, self.scaled(self.true) * self.scaled(self.not_true))
+        true, _, not_true, _ = self.sizes
+        return self.ratio(self.beyond_chance, true * not_true)
 
     @margin
     def markedness(self) -> Array:
         """Ppv + npv - 1, likewise."""
-        return self.ratio(self.class_covariance, self.scaled(self.pred) * self.scaled(self.not_pred))
+        _, pred, _, not_pred = self.sizes
+        return self.ratio(self.beyond_chance, pred * not_pred)
 
     @margin
     def covariance(self) -> Array:
@@ -261,7 +268,7 @@ class Table(Margins):
     @margin
     def class_covariance_share(self) -> Array:
         """Values (tp tn - fp fn) / m² of the classes."""
-        return self.ratio(self.class_covariance, self._rounded(self._square)[None, ...])
+        return self.ratio(self.beyond_chance, self.whole * self.whole)
 
     # Entropies, [*batch], in nats -------------------------------------------------------------------------------------
 
@@ -309,7 +316,9 @@ class Table(Margins):
         expected = self.columnwise(self.pred_share)
         ratio = self.ratio(self.true_rates, expected)
         beyond = self.ratio(self.beyond_pred_share, expected)
-        terms = self.rowwise(self.true_share) * expected * (ratio * self.log_near_one(ratio, beyond) - beyond)
+        # The shares of a row and of a column are not multiplied with each other: their product may vanish.
+        inner = self.true_rates * self.log_near_one(ratio, beyond) - self.beyond_pred_share
+        terms = self.rowwise(self.true_share) * inner
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
     def entropy(self, shares: Array, rests: Array) -> Array:
@@ -328,7 +337,7 @@ class Table(Margins):
     # Other tables ---------------------------------------------------------------------------------------------------
 
     def _two_by_two(self, cells: Array, **seen: Any) -> Table:
-        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, scale=self.scale, **seen)
+        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, **seen)
 
     @margin
     def one_vs_rest(self) -> Table:
@@ -336,31 +345,35 @@ class Table(Margins):
         stack = self.xp.stack
         cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
         seen = {"exact": self.exact, "exact_products": self.exact_products, "product_dtype": self.product_dtype}
-        return self._two_by_two(cells, **seen)
+        return self._two_by_two(cells, is_moderate=self.is_moderate, **seen)
 
     @margin
     def pooled(self) -> Table:
         """The 2×2 tables of all classes added up, for micro averages."""
-        return self._two_by_two(self.sum(self.one_vs_rest.cells, axis=2))
+        return self._two_by_two(self.sum(self.one_vs_rest.cells, axis=2), is_moderate=self.is_moderate)
 
-    @margin
-    def pairs(self) -> Table:
-        """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices."""
+    def pairs(self, unit: Array | float = 1) -> Table:
+        """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
+
+        With a unit ``[*batch]`` for one item, each pair is the square of that.
+        """
         xp, axes = self.xp, (self.true_axis, self.pred_axis)
+        dtype = self.product_dtype if self.is_host else self.cells.dtype
         if self.exact_products:
             # Squares are exact as well, and so are their differences.
-            whole, same = self._wide(self.total) ** 2, self.sum(self._wide(self.cells) ** 2, axis=axes)
-            true, pred = (self.sum(self._wide(x) ** 2, axis=0) for x in (self.true, self.pred))
-            twice = [whole - true - pred + same, pred - same, true - same, same - self.total]
+            total, cells = (xp.astype(x, dtype) for x in (self.total, self.cells))
+            whole, same = total**2, self.sum(cells**2, axis=axes)
+            true, pred = (self.sum(xp.astype(x, dtype) ** 2, axis=0) for x in (self.true, self.pred))
+            twice = [whole - true - pred + same, pred - same, true - same, same - total]
         else:  # each pair is two of: the same cell, the same row, the same column, or neither
-            rest_of_row, rest_of_column, elsewhere = self.around
-            cells = self._wide(self.cells)
-            others = (elsewhere, rest_of_column, rest_of_row)
-            twice = [self.sum(cells * self._wide(other), axis=axes) for other in others]
-            twice.append(xp.clip(self.sum(cells * (cells - 1), axis=axes), 0, None))
-        apart, pred_only, true_only, together = (self._rounded(pairs / 2) for pairs in twice)
-        cells = xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])])
-        return Table(cells, xp, class_first=True, zero_division=self.zero_division)
+            one = unit if isinstance(unit, (int, float)) else self.cellwise(unit)
+            rest_of_row, rest_of_column, elsewhere, cells = (
+                xp.astype(x * one, dtype) for x in (*self.around, self.cells)
+            )
+            twice = [self.sum(cells * other, axis=axes) for other in (elsewhere, rest_of_column, rest_of_row)]
+            twice.append(self.not_negative(self.sum(cells * (cells - one), axis=axes)))
+        apart, pred_only, true_only, together = (pairs / 2 for pairs in twice)
+        return self._two_by_two(xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])]))
 
     @margin
     def repaired(self) -> Table:

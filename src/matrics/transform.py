@@ -269,7 +269,7 @@ def pair_counts(cm: Any) -> Array:
     """
     t = _table(cm, floating=True)
     with _backend.quiet(t.xp):
-        counts = t.pairs.cells  # [2, 2, *batch]
+        counts = t.pairs().cells  # [2, 2, *batch]
         return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
 

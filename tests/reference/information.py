@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from mpmath import mp, mpf
 
@@ -59,12 +60,12 @@ def tschuprows_t(counts: Counts, *, effective: bool = False) -> Number:
 
 @overall
 def goodman_kruskal_lambda(counts: Counts, *, direction: str = "true_given_pred") -> Number:
-    return _reduction_of_error(counts, direction, lambda shares: 1 - max(shares))
+    return _reduction_of_error(counts, direction, max)
 
 
 @overall
 def goodman_kruskal_tau(counts: Counts, *, direction: str = "true_given_pred") -> Number:
-    return _reduction_of_error(counts, direction, lambda shares: 1 - sum(share**2 for share in shares))
+    return _reduction_of_error(counts, direction, lambda sizes: quotient(sum(size**2 for size in sizes), sum(sizes)))
 
 
 @overall
@@ -87,21 +88,14 @@ def _root_of_part(phi2: Number, largest: Number) -> Number:
     return mp.sqrt(phi2 / largest)
 
 
-def _reduction_of_error(counts: Counts, direction: str, error) -> Number:
-    """How much of a guess's error goes when the other class is known; symmetric: of both errors together."""
-    by_pred = [[row[j] for row in counts.c] for j in counts.classes]
-    both = [(counts.true, by_pred), (counts.pred, counts.c)]
-    of = {"true_given_pred": both[:1], "pred_given_true": both[1:], "symmetric": both}[direction]
-    if not counts.total:
-        raise Undefined
-
-    def weighted_error(cells: list[Number]) -> Number:
-        size = sum(cells)
-        return size * error([cell / size for cell in cells]) if size else mpf(0)
-
-    before = sum(weighted_error(sizes) for sizes, _ in of)
-    after = sum(weighted_error(cells) for _, groups in of for cells in groups)
-    return quotient(before - after, before)
+def _reduction_of_error(counts: Counts, direction: str, hits: Callable[[list[Number]], Number]) -> Number:
+    """How many errors a guess makes less when it knows the other class; symmetric: both guesses together."""
+    columns = [[row[j] for row in counts.c] for j in counts.classes]
+    both = [(counts.true, columns), (counts.pred, counts.c)]
+    guesses = {"true_given_pred": both[:1], "pred_given_true": both[1:], "symmetric": both}[direction]
+    before = sum(hits(sizes) for sizes, _ in guesses)
+    after = sum(hits(cells) for _, groups in guesses for cells in groups if sum(cells))
+    return quotient(after - before, len(guesses) * counts.total - before)
 
 
 # Information
@@ -126,7 +120,7 @@ def pred_entropy(counts: Counts, *, base: float = math.e) -> Number:
 def mutual_information(counts: Counts, *, base: float = math.e) -> Number:
     if not counts.total:
         raise Undefined
-    with mp.workprec(2 * mp.prec):  # near independence the terms leave their squares
+    with mp.workprec(mp.prec + 300):  # near independence little is left of the terms
         m = counts.total
         terms = [
             counts.c[i][j] / m * mp.log(counts.c[i][j] * m / (t * k))
@@ -195,7 +189,7 @@ def margin_cross_entropy(counts: Counts, *, base: float = math.e) -> Number:
 @overall
 def kl_divergence(counts: Counts, *, base: float = math.e) -> Number:
     m = counts.total
-    with mp.workprec(2 * mp.prec):  # as the mutual information
+    with mp.workprec(mp.prec + 300):  # as the mutual information
         terms = [t / m * log(k / t) for t, k in zip(counts.true, counts.pred, strict=True) if t]
         return _negated_sum(counts, terms, base)
 
@@ -243,4 +237,6 @@ def eve(counts: Counts, *, empty: str = "nan") -> Number:
     with mp.workprec(mp.prec + 50):
         b = mp.matrix([[(rates[i][j] + rates[j][i]) / 2 for j in range(n)] for i in range(n)])
         positive = [value for value in mp.eigsy(b, eigvals_only=True) if value > 0]
-        return -sum(x_log_x(quotient(value, sum(positive))) for value in positive) / mp.log(n)
+        if not positive:
+            raise Undefined
+        return -sum(x_log_x(value / sum(positive)) for value in positive) / mp.log(n)

@@ -202,12 +202,13 @@ def gt_index(counts: Counts, k: int) -> Number:
     if counts.n < 3 or any(counts.fp[i] + counts.fn[i] == counts.errors for i in counts.classes):
         raise Undefined
     tpr = quotient(counts.tp[k], counts.true[k])
-    with mp.workprec(2 * mp.prec):
-        guess = _guesses(counts.fp, counts.fn, 2 ** -mpf(mp.prec // 2))[k]
+    with mp.workprec(mp.prec + 100):
+        guess = _guesses(tuple(counts.fp), tuple(counts.fn), mp.prec // 2)[k]
         return (tpr - guess) / (1 - guess)
 
 
-def _guesses(false_alarms: list[Number], misses: list[Number], width: Number) -> list[Number]:
+@functools.lru_cache(16)
+def _guesses(false_alarms: tuple[Number, ...], misses: tuple[Number, ...], bits: int) -> list[Number]:
     """The a of the product v_j a_i, i ≠ j, with the row and column sums of the errors, and Σa = 1.
 
     With V = Σv, each a solves V = R/a + K/(1 - a), R being the class's false alarms and K its misses; of the two roots
@@ -230,11 +231,11 @@ def _guesses(false_alarms: list[Number], misses: list[Number], width: Number) ->
         square = middle**2 - 4 * total * r
         return 2 * r / (middle + mp.sqrt(max(square, mpf(0)))) if r else mpf(0)
 
-    return shares(_increasing_root(lambda log_odds: sum(shares(log_odds)) - 1, width))
+    return shares(_increasing_root(lambda log_odds: sum(shares(log_odds)) - 1, bits))
 
 
-def _increasing_root(function: Callable[[Number], Number], width: Number) -> Number:
-    """Where a function turns from negative to positive: bisection, then the Illinois method."""
+def _increasing_root(function: Callable[[Number], Number], bits: int) -> Number:
+    """Where a function turns from negative to positive, to so many bits: bisection, then the Illinois method."""
     low, high = mpf(-1), mpf(1)
     while function(low) >= 0:
         low *= 2
@@ -242,7 +243,7 @@ def _increasing_root(function: Callable[[Number], Number], width: Number) -> Num
         high *= 2
     below, above = function(low), function(high)
     last, steps = 0, 0
-    while high - low > width:
+    while high - low > mp.ldexp(1, -bits):
         steps += 1
         if high - low > mpf("1e-3") or steps % 4 == 0:
             middle = (low + high) / 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.averages import mean_of_defined
 from matrics.metrics.catalogue import metric
@@ -102,7 +103,9 @@ def adjusted_rand_index(t: Table) -> Array:
     >>> matrics.adjusted_rand_index([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.291)
     """
-    return t.define(cohen_kappa.function(t.pairs), t.total > 1)
+    # In units that keep the products of pairs, which are products of four counts, in range; κ does not depend on them.
+    unit = _backend.power_of_two(-_backend.exponent(t.total, t.xp), t.xp)
+    return t.define(cohen_kappa.function(t.pairs(unit)), t.total > 1)
 
 
 @metric(

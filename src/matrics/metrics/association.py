@@ -238,9 +238,10 @@ def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred"
 
     def gain(axis: int, sums: Array) -> tuple[Array, Array]:
         # Σ max - max Σ as the least Σ (max - c), which is a sum of differences of single cells.
-        most = xp.max(t.scaled_cells, axis=axis, keepdims=True)
-        missed = t.sum_over(t.pred_axis if axis == t.true_axis else t.true_axis, most - t.scaled_cells)
-        return xp.min(missed, axis=0), xp.min(t.scaled(sums), axis=0)
+        # No product comes before the differences: a compiler that fuses both would not find 0 for the mode itself.
+        most = xp.max(t.cells, axis=axis, keepdims=True)
+        missed = t.sum_over(t.pred_axis if axis == t.true_axis else t.true_axis, most - t.cells)
+        return xp.min(missed, axis=0), xp.min(sums, axis=0)
 
     return _reduction(t, direction, lambda: gain(t.true_axis, t.not_true), lambda: gain(t.pred_axis, t.not_pred))
 

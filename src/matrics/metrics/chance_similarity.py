@@ -28,7 +28,8 @@ def benini_i(t: Table) -> Array:
     >>> matrics.benini_i([[8, 2], [3, 7]], average=None).round(3)
     array([0.556, 0.455])
     """
-    return t.divide(t.class_covariance, t.scaled(t.true) * t.scaled(t.not_pred))
+    true, _, _, not_pred = t.sizes
+    return t.divide(t.beyond_chance, true * not_pred)
 
 
 @metric(
@@ -51,8 +52,8 @@ def benini_ii(t: Table) -> Array:
     >>> matrics.benini_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.556, 0.556])
     """
-    smaller = t.xp.minimum(t.scaled(t.true) * t.scaled(t.not_pred), t.scaled(t.pred) * t.scaled(t.not_true))
-    return t.divide(t.class_covariance, smaller)
+    true, pred, not_true, not_pred = t.sizes
+    return t.divide(t.beyond_chance, t.smaller(true * not_pred, pred * not_true))
 
 
 @metric(
@@ -76,8 +77,7 @@ def digby(t: Table) -> Array:
     >>> matrics.digby([[8, 2], [3, 7]], average=None).round(3)
     array([0.685, 0.685])
     """
-    tp, fp, fn, tn = t.outcomes
-    right, wrong = t.sqrt(tp) * t.sqrt(tn), t.sqrt(fp) * t.sqrt(fn)
+    right, wrong = (t.sqrt(product) for product in t.odds)
     right, wrong = right * t.sqrt(right), wrong * t.sqrt(wrong)
     return t.divide(right - wrong, right + wrong)
 
@@ -147,9 +147,8 @@ def forbes_ii(t: Table) -> Array:
     >>> matrics.forbes_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.556, 0.556])
     """
-    smaller = t.xp.minimum
-    most = smaller(t.scaled(t.pred), t.scaled(t.true)) * smaller(t.scaled(t.not_pred), t.scaled(t.not_true))
-    return t.divide(t.class_covariance, most)
+    true, pred, not_true, not_pred = t.sizes
+    return t.divide(t.beyond_chance, t.smaller(pred, true) * t.smaller(not_pred, not_true))
 
 
 @metric(
@@ -158,7 +157,7 @@ def forbes_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp + tn - s}{m - s}, \quad s = \tfrac{1}{2} \left( \max(k, m - k) + \max(t, m - t) \right)",
     source="Goodman and Kruskal 1954",
-    undefined="all items are of one kind, in truth and in the prediction",
+    undefined="all items are of one kind, in truth and in the prediction; -∞ if they are of the two opposite ones",
     symmetric=True,
 )
 def goodman_kruskal_lambda_r(t: Table) -> Array:
@@ -170,10 +169,9 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     >>> matrics.goodman_kruskal_lambda_r([[8, 2], [3, 7]], average=None).round(3)
     array([0.474, 0.474])
     """
-    tp, fp, fn, tn = t.outcomes
     smaller = t.xp.minimum
-    most = (smaller(tp + fp, fn + tn) + smaller(tp + fn, fp + tn)) / 2
-    return t.divide(most - (fp + fn), most)
+    most = (smaller(t.pred, t.not_pred) + smaller(t.true, t.not_true)) / 2
+    return t.quotient(most - t.class_errors, most)
 
 
 @metric(
@@ -220,7 +218,7 @@ def kent_foster_i(t: Table) -> Array:
     """
     tp, fp, fn, _ = t.outcomes
     product = fp * fn
-    return t.divide(0 - product, tp * (fp + fn) + fp * fp + product + fn * fn)
+    return t.divide(-product, tp * (fp + fn) + fp * fp + product + fn * fn)
 
 
 @metric(
@@ -243,7 +241,7 @@ def kent_foster_ii(t: Table) -> Array:
     """
     _, fp, fn, tn = t.outcomes
     product = fp * fn
-    return t.divide(0 - product, tn * (fp + fn) + fp * fp + product + fn * fn)
+    return t.divide(-product, tn * (fp + fn) + fp * fp + product + fn * fn)
 
 
 @metric(
@@ -252,7 +250,7 @@ def kent_foster_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{4 (tp\,tn - fp\,fn)}{4\,tp\,tn + (tp + tn)(fp + fn)}",
     source="Kuder and Richardson 1937; Cronbach 1951",
-    undefined="neither a hit nor a correct rejection, or no error and only one of the two",
+    undefined="no error and only one of tp and tn, or tp = tn = fp fn = 0; -∞ if only tp and tn are 0",
     chance="any sizes",
     symmetric=True,
 )
@@ -266,5 +264,4 @@ def kuder_richardson(t: Table) -> Array:
     array([0.669, 0.669])
     """
     tp, fp, fn, tn = t.outcomes
-    right = 4 * tp * tn
-    return t.divide(right - 4 * fp * fn, right + (tp + tn) * (fp + fn))
+    return t.quotient(4 * t.beyond_chance, 4 * (tp * tn) + (tp + tn) * (fp + fn))

@@ -55,7 +55,7 @@ def mcc(t: Table) -> Array:
     higher_is_better=False,
     formula=r"(1 - \mathrm{MCC}) \left( 1 - \log_{2n-2}(1 - \mathrm{ACC}) \right) \left( 1 - \tfrac{1}{n} \right)",
     source="Jurman et al., equation 3",
-    undefined="where MCC is undefined, or for a single class",
+    undefined="where MCC is undefined although there are errors, an empty matrix, or a single class",
     aliases=("transformed_mcc",),
     symmetric=True,
 )
@@ -75,4 +75,5 @@ def tmcc(t: Table) -> Array:
     value, defined = _correlation(t)
     logs = t.log_near_one(t.share(t.errors), -t.share(t.hits)) / math.log(2 * t.n - 2)
     value = (1 - value) * (1 - logs) * (1 - 1 / t.n)
-    return t.define(t.xp.where(t.errors == 0, 0, value), defined)
+    perfect = t.errors == 0
+    return t.define(t.xp.where(perfect, 0, value), defined | (perfect & (t.total != 0)))

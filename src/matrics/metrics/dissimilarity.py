@@ -9,13 +9,19 @@ from matrics.metrics.catalogue import metric
 from matrics.table import Table
 
 
+def _cube(t: Table) -> Array:
+    """Values tp (tp - 4)², as a factor of products."""
+    beside = t.wide(t.abs(t.tp - 4))
+    return t.wide(t.tp) * beside * beside
+
+
 @metric(
     kind="per_class",
     range=(0, math.inf),
     higher_is_better=False,
     formula=r"\frac{fp\,fn}{tp\,tn}",
     source="Batagelj and Bren 1995",
-    undefined="no hit, or no correct rejection",
+    undefined="fp fn and tp tn are both 0; ∞ if only tp tn is 0",
     chance="any sizes",
     chance_value=1,
     symmetric=True,
@@ -31,7 +37,8 @@ def batagelj_bren(t: Table) -> Array:
     >>> matrics.batagelj_bren([[8, 2], [3, 7]], average=None).round(3)
     array([0.107, 0.107])
     """
-    return t.define(t.ratio(t.fnr, t.tnr) * t.ratio(t.fpr, t.tpr), (t.tp != 0) & (t.tn != 0))
+    right, wrong = t.odds
+    return t.quotient(wrong, right)
 
 
 @metric(
@@ -54,7 +61,8 @@ def baulieu_i(t: Table) -> Array:
     array([0.418, 0.456])
     """
     tp, fp, fn, _ = t.outcomes
-    value = t.ratio(tp * (fp + fn) + fp * fn, (tp + fp) * (tp + fn))
+    true, pred, _, _ = t.sizes
+    value = t.ratio(tp * (fp + fn) + fp * fn, true * pred)
     return t.define(t.within(value, 0, 1), t.in_both)
 
 
@@ -123,7 +131,7 @@ def baulieu_iv(t: Table) -> Array:
     array([-60.402, -69.066])
     """
     total = t.total[None, ...]
-    matches = t.ratio((t.tp + 0.5) * (t.tn + 0.5) * t.tn, total) * math.e
+    matches = t.ratio(t.wide(t.tp + 0.5) * t.wide(t.tn + 0.5) * t.wide(t.tn), t.whole) * math.e
     return t.define(t.ratio(t.class_errors, total) - matches, total != 0)
 
 
@@ -192,7 +200,7 @@ def baulieu_vii(t: Table) -> Array:
     >>> matrics.baulieu_vii([[8, 2], [3, 7]], average=None).round(3)
     array([0.034, 0.06 ])
     """
-    return t.divide(t.class_errors, t.total[None, ...] + t.tp * (t.tp - 4) ** 2)
+    return t.divide(t.wide(t.class_errors), t.whole + _cube(t))
 
 
 @metric(
@@ -301,8 +309,10 @@ def baulieu_xii(t: Table) -> Array:
     >>> matrics.baulieu_xii([[8, 2], [3, 7]], average=None).round(3)
     array([0.417, 0.455])
     """
+    # 1 is taken from the larger of the two, which is exact where their sum is near 1.
     errors = t.class_errors
-    return t.divide(errors, t.tp + errors - 1)
+    larger, smaller = t.xp.maximum(t.tp, errors), t.xp.minimum(t.tp, errors)
+    return t.divide(errors, (larger - 1) + smaller)
 
 
 @metric(
@@ -325,7 +335,7 @@ def baulieu_xiii(t: Table) -> Array:
     array([0.035, 0.067])
     """
     errors = t.class_errors
-    return t.divide(errors, t.tp + errors + t.tp * (t.tp - 4) ** 2)
+    return t.divide(t.wide(errors), t.wide(t.tp + errors) + _cube(t))
 
 
 @metric(

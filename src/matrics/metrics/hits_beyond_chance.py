@@ -14,7 +14,8 @@ from matrics.table import Table
 
 
 def _variances(t: Table) -> tuple[Array, Array]:
-    return t.scaled(t.pred) * t.scaled(t.not_pred), t.scaled(t.true) * t.scaled(t.not_true)
+    true, pred, not_true, not_pred = t.sizes
+    return pred * not_pred, true * not_true
 
 
 @metric(
@@ -38,8 +39,8 @@ def dennis(t: Table) -> Array:
     >>> matrics.dennis([[8, 2], [3, 7]], average=None).round(3)
     array([1.066, 1.179])
     """
-    beyond = t.ratio(t.class_covariance_share, t.sqrt(t.pred_share) * t.sqrt(t.true_share))
-    return t.define(beyond * t.sqrt(t.total)[None, ...], t.in_both)
+    true, pred, _, _ = t.sizes
+    return t.define(t.ratio(t.beyond_chance, t.sqrt(t.whole * (true * pred))), t.in_both)
 
 
 @metric(
@@ -62,10 +63,10 @@ def eyraud(t: Table) -> Array:
     >>> matrics.eyraud([[8, 2], [3, 7]], average=None).round(3)
     array([-0.01 , -0.008])
     """
-    ratio = t.ratio
-    beyond = ratio(ratio(t.tp, t.pred), t.true) - 1
-    defined = t.in_truth & t.has_pred & t.has_not_pred
-    return t.define(ratio(ratio(beyond, t.not_pred), t.not_true), defined)
+    true, pred, not_true, not_pred = t.sizes
+    both = true * pred
+    value = t.ratio(t.wide(t.tp) - both, both * (not_true * not_pred))
+    return t.define(value, t.in_truth & t.has_pred & t.has_not_pred)
 
 
 @metric(
@@ -109,7 +110,8 @@ def kuhns_ii(t: Table) -> Array:
     >>> matrics.kuhns_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.227, 0.25 ])
     """
-    return t.divide(t.class_covariance_share, t.xp.maximum(t.pred_share, t.true_share))
+    true, pred, _, _ = t.sizes
+    return t.divide(t.beyond_chance, t.whole * t.larger(pred, true))
 
 
 @metric(
@@ -132,9 +134,9 @@ def kuhns_iii(t: Table) -> Array:
     >>> matrics.kuhns_iii([[8, 2], [3, 7]], average=None).round(3)
     array([0.261, 0.273])
     """
-    pred, true = t.pred_share, t.true_share
-    outside = t.ratio(t.tp + t.class_errors, t.pred + t.true)
-    return t.divide(t.class_covariance_share, outside * (pred + true * t.share(t.not_pred)))
+    true, pred, _, not_pred = t.sizes
+    either = t.wide(t.tp + t.class_errors)  # k + t - tp
+    return t.divide(t.beyond_chance * (true + pred), either * (t.whole * pred + true * not_pred))
 
 
 @metric(
@@ -157,7 +159,8 @@ def kuhns_iv(t: Table) -> Array:
     >>> matrics.kuhns_iv([[8, 2], [3, 7]], average=None).round(3)
     array([0.25 , 0.278])
     """
-    value = t.ratio(t.class_covariance_share, t.xp.minimum(t.pred_share, t.true_share))
+    true, pred, _, _ = t.sizes
+    value = t.ratio(t.beyond_chance, t.whole * t.smaller(pred, true))
     return t.define(t.within(value, -1, 1), t.in_both)
 
 
@@ -181,7 +184,7 @@ def kuhns_v(t: Table) -> Array:
     >>> matrics.kuhns_v([[8, 2], [3, 7]], average=None)
     array([0.5, 0.5])
     """
-    return t.divide(t.class_covariance, t.xp.maximum(*_variances(t)))
+    return t.divide(t.beyond_chance, t.larger(*_variances(t)))
 
 
 @metric(
@@ -205,7 +208,7 @@ def kuhns_vi(t: Table) -> Array:
     >>> matrics.kuhns_vi([[8, 2], [3, 7]], average=None).round(3)
     array([0.505, 0.505])
     """
-    return t.divide(t.class_covariance, t.xp.minimum(*_variances(t)))
+    return t.divide(t.beyond_chance, t.smaller(*_variances(t)))
 
 
 @metric(
@@ -228,7 +231,8 @@ def kuhns_vii(t: Table) -> Array:
     >>> matrics.kuhns_vii([[8, 2], [3, 7]], average=None).round(3)
     array([0.238, 0.264])
     """
-    return t.divide(t.class_covariance_share, t.sqrt(t.pred_share) * t.sqrt(t.true_share))
+    true, pred, _, _ = t.sizes
+    return t.divide(t.beyond_chance, t.whole * t.sqrt(pred * true))
 
 
 def _rest_of_factorial(x: Array) -> Array:

@@ -38,7 +38,8 @@ def _two_sided_quantile(confidence: float) -> float:
 
 
 def _accuracy_error(t: Table) -> Array:
-    return t.sqrt(t.ratio(t.share(t.hits) * t.share(t.errors), t.total))
+    # A root each: products of two shares over the total would vanish.
+    return t.ratio(t.sqrt(t.share(t.hits)) * t.sqrt(t.share(t.errors)), t.sqrt(t.total))
 
 
 @metric(

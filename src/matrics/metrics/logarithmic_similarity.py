@@ -118,5 +118,5 @@ def consonni_todeschini_v(t: Table) -> Array:
     >>> matrics.consonni_todeschini_v([[8, 2], [3, 7]], average=None).round(3)
     array([0.454, 0.454])
     """
-    log1p = t.xp.log1p
-    return t.divide(log1p(t.tp * t.tn) - log1p(t.fp * t.fn), log1p(t.total * t.total / 4)[None, ...])
+    right, wrong = (t.log1p(product) for product in t.odds)
+    return t.divide(right - wrong, t.log1p(t.whole * t.whole / 4))

@@ -11,8 +11,6 @@ from matrics.table import Table
 
 Base = Annotated[float, 1]
 
-_ANY_ZERO = "one of tp, fp, fn, tn is 0"
-
 # Wichura 1988 (AS 241), routine PPND16: numerators and denominators, highest power first.
 _CENTRAL = (
     (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
@@ -63,7 +61,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp / (tp + fn)}{fp / (fp + tn)}",
     source="Deeks and Altman 2004",
-    undefined="no item of the true class, or no false alarm",
+    undefined="no item of the true class or none of another, or tp = fp = 0; ∞ if only fp is 0",
     aliases=("plr", "lr_plus"),
     chance="any sizes",
     chance_value=1,
@@ -79,7 +77,8 @@ def positive_likelihood_ratio(t: Table) -> Array:
     >>> matrics.positive_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([2.667, 3.5  ])
     """
-    return t.define(t.ratio(t.tpr, t.fpr), t.has_true & (t.fp != 0))
+    (tp, fp, _, _), (true, _, not_true, _) = t.outcomes, t.sizes
+    return t.define(t.quotient(tp * not_true, true * fp), t.in_truth)
 
 
 @metric(
@@ -88,7 +87,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fn / (tp + fn)}{tn / (fp + tn)}",
     source="Deeks and Altman 2004",
-    undefined="no item of the true class, or no correct rejection",
+    undefined="no item of the true class or none of another, or fn = tn = 0; ∞ if only tn is 0",
     aliases=("nlr", "lr_minus"),
     chance="any sizes",
     chance_value=1,
@@ -104,7 +103,8 @@ def negative_likelihood_ratio(t: Table) -> Array:
     >>> matrics.negative_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([0.286, 0.375])
     """
-    return t.define(t.ratio(t.fnr, t.tnr), t.has_true & (t.tn != 0))
+    (_, _, fn, tn), (true, _, not_true, _) = t.outcomes, t.sizes
+    return t.define(t.quotient(fn * not_true, true * tn), t.in_truth)
 
 
 @metric(
@@ -113,7 +113,7 @@ def negative_likelihood_ratio(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp\,tn}{fp\,fn}",
     source="Glas et al. 2003",
-    undefined="no false alarm, or no miss",
+    undefined="tp tn and fp fn are both 0; ∞ if only fp fn is 0",
     aliases=("dor", "odds_ratio"),
     chance="any sizes",
     chance_value=1,
@@ -130,11 +130,20 @@ def diagnostic_odds_ratio(t: Table) -> Array:
     >>> matrics.diagnostic_odds_ratio([[8, 2], [3, 7]], average=None).round(3)
     array([9.333, 9.333])
     """
-    return t.define(t.ratio(t.tpr, t.fpr) * t.ratio(t.tnr, t.fnr), (t.fn != 0) & (t.fp != 0))
+    right, wrong = t.odds
+    return t.quotient(right, wrong)
 
 
-def _lift(t: Table) -> Array:
-    return t.ratio(t.ppv, t.true_share)
+def _parts_of_lift(t: Table) -> tuple[Array, Array]:
+    true, pred, _, _ = t.sizes
+    return t.whole * t.wide(t.tp), true * pred
+
+
+def _log_quotient(t: Table, a: Array, b: Array) -> Array:
+    """ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""
+    xp, above, below = t.xp, ~t.is_zero(a), ~t.is_zero(b)
+    unbounded = xp.where(above, math.inf, xp.where(below, -math.inf, t.zero_division))
+    return xp.where(above & below, t.log(t.nonzero(a) / t.nonzero(b)), unbounded)
 
 
 @metric(
@@ -159,7 +168,7 @@ def lift(t: Table) -> Array:
     >>> matrics.lift([[8, 2], [3, 7]], average=None).round(3)
     array([1.455, 1.556])
     """
-    return t.define(_lift(t), t.in_both)
+    return t.divide(*_parts_of_lift(t))
 
 
 @metric(
@@ -168,7 +177,7 @@ def lift(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\ln \frac{tp / (tp + fp)}{(tp + fn) / m}",
     source="Kononenko and Bratko 1991",
-    undefined="no hit",
+    undefined="no item is of the class, or none is predicted as it; -∞ if there are both, and no true positive",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
@@ -182,7 +191,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.information_score([[8, 2], [3, 7]], average=None).round(3)
     array([0.375, 0.442])
     """
-    return t.define(t.log(_lift(t)) / math.log(base), t.tp != 0)
+    return t.define(_log_quotient(t, *_parts_of_lift(t)) / math.log(base), t.in_both)
 
 
 @metric(
@@ -191,7 +200,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\frac{\sqrt{3}}{\pi} \ln \frac{tp\,tn}{fp\,fn}",
     source="Blakeley and Oddone 1995; Sokolova et al. 2006",
-    undefined=_ANY_ZERO,
+    undefined="tp tn and fp fn are both 0; ∞ if only fp fn is 0, -∞ if only tp tn is",
     aliases=("discriminatory_power",),
     chance="any sizes",
     symmetric=True,
@@ -209,9 +218,9 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.discriminant_power([[8, 2], [3, 7]], average=None).round(3)
     array([1.231, 1.231])
     """
-    odds = (t.log(t.tpr) - t.log(t.fnr)) + (t.log(t.tnr) - t.log(t.fpr))
-    defined = (t.tp != 0) & (t.fp != 0) & (t.fn != 0) & (t.tn != 0)
-    return t.define(odds * (math.sqrt(3) / math.pi / math.log(base)), defined)
+    right, wrong = t.odds
+    value = _log_quotient(t, right, wrong) * (math.sqrt(3) / math.pi / math.log(base))
+    return t.define(value, ~(t.is_zero(right) & t.is_zero(wrong)))
 
 
 @metric(
@@ -220,7 +229,7 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\Phi^{-1}\!\left(\frac{tp}{tp + fn}\right) - \Phi^{-1}\!\left(\frac{fp}{fp + tn}\right)",
     source="Green and Swets 1966; Wichura 1988 for the quantile",
-    undefined=_ANY_ZERO,
+    undefined="no item of the true class or none of another, or both rates are 0 or both 1; ±∞ if one of them is",
     aliases=("d_prime", "dprime"),
     chance="any sizes",
     needs_every_class=True,
@@ -235,9 +244,17 @@ def sensitivity_index(t: Table) -> Array:
     >>> matrics.sensitivity_index([[8, 2], [3, 7]], average=None).round(3)
     array([1.366, 1.366])
     """
-    defined = (t.tp != 0) & (t.fp != 0) & (t.fn != 0) & (t.tn != 0)
-    safe = [t.xp.where(defined, rate, 0.5) for rate in (t.tpr, t.fnr, t.fpr, t.tnr)]
-    return t.define(_normal_quantile(t, safe[0], safe[1]) - _normal_quantile(t, safe[2], safe[3]), defined)
+    xp = t.xp
+
+    def quantile(rate: Array, rest: Array) -> Array:
+        inside = ~(t.is_zero(rate) | t.is_zero(rest))
+        value = _normal_quantile(t, xp.where(inside, rate, 0.5), xp.where(inside, rest, 0.5))
+        return xp.where(inside, value, xp.where(rate < 0.5, -math.inf, math.inf))
+
+    of_hits, of_false_alarms = quantile(t.tpr, t.fnr), quantile(t.fpr, t.tnr)
+    # Equal infinities are so where both rates are 0, or both 1.
+    same = (of_hits == of_false_alarms) & (xp.abs(of_hits) == math.inf)
+    return t.define(xp.where(same, 0, of_hits) - xp.where(same, 0, of_false_alarms), t.in_truth & ~same)
 
 
 @metric(
@@ -262,8 +279,7 @@ def yule_q(t: Table) -> Array:
     >>> matrics.yule_q([[8, 2], [3, 7]], average=None).round(3)
     array([0.806, 0.806])
     """
-    tp, fp, fn, tn = t.outcomes
-    right, wrong = tp * tn, fp * fn
+    right, wrong = t.odds
     return t.divide(right - wrong, right + wrong)
 
 
@@ -289,6 +305,5 @@ def yule_y(t: Table) -> Array:
     >>> matrics.yule_y([[8, 2], [3, 7]], average=None).round(3)
     array([0.507, 0.507])
     """
-    tp, fp, fn, tn = (t.sqrt(x) for x in t.outcomes)
-    right, wrong = tp * tn, fp * fn
+    right, wrong = (t.sqrt(product) for product in t.odds)
     return t.divide(right - wrong, right + wrong)

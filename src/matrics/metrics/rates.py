@@ -276,7 +276,8 @@ def fowlkes_mallows(t: Table) -> Array:
     >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    return t.define(t.sqrt(t.ppv * t.tpr), t.in_both)
+    true, pred, _, _ = t.sizes
+    return t.divide(t.wide(t.tp), t.sqrt(true * pred))
 
 
 @metric(

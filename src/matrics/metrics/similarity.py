@@ -60,7 +60,7 @@ def anderberg(t: Table) -> Array:
     >>> matrics.anderberg([[8, 2], [3, 7]], average=None).round(3)
     array([0.225, 0.225])
     """
-    tp, fp, fn, tn = t.outcomes
+    tp, fp, fn, tn = (t.share(count) for count in (t.tp, t.fp, t.fn, t.tn))
     larger = t.xp.maximum
     known = larger(tp, fp) + larger(fn, tn) + larger(tp, fn) + larger(fp, tn)
     modes = larger(tp + fn, fp + tn) + larger(tp + fp, fn + tn)
@@ -86,7 +86,7 @@ def andres_marzo_delta(t: Table) -> Array:
     >>> matrics.andres_marzo_delta([[8, 2], [3, 7]], average=None).round(3)
     array([0.505, 0.505])
     """
-    tp, fp, fn, tn = t.outcomes
+    tp, fp, fn, tn = (t.share(count) for count in (t.tp, t.fp, t.fn, t.tn))
     value = tp + tn - 2 * t.sqrt(fp) * t.sqrt(fn)
     return t.define(t.within(value, -1, 1), (t.total != 0)[None, ...])
 
@@ -109,9 +109,8 @@ def baroni_urbani_buser_i(t: Table) -> Array:
     >>> matrics.baroni_urbani_buser_i([[8, 2], [3, 7]], average=None).round(3)
     array([0.756, 0.743])
     """
-    tp, fp, fn, tn = t.outcomes
-    matches = t.sqrt(tp) * t.sqrt(tn) + tp
-    return t.divide(matches, matches + (fp + fn))
+    matches = t.sqrt(t.tp) * t.sqrt(t.tn) + t.tp
+    return t.divide(matches, matches + t.class_errors)
 
 
 @metric(
@@ -132,9 +131,8 @@ def baroni_urbani_buser_ii(t: Table) -> Array:
     >>> matrics.baroni_urbani_buser_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.512, 0.487])
     """
-    tp, fp, fn, tn = t.outcomes
-    matches = t.sqrt(tp) * t.sqrt(tn) + tp
-    return t.divide(matches - (fp + fn), matches + (fp + fn))
+    matches = t.sqrt(t.tp) * t.sqrt(t.tn) + t.tp
+    return t.divide(matches - t.class_errors, matches + t.class_errors)
 
 
 @metric(
@@ -179,7 +177,8 @@ def fager_mcgowan(t: Table) -> Array:
     array([0.612, 0.58 ])
     """
     correction = t.ratio(t.xp.full_like(t.tp, 0.5), t.sqrt(t.xp.maximum(t.pred, t.true)))
-    return t.define(t.sqrt(t.ppv * t.tpr) - correction, t.in_both)
+    true, pred, _, _ = t.sizes
+    return t.define(t.ratio(t.wide(t.tp), t.sqrt(true * pred)) - correction, t.in_both)
 
 
 @metric(
@@ -245,8 +244,8 @@ def fossum(t: Table) -> Array:
     >>> matrics.fossum([[8, 2], [3, 7]], average=None).round(3)
     array([10.227,  9.389])
     """
-    hits = t.tp - 0.5
-    return t.define(t.ratio(hits, t.pred) * t.ratio(hits, t.true) * t.total[None, ...], t.in_both)
+    (true, pred, _, _), hits = t.sizes, t.wide(t.abs(t.tp - 0.5))
+    return t.define(t.ratio(t.whole * (hits * hits), true * pred), t.in_both)
 
 
 @metric(
@@ -267,9 +266,8 @@ def goodall(t: Table) -> Array:
     >>> matrics.goodall([[8, 2], [3, 7]], average=None).round(3)
     array([0.667, 0.667])
     """
-    tp, fp, fn, tn = t.outcomes
     # As an arc tangent, whose gradient is finite at both ends.
-    angle = t.xp.atan2(t.sqrt(tp + tn), t.sqrt(fp + fn))
+    angle = t.xp.atan2(t.sqrt(t.tp + t.tn), t.sqrt(t.class_errors))
     return t.define(angle * (2 / math.pi), (t.total != 0)[None, ...])
 
 

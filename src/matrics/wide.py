@@ -1,0 +1,107 @@
+"""Numbers whose exponent has no bounds, for products of counts.
+
+The product of two counts of 1e-30 is no float32, and neither is the square of 1e30; yet the quotient of two such products
+may well be 1. Where formulas multiply counts they take them as ``t.wide(count)``: on the host, if its look at a block
+has found no extreme counts, that is the array itself; elsewhere it is a ``Wide``, with which the same formula runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from matrics import _backend
+from matrics._backend import Array, Namespace
+
+Operand = Any  # a Wide, or a Python number
+
+
+class Wide:
+    """``digits * 2**exponent``, where the digits are near 1 and the exponent is an array of integer-valued floats.
+
+    The exponent is no part of a gradient: it only moves digits to where floats can hold them.
+    """
+
+    __slots__ = ("digits", "exponent", "xp")
+
+    def __init__(self, digits: Array, exponent: Array, xp: Namespace) -> None:
+        self.digits = digits
+        self.exponent = exponent
+        self.xp = xp
+
+    @classmethod
+    def of(cls, x: Array, xp: Namespace) -> Wide:
+        """Not negative ``x`` as it is; numbers below the normal ones are zeros."""
+        exponent = _backend.exponent(x, xp)
+        return cls(_shift(x, -exponent, xp), exponent, xp)
+
+    def _made(self, digits: Array, exponent: Array) -> Wide:
+        return Wide(digits, exponent, self.xp)
+
+    # Arithmetic -----------------------------------------------------------------------------------------------------
+
+    def __mul__(self, other: Operand) -> Wide:
+        if isinstance(other, Wide):
+            return self._made(self.digits * other.digits, self.exponent + other.exponent)
+        return self._made(self.digits * other, self.exponent)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Wide:
+        """Division; a zero divisor is the caller's affair."""
+        if isinstance(other, Wide):
+            return self._made(self.digits / other.digits, self.exponent - other.exponent)
+        return self._made(self.digits / other, self.exponent)
+
+    def __add__(self, other: Wide) -> Wide:
+        """Both at the larger exponent; zeros have none."""
+        xp, mine, theirs = self.xp, self.exponent, other.exponent
+        larger = xp.where(mine > theirs, mine, theirs)
+        larger = xp.where(self.digits == 0, theirs, xp.where(other.digits == 0, mine, larger))
+        return self._made(self._at(larger) + other._at(larger), larger)
+
+    def __neg__(self) -> Wide:
+        return self._made(0 - self.digits, self.exponent)
+
+    def __sub__(self, other: Wide) -> Wide:
+        return self + (-other)
+
+    def _at(self, exponent: Array) -> Array:
+        """The digits at an exponent that is not smaller, unless they are 0."""
+        less = self.exponent - exponent
+        return _shift(self.digits, self.xp.where(less < 0, less, 0), self.xp)
+
+    def sum(self, axis: int | tuple[int, ...], add: Callable[..., Array]) -> Wide:
+        """Sum over axes, with the table's own way of adding up."""
+        xp, zero = self.xp, self.digits == 0
+        lowest = xp.where(zero, -1e9, self.exponent)
+        largest = xp.max(lowest, axis=axis, keepdims=True)
+        largest = xp.where(largest < -1e8, 0, largest)
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        return self._made(add(self._at(largest), axis=axis), xp.squeeze(largest, axis=axes))
+
+    # Functions ------------------------------------------------------------------------------------------------------
+
+    def map_root(self, sqrt: Callable[[Array], Array]) -> Wide:
+        """The square root, by the table's own root of the digits."""
+        half = self.xp.floor(self.exponent / 2)
+        return self._made(sqrt(_shift(self.digits, self.exponent - 2 * half, self.xp)), half)
+
+    def where(self, condition: Array, other: Wide) -> Wide:
+        """This number where the condition holds, the other elsewhere."""
+        xp = self.xp
+        return self._made(
+            xp.where(condition, self.digits, other.digits), xp.where(condition, self.exponent, other.exponent)
+        )
+
+    def array(self) -> Array:
+        """The plain number; 0 or infinite where floats end."""
+        return _shift(self.digits, self.exponent, self.xp)
+
+
+def _shift(x: Array, exponent: Array, xp: Namespace) -> Array:
+    """``x * 2**exponent``, in two steps, each of which floats can hold."""
+    limit = _backend.largest_exponent(x, xp)
+    half = xp.floor(exponent / 2)
+    first, second = (xp.clip(part, -limit, limit) for part in (half, exponent - half))
+    return x * _backend.power_of_two(first, xp) * _backend.power_of_two(second, xp)
