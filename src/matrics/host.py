@@ -95,8 +95,9 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
         first = score(0, head, scratch) if table is None else [function(table) for function in functions]
     wide = table is not None and not table.has_cells
     results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in first]
-    for result, value in zip(results, first, strict=True):
-        result[:head] = value.T
+    with np.errstate(all="ignore"):
+        for result, value in zip(results, first, strict=True):
+            result[:head] = value.T
 
     if len(stack) > head:
         _keep_freed_memory()

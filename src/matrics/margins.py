@@ -177,16 +177,17 @@ class Margins(Safe):
     def scale(self) -> Array | None:
         """A power of two for each matrix that brings products of two margins near 1; None where none is needed.
 
-        All products in a covariance or a variance are at most m r, where m is the total and r what the largest class
-        leaves of it: each factor is scaled by 1 / √(m r). A scale by m alone lets r vanish beside a dominant class.
+        No product in a covariance is above m r, where m is the total and r what the largest class leaves of it: each
+        factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish beside a dominant class.
         """
         xp, exponent = self.xp, _backend.exponent
 
         def rest(x: Array) -> Array:
             least = xp.min(x, axis=0)
-            return exponent(xp.where(least > 0, least, self.total), xp)
+            return xp.where(least > 0, least, self.total)
 
-        middle = xp.floor((2 * exponent(self.total, xp) + rest(self.not_true) + rest(self.not_pred)) / 4)
+        least = xp.minimum(rest(self.not_true), rest(self.not_pred))
+        middle = xp.floor((exponent(self.total, xp) + exponent(least, xp)) / 2)
         limit = _backend.largest_exponent(self.total, xp)
         return _backend.power_of_two(xp.clip(-middle, -limit, limit), xp)
 

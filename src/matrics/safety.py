@@ -158,6 +158,8 @@ class Safe:
 
     def abs(self, x: Array) -> Array:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
+        if isinstance(x, Wide):
+            return Wide(self.abs(x.digits), x.exponent, self.xp)
         return self.xp.maximum(x, -x)
 
     def smaller(self, x: Array, y: Array) -> Array:

@@ -40,12 +40,14 @@ def evaluate(
 
 def _value(name: str, *arguments: Any, **options: Any) -> Number | None:
     try:
-        return +mp.mpf(FORMULAS[name](*arguments, **options))
+        value = +mp.mpf(FORMULAS[name](*arguments, **options))
     except (Undefined, ZeroDivisionError):
         return None
+    return None if mp.isnan(value) else value
 
 
 def _mean(known: list[tuple[Number, Number]]) -> Number | None:
     """Undefined classes are left out."""
     weight = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / weight if weight else None
+    mean = sum(value * weight for value, weight in known) / weight if weight else mp.nan
+    return None if mp.isnan(mean) else mean  # of ∞ and -∞

@@ -39,6 +39,13 @@ def quotient(a: Number, b: Number) -> Number:
     return mp.inf if a > 0 else -mp.inf
 
 
+def ratio(a: Number, b: Number) -> Number:
+    """a / b where the record calls the measure undefined without a divisor, whatever is divided."""
+    if b == 0:
+        raise Undefined
+    return mpf(a) / b
+
+
 def x_log_x(x: Number) -> Number:
     return x * mp.log(x) if x else mpf(0)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from mpmath import mp, mpf
 
-from .counts import Counts, Number, Undefined, overall, per_class, quotient
+from .counts import Counts, Number, Undefined, overall, per_class, quotient, ratio
 
 # Agreement
 
@@ -70,9 +70,11 @@ def mcc(counts: Counts) -> Number:
 
 @overall
 def tmcc(counts: Counts) -> Number:
-    correlation = mcc(counts)
+    if counts.n == 1 or not counts.total:
+        raise Undefined
     if not counts.errors:
         return mpf(0)
+    correlation = mcc(counts)
     errors = mp.log(hamming_loss(counts)) / mp.log(2 * counts.n - 2)
     return (1 - correlation) * (1 - errors) * (1 - mpf(1) / counts.n)
 
@@ -342,7 +344,7 @@ def _incomplete_beta(a: Number, b: Number, x: Number) -> Number:
 
 
 def _beyond(agreement: Number, chance: Number) -> Number:
-    return quotient(agreement - chance, 1 - chance)
+    return ratio(agreement - chance, 1 - chance)
 
 
 def _sum_of_products(xs: list[Number], ys: list[Number]) -> Number:

@@ -10,7 +10,7 @@ from inspect import signature
 
 from mpmath import mp, mpf
 
-from .counts import Counts, Number, per_class, quotient
+from .counts import Counts, Number, per_class, quotient, ratio
 
 
 def of_table(formula: Callable[..., Number]) -> Callable[[Counts, int], Number]:
@@ -87,7 +87,7 @@ def fleiss_levin_paik(fp, fn, tn):
 
 @of_table
 def fossum(tp, t, k, m):
-    return quotient(m * (tp - mpf(1) / 2) ** 2, k * t)
+    return ratio(m * (tp - mpf(1) / 2) ** 2, k * t)
 
 
 @of_table
@@ -210,7 +210,7 @@ def baulieu_xi(fp, fn, tn):
 
 @of_table
 def baulieu_xii(tp, fp, fn):
-    return quotient(fp + fn, tp + fp + fn - 1)
+    return ratio(fp + fn, tp + fp + fn - 1)
 
 
 @of_table
@@ -275,7 +275,7 @@ def goodman_kruskal_lambda_r(tp, tn, t, k, m):
 
 @of_table
 def kendall_tau(tp, fp, fn, tn, m):
-    return quotient(2 * (tp + tn - fp - fn), m * (m - 1))
+    return ratio(2 * (tp + tn - fp - fn), m * (m - 1))
 
 
 @of_table
@@ -308,14 +308,14 @@ def dennis(tp, t, k, m):
 
 @of_table
 def eyraud(tp, t, k, m):
-    return quotient(tp - k * t, k * t * (m - k) * (m - t))
+    return ratio(tp - k * t, k * t * (m - k) * (m - t))
 
 
 @of_table
 def gilbert_wells(tp, fp, fn, tn, t, k, m):
     # Logarithms of factorials are as large as m ln m, and what is left of them may be as small as 1/m.
     with mp.workprec(264 + 2 * max(0, mp.mag(m))):
-        first = mp.log(quotient(m**3, 2 * mp.pi * k * t * (m - k) * (m - t)))
+        first = mp.log(ratio(m**3, 2 * mp.pi * k * t * (m - k) * (m - t)))
         above = sum(mp.loggamma(x + 1) for x in (m, tp, fp, fn, tn))
         return first + 2 * (above - sum(mp.loggamma(x + 1) for x in (k, t, m - k, m - t)))
 

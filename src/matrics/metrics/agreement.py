@@ -76,8 +76,8 @@ def bangdiwala_b(t: Table) -> Array:
     >>> matrics.bangdiwala_b([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.497)
     """
-    tp = t.scaled(t.tp)
-    return t.divide(t.sum(tp * tp, axis=0), t.sum(t.scaled(t.true) * t.scaled(t.pred), axis=0))
+    (tp, _, _, _), (true, pred, _, _) = t.outcomes, t.sizes
+    return t.divide(t.sum(tp * tp, axis=0), t.sum(true * pred, axis=0))
 
 
 @metric(
@@ -105,7 +105,7 @@ def adjusted_rand_index(t: Table) -> Array:
     """
     # In units that keep the products of pairs, which are products of four counts, in range; κ does not depend on them.
     unit = _backend.power_of_two(-_backend.exponent(t.total, t.xp), t.xp)
-    return t.define(cohen_kappa.function(t.pairs(unit)), t.total > 1)
+    return t.define(cohen_kappa.function(t.pairs(unit)), t.total >= 2)
 
 
 @metric(

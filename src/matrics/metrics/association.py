@@ -195,7 +195,8 @@ def tschuprows_t(t: Table, *, effective: bool = False) -> Array:
     if not effective:
         return cramers_v.function(t)
     true, pred = _classes_in_use(t)
-    return t.divide_root(t.mean_square_contingency, t.sqrt((true - 1) * (pred - 1)))
+    value = t.divide_root(t.mean_square_contingency, t.sqrt((true - 1) * (pred - 1)))
+    return t.define(value, t.total != 0)
 
 
 # Proportional reduction of error ------------------------------------------------------------------------------------
@@ -262,18 +263,22 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     Examples
     --------
     >>> import matrics
-    >>> matrics.goodman_kruskal_tau([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    >>> matrics.goodman_kruskal_tau([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.34)
     """
     axes = (t.true_axis, t.pred_axis)
 
+    def variance(size: Array, rest: Array) -> Array:
+        """Σ size rest / m, where only the larger of the two is divided: what is left of the other would vanish."""
+        return t.sum(t.xp.minimum(size, rest) * t.share(t.xp.maximum(size, rest)), axis=0)
+
     def true() -> tuple[Array, Array]:
-        gain = t.sum(t.columnwise(t.pred_share) * t.beyond_true_share**2, axis=axes)
-        return gain, t.sum(t.true_share * t.share(t.not_true), axis=0)
+        gain = t.sum(t.columnwise(t.pred) * t.beyond_true_share**2, axis=axes)
+        return gain, variance(t.true, t.not_true)
 
     def pred() -> tuple[Array, Array]:
-        gain = t.sum(t.rowwise(t.true_share) * t.beyond_pred_share**2, axis=axes)
-        return gain, t.sum(t.pred_share * t.share(t.not_pred), axis=0)
+        gain = t.sum(t.rowwise(t.true) * t.beyond_pred_share**2, axis=axes)
+        return gain, variance(t.pred, t.not_pred)
 
     return _reduction(t, direction, true, pred)
 

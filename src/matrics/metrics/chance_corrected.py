@@ -26,10 +26,11 @@ def _distances(t: Table, weights: Weights) -> Array:
 
 
 def _disagreement(t: Table, weights: Weights, true: Array, pred: Array) -> tuple[Array, Array]:
-    """Observed disagreement, and what is expected of independent classes with these shares."""
+    """Observed disagreement, and what is expected of independent classes of these sizes; both times m²."""
     axes, distances = (t.true_axis, t.pred_axis), _distances(t, weights)
-    observed = t.sum(distances * t.shares, axis=axes)
-    return observed, t.sum(distances * t.rowwise(true) * t.columnwise(pred), axis=axes)
+    observed = t.wide(t.cells) * t.wide(t.cellwise(t.total)) * distances
+    expected = t.wide(t.rowwise(true)) * t.wide(t.columnwise(pred)) * distances
+    return t.sum(observed, axis=axes), t.sum(expected, axis=axes)
 
 
 def _mean_share(t: Table) -> Array:
@@ -61,7 +62,7 @@ def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
     """
     if weights == "none":
         return t.divide(t.covariance, t.disagreement_by_chance)
-    observed, expected = _disagreement(t, weights, t.true_share, t.pred_share)
+    observed, expected = _disagreement(t, weights, t.true, t.pred)
     return t.divide(expected - observed, expected)
 
 
@@ -89,16 +90,17 @@ def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> 
     np.float64(0.55)
     """
     if proportions == "true":
-        gain = t.covariance + t.sum(t.scaled(t.true) * (t.scaled(t.fp) - t.scaled(t.fn)), axis=0)
-        return t.divide(gain, t.true_variance)
+        (true, _, not_true, _), (_, fp, fn, _) = t.sizes, t.outcomes
+        gain = t.beyond_chance + (true * fp - true * fn)
+        return t.divide(t.sum(gain, axis=0), t.sum(true * not_true, axis=0))
     return t.divide(*_beyond_pooled_chance(t))
 
 
 def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
-    """Agreement beyond that of pooled classes by chance, and the most there could be; scaled as products."""
-    bias = (t.scaled(t.fp) - t.scaled(t.fn)) / 2
-    share, rest = t.scaled(t.true + t.pred) / 2, t.scaled(t.not_true + t.not_pred) / 2
-    return t.covariance - t.sum(bias * bias, axis=0), t.sum(share * rest, axis=0)
+    """Agreement beyond that of pooled classes by chance, and the most there could be; both times m²."""
+    bias = t.wide(t.abs(t.fp - t.fn) / 2)
+    size, rest = t.wide((t.true + t.pred) / 2), t.wide((t.not_true + t.not_pred) / 2)
+    return t.sum(t.beyond_chance - bias * bias, axis=0), t.sum(size * rest, axis=0)
 
 
 @metric(
@@ -181,14 +183,14 @@ def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
     >>> matrics.krippendorff_alpha([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.558)
     """
-    few = t.ratio(t.xp.ones_like(t.total), 2 * t.total)
     if weights == "none":
         gain, most = _beyond_pooled_chance(t)
-        gain = gain + few * t.scaled(t.errors) * t.scaled(t.total)
+        gain = gain + t.wide(t.errors / 2)
     else:
-        share = _mean_share(t)
-        observed, most = _disagreement(t, weights, share, share)
-        gain = most - (1 - few) * observed
+        size = (t.true + t.pred) / 2
+        observed, most = _disagreement(t, weights, size, size)
+        few = t.ratio(t.xp.ones_like(t.total), 2 * t.total)
+        gain = most - observed * (1 - few)
     return t.define(t.ratio(gain, most), ~t.is_zero(most) & (t.total > 0.5))
 
 

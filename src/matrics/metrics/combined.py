@@ -90,7 +90,8 @@ def aurpc(t: Table) -> Array:
 
 
 def _balanced_precision(t: Table) -> Array:
-    return t.ratio(t.tpr, t.tpr + t.fpr)
+    (tp, fp, _, _), (true, _, not_true, _) = t.outcomes, t.sizes
+    return t.ratio(tp * not_true, tp * not_true + fp * true)
 
 
 @metric(
@@ -210,9 +211,11 @@ def optimization_precision(t: Table) -> Array:
     >>> matrics.optimization_precision([[8, 2], [3, 7]], average=None).round(3)
     array([0.683, 0.683])
     """
-    rates = t.tpr + t.tnr
-    imbalance = t.ratio(t.abs(t.tnr - t.tpr), rates)
-    return t.define(t.within(t.share(t.tp + t.tn) - imbalance, -1, 1), t.in_truth & (rates != 0))
+    (tp, _, _, tn), (true, _, not_true, _) = t.outcomes, t.sizes
+    tpr, tnr = tp * not_true, tn * true  # both over true not_true
+    imbalance = t.ratio(t.abs(tnr - tpr), tnr + tpr)
+    defined = t.in_truth & ~(t.is_zero(t.tp) & t.is_zero(t.tn))
+    return t.define(t.within(t.share(t.tp + t.tn) - imbalance, -1, 1), defined)
 
 
 @metric(

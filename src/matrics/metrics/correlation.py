@@ -15,7 +15,8 @@ def _correlation(t: Table) -> tuple[Array, Array]:
     # Not the root of the product, which leaves the range of float32, nor the product of roots alone, which may miss 1
     # by a bit where the two are equal.
     if t.is_host:
-        spread = pred_variance * t.sqrt(t.ratio(true_variance, pred_variance))
+        larger, smaller = t.xp.maximum(true_variance, pred_variance), t.xp.minimum(true_variance, pred_variance)
+        spread = smaller * t.sqrt(t.ratio(larger, smaller))
         defined = t.is_positive(spread)
         return t.rate(t.covariance, spread, defined), defined
     # The gradient of that quotient would leave float32. Where the two are equal their mean is exact, and has the same.

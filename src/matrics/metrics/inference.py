@@ -38,8 +38,8 @@ def _two_sided_quantile(confidence: float) -> float:
 
 
 def _accuracy_error(t: Table) -> Array:
-    # A root each: products of two shares over the total would vanish.
-    return t.ratio(t.sqrt(t.share(t.hits)) * t.sqrt(t.share(t.errors)), t.sqrt(t.total))
+    hits, errors, total = t.wide(t.hits), t.wide(t.errors), t.wide(t.total)
+    return t.ratio(t.sqrt(hits * errors), total * t.sqrt(total))
 
 
 @metric(
@@ -109,8 +109,8 @@ def accuracy_confidence_limit(
 
 
 def _kappa_error(t: Table) -> Array:
-    room = t.sum(t.true_share * t.share(t.not_pred), axis=0)
-    return t.ratio(_accuracy_error(t), room)
+    hits, errors, (true, _, _, not_pred) = t.wide(t.hits), t.wide(t.errors), t.sizes
+    return t.ratio(t.sqrt(hits * errors * t.wide(t.total)), t.sum(true * not_pred, axis=0))
 
 
 def _kappa_defined(t: Table) -> Array:

@@ -310,7 +310,7 @@ def conditional_entropy(
     higher_is_better=None,
     formula=r"-\sum_k \frac{t_k}{m} \ln \frac{k_k}{m}",
     source="Shannon 1948; Good 1956",
-    undefined="an empty matrix, or a true class is never predicted",
+    undefined="an empty matrix; ∞ if a true class is never predicted",
 )
 def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
     """Cross entropy of the predicted classes' sizes relative to those of the true ones, in nats or to another base.
@@ -324,12 +324,12 @@ def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
     np.float64(1.099)
     """
     nats = 0 - t.sum(t.true_share * t.log_near_one(t.pred_share, -t.share(t.not_pred)), axis=0)
-    return t.define(nats / math.log(base), _covered(t))
+    return t.define(t.xp.where(_covered(t), nats / math.log(base), math.inf), t.total != 0)
 
 
 def _covered(t: Table) -> Array:
     """Whether every class with items is predicted at least once."""
-    return t.xp.all((t.true == 0) | t.has_pred, axis=0) & (t.total != 0)
+    return t.xp.all((t.true == 0) | t.has_pred, axis=0)
 
 
 @metric(
@@ -338,7 +338,7 @@ def _covered(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\sum_k \frac{t_k}{m} \ln \frac{t_k}{k_k}",
     source="Kullback and Leibler 1951",
-    undefined="an empty matrix, or a true class is never predicted",
+    undefined="an empty matrix; ∞ if a true class is never predicted",
     aliases=("kullback_leibler_divergence",),
 )
 def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
@@ -352,7 +352,8 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     """
     true, pred = t.log_near_one(t.true_share, -t.share(t.not_true)), t.log_near_one(t.pred_share, -t.share(t.not_pred))
     nats = t.sum(t.true_share * (true - pred), axis=0)
-    return t.define(t.within(nats, 0, math.inf) / math.log(base), _covered(t))
+    value = t.within(nats, 0, math.inf) / math.log(base)
+    return t.define(t.xp.where(_covered(t), value, math.inf), t.total != 0)
 
 
 @metric(

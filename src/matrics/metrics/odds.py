@@ -39,14 +39,13 @@ def _rational(x: Array, coefficients: tuple[tuple[float, ...], tuple[float, ...]
     return upper / lower
 
 
-def _normal_quantile(t: Table, share: Array, rest: Array) -> Array:
-    """Where the normal distribution reaches ``share``, whose complement is ``rest``; neither is 0."""
+def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) -> Array:
+    """Where the normal distribution reaches ``share``, whose complement is ``rest``, given the smaller's logarithm."""
     xp = t.xp
     middle = (share - rest) / 2
     central = xp.abs(middle) <= 0.425
     inner = xp.where(central, middle, 0)
-    smaller = xp.where(central, 0.5, xp.minimum(share, rest))
-    radius = xp.sqrt(0 - t.log(smaller))
+    radius = xp.sqrt(xp.where(central, math.log(2), 0 - log_smaller))
     far = radius > 5
     outer = _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
     if not t.is_host or far.any():
@@ -246,12 +245,14 @@ def sensitivity_index(t: Table) -> Array:
     """
     xp = t.xp
 
-    def quantile(rate: Array, rest: Array) -> Array:
-        inside = ~(t.is_zero(rate) | t.is_zero(rest))
-        value = _normal_quantile(t, xp.where(inside, rate, 0.5), xp.where(inside, rest, 0.5))
+    def quantile(part: Array, rest: Array, rate: Array, other: Array) -> Array:
+        inside = ~(t.is_zero(part) | t.is_zero(rest))
+        part, rest = (t.wide(xp.where(inside, x, 1)) for x in (part, rest))
+        log_smaller = t.log(t.smaller(part, rest) / (part + rest))
+        value = _normal_quantile(t, xp.where(inside, rate, 0.5), xp.where(inside, other, 0.5), log_smaller)
         return xp.where(inside, value, xp.where(rate < 0.5, -math.inf, math.inf))
 
-    of_hits, of_false_alarms = quantile(t.tpr, t.fnr), quantile(t.fpr, t.tnr)
+    of_hits, of_false_alarms = quantile(t.tp, t.fn, t.tpr, t.fnr), quantile(t.fp, t.tn, t.fpr, t.tnr)
     # Equal infinities are so where both rates are 0, or both 1.
     same = (of_hits == of_false_alarms) & (xp.abs(of_hits) == math.inf)
     return t.define(xp.where(same, 0, of_hits) - xp.where(same, 0, of_false_alarms), t.in_truth & ~same)
