@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -73,19 +74,66 @@ def dominated(n: int, size: float, seed: int = 0) -> np.ndarray:
     return base
 
 
+def by_hand_within(n: int, dtype: type) -> np.ndarray:
+    """The counts of reports: products of shares that vanished, and products of counts that overflowed."""
+    if n == 2:
+        cells = [[[1e10, 1e9], [1e9, 1e10]], [[1e22, 3], [2, 5]], [[3, 2], [5, 1e22]], [[1e22, 0], [0, 1]]]
+    elif n == 3:
+        cells = [[[1e12, 1, 2], [3, 5, 1], [1, 2, 4]], [[1e12, 1, 1], [1, 1e12, 1], [1, 1, 1e12]]]
+        if dtype is np.float64:
+            cells += [[[1e84, 1, 2], [3, 5, 1], [1, 2, 4]], [[1e160, 0, 1], [2, 3, 4], [1, 1, 0]]]
+    else:
+        return np.zeros((0, n, n))
+    return np.array(cells)
+
+
 def within(n: int, dtype: type) -> np.ndarray:
-    """Matrices of which every share of the total is far above the smallest number of the dtype, squares of it are not."""
+    """Matrices of which every share of the total fits the dtype, though products of two may not."""
     far = 22 if dtype is np.float32 else 160
     sizes = (30, -25) if dtype is np.float32 else (290, -250)
-    parts = [ordinary(n), dominated(n, 10.0**far), spread(n, far / 2, 10, 1), spread(n, 5, 6, 2)]
+    parts = [ordinary(n), by_hand_within(n, dtype), dominated(n, 10.0**far)]
+    parts += [spread(n, far / 2, 10, 1), spread(n, 5, 6, 2)]
     parts += [ordinary(n, 1)[:8] * 10.0**size for size in sizes]
     return np.concatenate(parts).astype(dtype)
 
 
-def beyond(n: int, dtype: type) -> np.ndarray:
+def beyond(n: int, dtype: type, count: int = 6) -> np.ndarray:
     """Matrices whose cells are further apart than the dtype's smallest number is from 1."""
     far = 36 if dtype is np.float32 else 300
     diagonal = np.zeros((3, n, n))
     diagonal[:, 0, 0], diagonal[:, -1, -1] = 10.0**far, 10.0**-far
     diagonal[1, 0, -1], diagonal[2, -1, 0] = 1, 10.0**-far
-    return np.concatenate([diagonal, spread(n, far, 12, 3)]).astype(dtype)
+    return np.concatenate([diagonal, spread(n, far, count, 3)]).astype(dtype)
+
+
+def misses(
+    road: Any, stack: np.ndarray, dtype: type, specs: list[str]
+) -> tuple[int, dict[str, list[tuple[Any, Any, Any]]]]:
+    """How many numbers were compared along a road, and by measure those that differ: matrix, ours, the truth."""
+    ours = road.score(stack, specs, dtype, invalid="nan")
+    rtol, atol = (1e-9, 1e-12) if dtype is np.float64 else (3e-4, 3e-5)
+    compared, found = 0, {}
+    for i, matrix in enumerate(stack.astype(dtype)):
+        cells = tuple(tuple(row) for row in matrix.tolist())
+        for spec in specs:
+            value, true = np.atleast_1d(ours[spec][i]), np.atleast_1d(truth(spec, cells))
+            with np.errstate(over="ignore"):
+                true = true.astype(dtype)  # what does not fit the dtype is infinite there
+            far = ~np.isclose(value, true, rtol=rtol, atol=atol, equal_nan=True)
+            if spec.startswith("gt_index") and conditioning(matrix) > rtol / float(np.finfo(dtype).eps) / 100:
+                continue
+            compared += far.size
+            if far.any():
+                found.setdefault(spec.partition("(")[0].partition(":")[0], []).append((cells, value[far], true[far]))
+    return compared, found
+
+
+def conditioning(matrix: np.ndarray) -> float:
+    """All errors over those that avoid the pivot of the ground-truth index: what rounding is multiplied by."""
+    cells = [[Fraction(cell) for cell in row] for row in matrix.tolist()]
+    n = len(cells)
+    errors = [[cell if i != j else 0 for j, cell in enumerate(row)] for i, row in enumerate(cells)]
+    total = sum(map(sum, errors))
+    avoiding = [sum(errors[i][j] for i in range(n) for j in range(n) if k not in (i, j)) for k in range(n)]
+    least = min((rest for rest in avoiding), default=Fraction(0))
+    return float(total / least) if least else np.inf if total else 1.0

@@ -28,6 +28,8 @@ from matrics.wide import Wide
 # compiler on the CPU has the others written out as well.
 MOST_SUMMED = 6
 MOST_SUMMED_BY_XLA = 16
+# Sums of all other cells of a row or column are written out for so many classes.
+MAX_WRITTEN_OUT = 8
 # From here on it pays XLA to look at the cells: the sums that differences replace are longer.
 LEAST_BRANCHED = 5
 
@@ -370,10 +372,18 @@ class Margins(Safe):
     @margin
     def around(self) -> tuple[Array, Array, Array]:
         """For each cell the sums of the other cells of its row, of its column, and of neither, in the cells' order."""
-        stack = self.xp.stack
-        row = stack(self._sums_of_others(self.cells, self.pred_axis), axis=self.pred_axis)
-        column = stack(self._sums_of_others(self.cells, self.true_axis), axis=self.true_axis)
-        return row, column, stack(self._sums_of_others(row, self.true_axis), axis=self.true_axis)
+        row, column = self._others(self.cells, self.pred_axis), self._others(self.cells, self.true_axis)
+        return row, column, self._others(row, self.true_axis)
+
+    def _others(self, x: Array, axis: int) -> Array:
+        """For each entry the sum of all others along a class axis."""
+        xp = self.xp
+        if self.n <= MAX_WRITTEN_OUT:
+            return xp.stack(self._sums_of_others(x, axis), axis=axis)
+        # A difference, unless the entry is more than half of the sum: then it is the only one of that size.
+        rest = xp.sum(x, axis=axis, keepdims=True) - x
+        smaller = xp.where(x == xp.max(x, axis=axis, keepdims=True), 0, x)
+        return xp.where(x > rest, xp.sum(smaller, axis=axis, keepdims=True), rest)
 
     @margin
     def true(self) -> Array:

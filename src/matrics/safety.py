@@ -75,7 +75,7 @@ class Safe:
     def quotient(self, a: Array, b: Array) -> Array:
         """``a / b`` for measures without a bound: infinite where only b is 0, ``zero_division`` where both are."""
         xp, sign = self.xp, a.digits if isinstance(a, Wide) else a
-        unbounded = xp.where(sign > 0, math.inf, xp.where(sign < 0, -math.inf, self.zero_division))
+        unbounded = xp.where(sign > 0, math.inf, xp.where(sign < 0, -math.inf, self.zero_division * xp.ones_like(sign)))
         return xp.where(self.is_zero(b), unbounded, self.ratio(a, b))
 
     def nonzero(self, x: Array) -> Array:
@@ -202,6 +202,13 @@ class Safe:
         plain = xp.where(large | small | (x.digits == 0), 1, x.array())
         factor = xp.where(small, 1, xp.log1p(plain) / plain)
         return Wide.of(xp.where(large, self.log(x), 1), xp).where(large, x * factor)
+
+    def log_quotient(self, a: Array, b: Array) -> Array:
+        """Ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""
+        xp, above, below = self.xp, ~self.is_zero(a), ~self.is_zero(b)
+        value = self.log(self.nonzero(a) / self.nonzero(b))
+        otherwise = xp.where(below, -math.inf, self.zero_division * xp.ones_like(value))
+        return xp.where(above, xp.where(below, value, math.inf), otherwise)
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """Return ln x from both x and x - 1, each of which has the digits where the other has none; finite at x = 0.

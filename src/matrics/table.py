@@ -5,7 +5,7 @@ Everything is computed on first use and kept, so that fifty measures cost about 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class Table(Margins):
 
     @margin
     def sizes(self) -> tuple[Array, Array, Array, Array]:
-        """The row sum and the column sum of each class, and what they leave of the total: true, pred, and not either."""
+        """The row sum and the column sum of each class, and what each leaves of the total."""
         return self.wide(self.true), self.wide(self.pred), self.wide(self.not_true), self.wide(self.not_pred)
 
     @margin
@@ -159,14 +159,29 @@ class Table(Margins):
     @margin
     def beyond_pred_share(self) -> Array:
         """``true_rates`` less the share of the predicted class: 0 for a guess, and in empty rows."""
-        rest = self.true_rates - self.columnwise(self.pred_share)
-        return rest if self.has_true.ndim == 0 else self.xp.where(self.rowwise(self.has_true), rest, 0)
+        return self._beyond_share(self.true_rates, self.rowwise(self.true), along=0)
 
     @margin
     def beyond_true_share(self) -> Array:
         """``pred_rates`` less the share of the true class: 0 for a guess, and in empty columns."""
-        rest = self.pred_rates - self.rowwise(self.true_share)
-        return rest if self.has_pred.ndim == 0 else self.xp.where(self.columnwise(self.has_pred), rest, 0)
+        return self._beyond_share(self.pred_rates, self.columnwise(self.pred), along=1)
+
+    def _beyond_share(self, rates: Array, sums: Array, *, along: Literal[0, 1]) -> Array:
+        """What is (m c - t k) / (m s) for each cell c in row t and column k, where s is one of these sums.
+
+        Beside a dominant class a rate and a share are equal but for rounding, and what would be left of their
+        difference hides all other classes: the counts around each cell have no such part in common.
+        """
+        total = self.cellwise(self.total)
+        if self.exact_products:
+            cells, whole, true, pred = (
+                x.astype(self.product_dtype, copy=False)
+                for x in (self.cells, total, self.rowwise(self.true), self.columnwise(self.pred))
+            )
+            return self.ratio(self.ratio(cells * whole - true * pred, sums), whole)
+        others = self.around
+        part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
+        return rates * self.ratio(others[2], total) - part
 
     @margin
     def mean_square_contingency(self) -> Array:
@@ -321,6 +336,12 @@ class Table(Margins):
         terms = self.rowwise(self.true_share) * inner
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
+    def log_share(self, size: Array, rest: Array) -> Array:
+        """Ln (size / m), finite for a size of 0: the share itself may vanish, or have no digits left near 1."""
+        near = self.xp.log1p(-self.share(self.xp.where(size > rest, rest, 0)))
+        far = self.log(self.nonzero(self.wide(size)) / self.nonzero(self.whole))
+        return self.xp.where(size > rest, near, far)
+
     def entropy(self, shares: Array, rests: Array) -> Array:
         """-Σ p ln p over the classes, where each rest is 1 - p."""
         # 0 - x, since -x would be -0.0 for a single class.
@@ -350,7 +371,10 @@ class Table(Margins):
     @margin
     def pooled(self) -> Table:
         """The 2×2 tables of all classes added up, for micro averages."""
-        return self._two_by_two(self.sum(self.one_vs_rest.cells, axis=2), is_moderate=self.is_moderate)
+        # Every error is one class's false positive and another's false negative: one sum, lest they differ by rounding.
+        stack, errors = self.xp.stack, self.errors
+        cells = stack([stack([self.sum(self.tn, axis=0), errors]), stack([errors, self.hits])])
+        return self._two_by_two(cells, is_moderate=self.is_moderate)
 
     def pairs(self, unit: Array | float = 1) -> Table:
         """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.

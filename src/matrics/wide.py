@@ -1,8 +1,8 @@
 """Numbers whose exponent has no bounds, for products of counts.
 
-The product of two counts of 1e-30 is no float32, and neither is the square of 1e30; yet the quotient of two such products
-may well be 1. Where formulas multiply counts they take them as ``t.wide(count)``: on the host, if its look at a block
-has found no extreme counts, that is the array itself; elsewhere it is a ``Wide``, with which the same formula runs.
+The product of two counts of 1e-30 is no float32, and neither is the square of 1e30; yet the quotient of two such
+products may well be 1. Where formulas multiply counts they take them as ``t.wide(count)``: on the host, if its look at
+a block has found no extreme counts, that is the array itself; elsewhere it is a ``Wide``, and the same formula runs.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Wide:
         return self._made(sqrt(_shift(self.digits, self.exponent - 2 * half, self.xp)), half)
 
     def where(self, condition: Array, other: Wide) -> Wide:
-        """This number where the condition holds, the other elsewhere."""
+        """The number itself where the condition holds, the other elsewhere."""
         xp = self.xp
         return self._made(
             xp.where(condition, self.digits, other.digits), xp.where(condition, self.exponent, other.exponent)

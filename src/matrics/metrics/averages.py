@@ -61,12 +61,17 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None) -
     xp = table.xp
     if not math.isnan(table.zero_division):
         if weights is None:
-            return table.sum(values, axis=0) / table.n
-        return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
+            mean = table.sum(values, axis=0) / table.n
+        else:
+            values = xp.where(weights == 0, 0, values)
+            mean = table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
+        return xp.where(mean == mean, mean, table.zero_division)  # noqa: PLR0124 (∞ less ∞)
     if weights is None and table.is_host:
         mean = table.sum(values, axis=0) / table.n
         if not xp.isnan(mean).any():  # a look at the host; elsewhere nobody looks
             return mean
     missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
     weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)
-    return table.divide(table.sum(xp.where(missing, 0, values * weights), axis=0), table.sum(weights, axis=0))
+    # A class without a weight may be infinite.
+    values = xp.where(missing | (weights == 0), 0, values)
+    return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))

@@ -74,7 +74,7 @@ def tmcc(t: Table) -> Array:
     if t.n == 1:
         return t.undefined()
     value, defined = _correlation(t)
-    logs = t.log_near_one(t.share(t.errors), -t.share(t.hits)) / math.log(2 * t.n - 2)
+    logs = t.log_share(t.errors[None, ...], t.hits[None, ...])[0, ...] / math.log(2 * t.n - 2)
     value = (1 - value) * (1 - logs) * (1 - 1 / t.n)
     perfect = t.errors == 0
     return t.define(t.xp.where(perfect, 0, value), defined | (perfect & (t.total != 0)))

@@ -56,11 +56,13 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     """
     xp = t.xp
     eps = float(xp.finfo(t.fp.dtype).eps)
-    got, had, total = t.scaled(t.fp), t.scaled(t.fn), t.scaled(t.errors)
+    # In a unit that brings the errors near 1, whatever lies on the diagonal: products of four of them follow.
+    unit = _backend.power_of_two(-_backend.exponent(t.errors, xp), xp)
+    got, had, total = t.fp * unit[None, ...], t.fn * unit[None, ...], t.errors * unit
     first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
     index = _backend.class_index(t.n, total, xp)
     is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (got.ndim - 1))
-    avoid = _errors_without(t, is_pivot)
+    avoid = _errors_without(t, is_pivot) * unit
     defined = (avoid > 0) & ~t.is_zero(avoid)
     defined = defined if t.is_host else defined & t.valid  # the host has put zeros in place of invalid matrices
     # Where there is nothing to solve, a problem of zeros is solved instead, so that no gradient is NaN.
@@ -106,10 +108,10 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
 
 
 def _errors_without(t: Table, is_pivot: Array) -> Array:
-    """The errors outside the pivot's row and column, scaled: ``[*batch]``."""
+    """The errors outside the pivot's row and column: ``[*batch]``."""
     xp = t.xp
     if t.exact:
         touch = t.sum(xp.where(is_pivot, t.class_errors, 0), axis=0)
-        return t.scaled(t.errors - touch)
+        return t.errors - touch
     outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
-    return t.scaled(t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis)))
+    return t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis))

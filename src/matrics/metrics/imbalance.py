@@ -42,7 +42,7 @@ def g_mean(t: Table) -> Array:
     np.float64(0.695)
     """
     mean = t.xp.exp(t.sum(t.log(t.tpr), axis=0) / t.n)
-    return t.define(t.xp.where(t.xp.any(t.tpr == 0, axis=0), 0, mean), t.has_every_class)
+    return t.define(t.xp.where(t.xp.any(t.is_zero(t.tpr), axis=0), 0, mean), t.has_every_class)
 
 
 @metric(

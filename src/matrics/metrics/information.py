@@ -323,7 +323,7 @@ def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.margin_cross_entropy([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(1.099)
     """
-    nats = 0 - t.sum(t.true_share * t.log_near_one(t.pred_share, -t.share(t.not_pred)), axis=0)
+    nats = 0 - t.sum(t.true_share * t.log_share(t.pred, t.not_pred), axis=0)
     return t.define(t.xp.where(_covered(t), nats / math.log(base), math.inf), t.total != 0)
 
 
@@ -350,8 +350,8 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.kl_divergence([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(0.0)
     """
-    true, pred = t.log_near_one(t.true_share, -t.share(t.not_true)), t.log_near_one(t.pred_share, -t.share(t.not_pred))
-    nats = t.sum(t.true_share * (true - pred), axis=0)
+    logs = t.log_share(t.true, t.not_true) - t.log_share(t.pred, t.not_pred)
+    nats = t.sum(t.true_share * logs, axis=0)
     value = t.within(nats, 0, math.inf) / math.log(base)
     return t.define(t.xp.where(_covered(t), value, math.inf), t.total != 0)
 

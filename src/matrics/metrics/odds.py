@@ -138,13 +138,6 @@ def _parts_of_lift(t: Table) -> tuple[Array, Array]:
     return t.whole * t.wide(t.tp), true * pred
 
 
-def _log_quotient(t: Table, a: Array, b: Array) -> Array:
-    """ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""
-    xp, above, below = t.xp, ~t.is_zero(a), ~t.is_zero(b)
-    unbounded = xp.where(above, math.inf, xp.where(below, -math.inf, t.zero_division))
-    return xp.where(above & below, t.log(t.nonzero(a) / t.nonzero(b)), unbounded)
-
-
 @metric(
     kind="per_class",
     range=(0, math.inf),
@@ -190,7 +183,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
     >>> matrics.information_score([[8, 2], [3, 7]], average=None).round(3)
     array([0.375, 0.442])
     """
-    return t.define(_log_quotient(t, *_parts_of_lift(t)) / math.log(base), t.in_both)
+    return t.define(t.log_quotient(*_parts_of_lift(t)) / math.log(base), t.in_both)
 
 
 @metric(
@@ -218,7 +211,7 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     array([1.231, 1.231])
     """
     right, wrong = t.odds
-    value = _log_quotient(t, right, wrong) * (math.sqrt(3) / math.pi / math.log(base))
+    value = t.log_quotient(right, wrong) * (math.sqrt(3) / math.pi / math.log(base))
     return t.define(value, ~(t.is_zero(right) & t.is_zero(wrong)))
 
 
@@ -250,7 +243,7 @@ def sensitivity_index(t: Table) -> Array:
         part, rest = (t.wide(xp.where(inside, x, 1)) for x in (part, rest))
         log_smaller = t.log(t.smaller(part, rest) / (part + rest))
         value = _normal_quantile(t, xp.where(inside, rate, 0.5), xp.where(inside, other, 0.5), log_smaller)
-        return xp.where(inside, value, xp.where(rate < 0.5, -math.inf, math.inf))
+        return xp.where(inside, value, xp.where(rate < 0.5, -math.inf, math.inf * xp.ones_like(rate)))
 
     of_hits, of_false_alarms = quantile(t.tp, t.fn, t.tpr, t.fnr), quantile(t.fp, t.tn, t.fpr, t.tnr)
     # Equal infinities are so where both rates are 0, or both 1.
