@@ -70,7 +70,11 @@ class Safe:
 
     def _divide_wide(self, a: Wide, b: Wide, of_nothing: float) -> Array:
         """``a / b`` as a plain array; something else where b is 0."""
-        return self.xp.where(self.is_zero(b), of_nothing, (a / self.nonzero(b)).array())
+        xp, empty = self.xp, self.is_zero(b)
+        quotient = a / self.nonzero(b)
+        # Not even an exponent of what is replaced: a gradient would pass through its infinite power.
+        quotient = Wide(quotient.digits, xp.where(empty, 0, quotient.exponent), xp)
+        return xp.where(empty, of_nothing, quotient.array())
 
     def quotient(self, a: Array, b: Array) -> Array:
         """``a / b`` for measures without a bound: infinite where only b is 0, ``zero_division`` where both are."""

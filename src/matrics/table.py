@@ -328,12 +328,12 @@ class Table(Margins):
         As Σ e (r ln r - (r - 1)), where e is the share that a cell would have by chance and r = p / e: no term of it is
         negative. The difference of entropies has no digits left where they are nearly equal.
         """
-        expected = self.columnwise(self.pred_share)
-        ratio = self.ratio(self.true_rates, expected)
-        beyond = self.ratio(self.beyond_pred_share, expected)
+        xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
+        near = xp.abs(beyond) < expected / 2
+        of_near = xp.log1p(xp.where(near, beyond, 0) / xp.where(near, expected, 1))
+        log_ratio = xp.where(near, of_near, self.log(rates) - self.log(expected))
         # The shares of a row and of a column are not multiplied with each other: their product may vanish.
-        inner = self.true_rates * self.log_near_one(ratio, beyond) - self.beyond_pred_share
-        terms = self.rowwise(self.true_share) * inner
+        terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
 
     def log_share(self, size: Array, rest: Array) -> Array:

@@ -67,9 +67,8 @@ class Wide:
         return self + (-other)
 
     def _at(self, exponent: Array) -> Array:
-        """The digits at an exponent that is not smaller, unless they are 0."""
-        less = self.exponent - exponent
-        return _shift(self.digits, self.xp.where(less < 0, less, 0), self.xp)
+        """The digits at an exponent that is not smaller, unless they are 0: then their gradient is what is moved."""
+        return _shift(self.digits, self.exponent - exponent, self.xp)
 
     def sum(self, axis: int | tuple[int, ...], add: Callable[..., Array]) -> Wide:
         """Sum over axes, with the table's own way of adding up."""

@@ -38,6 +38,23 @@ def evaluate(
         return _mean(known)
 
 
+def derivatives(
+    name: str, cells: Sequence[Sequence[Any]], i: int, j: int, *, side: int = 1, **options: Any
+) -> list[Number | None]:
+    """What each value changes by as cell (i, j) grows (side=-1: shrinks), an ``mpf``; None where it is no number."""
+    bits = digits_needed(cells) + 500
+    with mp.workprec(bits):
+        step = side * mp.ldexp(mp.mpf(cells[i][j]) or sum(map(sum, cells)) or 1, -200)
+        moved = [[mp.mpf(cell) for cell in row] for row in cells]
+        moved[i][j] += step
+        pairs = zip(*(_listed(evaluate(name, at, bits=bits, **options)) for at in (cells, moved)), strict=True)
+        return [None if None in pair or any(map(mp.isinf, pair)) else (pair[1] - pair[0]) / step for pair in pairs]
+
+
+def _listed(values: Any) -> list[Number | None]:
+    return values if isinstance(values, list) else [values]
+
+
 def _value(name: str, *arguments: Any, **options: Any) -> Number | None:
     try:
         value = +mp.mpf(FORMULAS[name](*arguments, **options))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from mpmath import mp, mpf
@@ -14,7 +13,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {}
 CLASSWISE: set[str] = set()
 
 
-class Undefined(ArithmeticError):
+class Undefined(ArithmeticError):  # noqa: N818 (the word that records use)
     """0/0: the measure says nothing of this matrix."""
 
 
@@ -88,11 +87,5 @@ class Counts:
 
 def digits_needed(cells: Sequence[Sequence[Any]]) -> int:
     """Bits in which sums and products of four counts of this matrix are exact, or nearly: it may span 1e±300."""
-    sizes = [abs(Fraction(cell)) for row in cells for cell in row if cell]
-    if not sizes:
-        return 160
-    largest, smallest = max(sizes), min(sizes)
-    span = (largest.numerator.bit_length() - largest.denominator.bit_length()) - (
-        smallest.numerator.bit_length() - smallest.denominator.bit_length()
-    )
-    return 200 + 5 * (span + 1)
+    sizes = [mp.mag(mpf(cell)) for row in cells for cell in row if cell]
+    return 200 + 5 * (max(sizes) - min(sizes) + 1) if sizes else 200

@@ -183,15 +183,15 @@ def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
     >>> matrics.krippendorff_alpha([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.558)
     """
+    enough = t.total > 0.5
     if weights == "none":
         gain, most = _beyond_pooled_chance(t)
         gain = gain + t.wide(t.errors / 2)
     else:
         size = (t.true + t.pred) / 2
         observed, most = _disagreement(t, weights, size, size)
-        few = t.ratio(t.xp.ones_like(t.total), 2 * t.total)
-        gain = most - observed * (1 - few)
-    return t.define(t.ratio(gain, most), ~t.is_zero(most) & (t.total > 0.5))
+        gain = most - observed * (1 - 0.5 / t.xp.where(enough, t.total, 1))
+    return t.define(t.ratio(gain, most), ~t.is_zero(most) & enough)
 
 
 def _chance_agreement(t: Table, proportions: Proportions) -> Array:

@@ -211,9 +211,9 @@ def optimization_precision(t: Table) -> Array:
     >>> matrics.optimization_precision([[8, 2], [3, 7]], average=None).round(3)
     array([0.683, 0.683])
     """
-    (tp, _, _, tn), (true, _, not_true, _) = t.outcomes, t.sizes
-    tpr, tnr = tp * not_true, tn * true  # both over true not_true
-    imbalance = t.ratio(t.abs(tnr - tpr), tnr + tpr)
+    (tp, fp, fn, tn), (true, _, not_true, _) = t.outcomes, t.sizes
+    # The difference and the sum of both rates times true not_true; of the difference what both have in common is gone.
+    imbalance = t.ratio(t.abs(tp * fp - tn * fn), tp * not_true + tn * true)
     defined = t.in_truth & ~(t.is_zero(t.tp) & t.is_zero(t.tn))
     return t.define(t.within(t.share(t.tp + t.tn) - imbalance, -1, 1), defined)
 
