@@ -83,7 +83,7 @@ def check(gradients: dict[str, np.ndarray], n: int, dtype: str) -> tuple[int, in
             if not is_compared:
                 wrong.append(f"{spec} of {cells}: {gradient.tolist()} for {total.tolist()}")
                 continue
-            slack = 1e-6 * max(size.max(), float(np.nanmax(values)) / max(float(matrix.sum()), 1))
+            slack = 1e-6 * max(size.max(), max(float(np.nanmax(values)), 1) / max(float(matrix.sum()), 1))
             far = np.argwhere(~(np.abs(gradient - total) <= slack))
             compared += gradient.size
             if not np.isfinite(gradient).all() or any(is_smooth(spec, cells, i, j) for i, j in far):
@@ -108,11 +108,10 @@ def test_torch(torch: Any, n: int, dtype: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("n", [2, 3])
-def test_jax(jax_backend: Any, n: int) -> None:
+def test_jax(jax_backend: Any) -> None:
     import jax
 
-    dtype = "float64" if jax_backend.float64 else "float32"
+    n, dtype = 2, "float64" if jax_backend.float64 else "float32"
 
     def sums(cm: Any) -> Any:
         scores = matrics.score(cm, SPECS, zero_division=0.0)

@@ -25,7 +25,7 @@ def formulas() -> list[str]:
         ]
         average = {"average": "class"} if metric.kind == "per_class" else {}
         specs += [str(metric.using(**chosen, **average)) for chosen in options]
-    return specs
+    return list(dict.fromkeys(specs))  # an option's other values may hold its default
 
 
 @functools.cache

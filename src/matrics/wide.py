@@ -56,8 +56,9 @@ class Wide:
     def __add__(self, other: Wide) -> Wide:
         """Both at the larger exponent; zeros have none."""
         xp, mine, theirs = self.xp, self.exponent, other.exponent
-        larger = xp.where(mine > theirs, mine, theirs)
-        larger = xp.where(self.digits == 0, theirs, xp.where(other.digits == 0, mine, larger))
+        my_zero, their_zero = self.digits == 0, other.digits == 0
+        take_mine = xp.where(my_zero == their_zero, mine > theirs, their_zero)
+        larger = xp.where(take_mine, mine, theirs)
         return self._made(self._at(larger) + other._at(larger), larger)
 
     def __neg__(self) -> Wide:

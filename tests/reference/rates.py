@@ -322,7 +322,7 @@ def sensitivity_index(counts: Counts, k: int) -> Number:
         return hits - alarms
     # The two quantiles may differ by as little as the two odds do.
     lost = -mp.mag(tp * tn / (fp * fn) - 1) if tp * tn != fp * fn else 0
-    with mp.workprec(200 + max(0, lost)):
+    with mp.workprec(max(200, min(mp.prec, 1000)) + max(0, lost)):
         return _normal_quantile(tp, fn) - _normal_quantile(fp, tn)
 
 
