@@ -275,7 +275,7 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
 def exponent(x: Array, xp: Namespace) -> Array:
     """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
 
-    Of zeros, and of subnormal numbers, it is that of the smallest normal ones. Read from the bits, where a library has
+    Of zeros, and of subnormal numbers off the host, it is that of the smallest normal ones. Read from the bits, where a
     them: what a compiler computes twice, as the floor of a logarithm, may be two numbers.
     """
     mantissa, bias, mask = _layout(x, xp)
@@ -288,7 +288,7 @@ def exponent(x: Array, xp: Namespace) -> Array:
         return xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1)
     tiny = float(xp.finfo(x.dtype).smallest_normal)
     if xp is np:
-        return np.frexp(np.where(x < tiny, tiny, x))[1].astype(x.dtype)
+        return np.frexp(np.where(x == 0, tiny, x))[1].astype(x.dtype)
     return xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1
 
 

@@ -242,7 +242,8 @@ class _Looked(Table):
     def scale(self) -> Array | None:
         """No power of two where totals leave products of two margins in range."""
         limits = np.finfo(self.cells.dtype)
-        if self.total.min(initial=1) > limits.tiny**0.02 and self.largest < limits.max**0.4:
+        smallest = np.min(self.total, where=self.total > 0, initial=1)
+        if smallest > limits.tiny**0.02 and self.largest < limits.max**0.4:
             return None
         return Table.scale.function(self)
 

@@ -169,11 +169,14 @@ class Margins(Safe):
 
         On the host float32 becomes float64, which also keeps the digits of products of integer-valued counts.
         """
-        if not self.is_host:
-            return Wide.of(x, self.xp)
-        if x.dtype != np.float64 or self.is_moderate:
-            return x.astype(self.product_dtype, copy=False)
-        return Wide.of(x, np)
+        if self.is_host and (x.dtype != np.float64 or self.is_moderate):
+            return x.astype(np.float64, copy=False)
+        return Wide.of(x, self.xp)
+
+    def unit(self, x: Array) -> Array:
+        """A power of two that brings ``x``, which is not negative, near 1."""
+        limit = _backend.largest_exponent(x, self.xp)
+        return _backend.power_of_two(self.xp.clip(-_backend.exponent(x, self.xp), -limit, limit), self.xp)
 
     @margin
     def scale(self) -> Array | None:

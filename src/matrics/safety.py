@@ -191,7 +191,9 @@ class Safe:
     def log(self, x: Array) -> Array:
         """Return ln x; 0 where x is 0."""
         if isinstance(x, Wide):
-            return self.log(x.digits) + self.xp.where(x.digits == 0, 0, x.exponent) * math.log(2)
+            xp, inside = self.xp, x.fits
+            plain = self.log(xp.where(inside, x.array(), 1))
+            return xp.where(inside, plain, self.log(self.nonzero(x).digits) + x.exponent * math.log(2))
         if self.is_host:  # a choice, at every cell, would take longer than the logarithm
             return np.log(x if self.all_positive(x) else x + (x == 0))
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
@@ -201,11 +203,10 @@ class Safe:
         if not isinstance(x, Wide):
             return self.xp.log1p(x)
         xp = self.xp
-        # As x times what is 1 for small x, which may be no float; of large ones, which may be none either, as ln x.
-        large, small = x.exponent > 60, x.exponent < -60
-        plain = xp.where(large | small | (x.digits == 0), 1, x.array())
-        factor = xp.where(small, 1, xp.log1p(plain) / plain)
-        return Wide.of(xp.where(large, self.log(x), 1), xp).where(large, x * factor)
+        plain = xp.log1p(xp.where(x.fits, x.array(), 0))
+        beyond = xp.where(x.exponent > 0, self.log(x), 0)
+        # A number too small for floats is its own ln (1 + x), and of one too large 1 is no part.
+        return Wide.of(xp.where(x.fits, plain, beyond), xp).where(x.fits | (x.exponent > 0), x)
 
     def log_quotient(self, a: Array, b: Array) -> Array:
         """Ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""

@@ -134,8 +134,6 @@ class Table(Margins):
     @margin
     def beyond_chance(self) -> Array:
         """Values tp tn - fp fn = m tp - true pred of each class."""
-        if self.exact_products:
-            return self._class_covariance
         right, wrong = self.odds
         return right - wrong
 
@@ -172,16 +170,17 @@ class Table(Margins):
         Beside a dominant class a rate and a share are equal but for rounding, and what would be left of their
         difference hides all other classes: the counts around each cell have no such part in common.
         """
-        total = self.cellwise(self.total)
+        total, others = self.cellwise(self.total), () if self.exact_products else self.around
+        if not self.is_host:
+            part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
+            return rates * self.ratio(others[2], total) - part
+        cells, whole = self.wide(self.cells), self.wide(total)
         if self.exact_products:
-            cells, whole, true, pred = (
-                x.astype(self.product_dtype, copy=False)
-                for x in (self.cells, total, self.rowwise(self.true), self.columnwise(self.pred))
-            )
-            return self.ratio(self.ratio(cells * whole - true * pred, sums), whole)
-        others = self.around
-        part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
-        return rates * self.ratio(others[2], total) - part
+            beyond = cells * whole - self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
+        else:
+            row, column, elsewhere = map(self.wide, others)
+            beyond = cells * elsewhere - row * column
+        return self.ratio(beyond, self.wide(sums) * whole)
 
     @margin
     def mean_square_contingency(self) -> Array:
@@ -382,7 +381,7 @@ class Table(Margins):
         With a unit ``[*batch]`` for one item, each pair is the square of that.
         """
         xp, axes = self.xp, (self.true_axis, self.pred_axis)
-        dtype = self.product_dtype if self.is_host else self.cells.dtype
+        dtype = np.float64 if self.is_host else self.cells.dtype
         if self.exact_products:
             # Squares are exact as well, and so are their differences.
             total, cells = (xp.astype(x, dtype) for x in (self.total, self.cells))

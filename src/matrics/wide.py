@@ -94,6 +94,12 @@ class Wide:
             xp.where(condition, self.digits, other.digits), xp.where(condition, self.exponent, other.exponent)
         )
 
+    @property
+    def fits(self) -> Array:
+        """Whether the plain number is a normal float."""
+        limit = _backend.largest_exponent(self.digits, self.xp) - 10  # for the digits
+        return (self.digits == 0) | (self.xp.abs(self.exponent) < limit)
+
     def array(self) -> Array:
         """The plain number; 0 or infinite where floats end."""
         return _shift(self.digits, self.exponent, self.xp)

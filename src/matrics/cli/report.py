@@ -42,27 +42,32 @@ class Summary:
 
     width: int
     count: Array = field(init=False)
-    mean: Array = field(init=False)
+    infinite: Array = field(init=False)  # their sum: ∞, -∞, or NaN if there are both
+    mean: Array = field(init=False)  # of the finite ones
+    finite: Array = field(init=False)
     squares: Array = field(init=False)
     extremes: dict[bool, Array] = field(init=False)  # True: the highest, False: the lowest
     where: dict[bool, Array] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.count, self.mean, self.squares = np.zeros((3, self.width))
+        self.count, self.infinite, self.finite, self.mean, self.squares = np.zeros((5, self.width))
         self.extremes = {True: np.full(self.width, -np.inf), False: np.full(self.width, np.inf)}
         self.where = {end: np.full(self.width, -1) for end in (True, False)}
 
     def add(self, start: int, scores: Array) -> None:
         """Take in the scores (rows, columns) of the matrices from ``start`` on."""
-        defined = ~np.isnan(scores)
-        count = defined.sum(axis=0)
-        mean = np.where(defined, scores, 0).sum(axis=0) / np.maximum(count, 1)
-        squares = np.where(defined, (scores - mean) ** 2, 0).sum(axis=0)
+        defined, finite = ~np.isnan(scores), np.where(np.isfinite(scores), scores, 0)
+        count, some = defined.sum(axis=0), np.isfinite(scores).sum(axis=0)
+        with np.errstate(invalid="ignore"):  # ∞ - ∞
+            self.infinite += np.where(np.isinf(scores), scores, 0).sum(axis=0)
+        mean = finite.sum(axis=0) / np.maximum(some, 1)
+        squares = np.where(np.isfinite(scores), (finite - mean) ** 2, 0).sum(axis=0)
         # Two means and their squares joined as Chan, Golub and LeVeque do, which loses no digits.
-        share = count / np.maximum(self.count + count, 1)
-        self.squares += squares + (mean - self.mean) ** 2 * self.count * share
+        share = some / np.maximum(self.finite + some, 1)
+        self.squares += squares + (mean - self.mean) ** 2 * self.finite * share
         self.mean += (mean - self.mean) * share
         self.count += count
+        self.finite += some
         for highest, extreme in self.extremes.items():
             row = np.where(defined, scores if highest else -scores, -np.inf).argmax(axis=0)
             value = np.take_along_axis(scores, row[None], axis=0)[0]
@@ -72,15 +77,20 @@ class Summary:
 
     @property
     def deviation(self) -> Array:
-        """Standard deviation of the sample; NaN where there are fewer than two values."""
-        return np.sqrt(np.where(self.count > 1, self.squares / np.maximum(self.count - 1, 1), np.nan))
+        """Standard deviation of the sample; NaN where there are fewer than two values, or an infinite one."""
+        known = (self.count > 1) & (self.infinite == 0)
+        return np.sqrt(np.where(known, self.squares / np.maximum(self.count - 1, 1), np.nan))
+
+    @property
+    def means(self) -> Array:
+        """Mean of the sample, infinite ones included; NaN where there is none."""
+        return np.where(self.count > 0, np.where(self.infinite == 0, self.mean, self.infinite), np.nan)
 
 
 def show_summary(console: Console, columns: list[Column], summary: Summary, total: int, names: Names) -> None:
     """Print one row a measure, for many matrices."""
     lowest, highest = summary.extremes[False], summary.extremes[True]
-    means = [number(value if count else math.nan) for value, count in zip(summary.mean, summary.count, strict=True)]
-    cells = {"mean": means, "std": [number(value) for value in summary.deviation]}
+    cells = {"mean": [number(value) for value in summary.means], "std": [number(value) for value in summary.deviation]}
     wins: Counter[str] = Counter()
     for heading, end in (("min", False), ("max", True)):
         where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.averages import mean_of_defined
 from matrics.metrics.catalogue import metric
@@ -104,8 +103,7 @@ def adjusted_rand_index(t: Table) -> Array:
     np.float64(0.291)
     """
     # In units that keep the products of pairs, which are products of four counts, in range; κ does not depend on them.
-    unit = _backend.power_of_two(-_backend.exponent(t.total, t.xp), t.xp)
-    return t.define(cohen_kappa.function(t.pairs(unit)), t.total >= 2)
+    return t.define(cohen_kappa.function(t.pairs(t.unit(t.total))), t.total >= 2)
 
 
 @metric(

@@ -266,19 +266,16 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     >>> matrics.goodman_kruskal_tau([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.34)
     """
-    axes = (t.true_axis, t.pred_axis)
-
-    def variance(size: Array, rest: Array) -> Array:
-        """Σ size rest / m, where only the larger of the two is divided: what is left of the other would vanish."""
-        return t.sum(t.xp.minimum(size, rest) * t.share(t.xp.maximum(size, rest)), axis=0)
+    axes, total = (t.true_axis, t.pred_axis), t.wide(t.total)
+    of_true, of_pred, of_others, of_unpredicted = t.sizes
 
     def true() -> tuple[Array, Array]:
-        gain = t.sum(t.columnwise(t.pred) * t.beyond_true_share**2, axis=axes)
-        return gain, variance(t.true, t.not_true)
+        gain = t.wide(t.columnwise(t.pred)) * t.beyond_true_share**2
+        return t.sum(gain, axis=axes) * total, t.sum(of_true * of_others, axis=0)
 
     def pred() -> tuple[Array, Array]:
-        gain = t.sum(t.rowwise(t.true) * t.beyond_pred_share**2, axis=axes)
-        return gain, variance(t.pred, t.not_pred)
+        gain = t.wide(t.rowwise(t.true)) * t.beyond_pred_share**2
+        return t.sum(gain, axis=axes) * total, t.sum(of_pred * of_unpredicted, axis=0)
 
     return _reduction(t, direction, true, pred)
 

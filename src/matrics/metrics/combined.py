@@ -285,10 +285,11 @@ def adjusted_f_score(t: Table) -> Array:
     >>> matrics.adjusted_f_score([[8, 2], [3, 7]], average=None).round(3)
     array([0.773, 0.727])
     """
-    errors = 0.8 * t.fn + 0.2 * t.fp
-    positive, negative = t.tp + errors, t.tn + errors
-    product = t.sqrt(t.ratio(t.tp, positive)) * t.sqrt(t.ratio(t.tn, negative))
-    return t.define(product, (positive != 0) & (negative != 0))
+    tp, fp, fn, tn = t.outcomes
+    errors = 0.8 * fn + 0.2 * fp
+    positive, negative = tp + errors, tn + errors
+    product = t.sqrt(t.ratio(tp, positive)) * t.sqrt(t.ratio(tn, negative))
+    return t.define(product, ~(t.is_zero(positive) | t.is_zero(negative)))
 
 
 @metric(

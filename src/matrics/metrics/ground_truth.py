@@ -57,7 +57,7 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     xp = t.xp
     eps = float(xp.finfo(t.fp.dtype).eps)
     # In a unit that brings the errors near 1, whatever lies on the diagonal: products of four of them follow.
-    unit = _backend.power_of_two(-_backend.exponent(t.errors, xp), xp)
+    unit = t.unit(t.errors)
     got, had, total = t.fp * unit[None, ...], t.fn * unit[None, ...], t.errors * unit
     first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
     index = _backend.class_index(t.n, total, xp)

@@ -109,8 +109,9 @@ def baroni_urbani_buser_i(t: Table) -> Array:
     >>> matrics.baroni_urbani_buser_i([[8, 2], [3, 7]], average=None).round(3)
     array([0.756, 0.743])
     """
-    matches = t.sqrt(t.tp) * t.sqrt(t.tn) + t.tp
-    return t.divide(matches, matches + t.class_errors)
+    tp, fp, fn, tn = t.outcomes
+    matches = t.sqrt(tp * tn) + tp
+    return t.divide(matches, matches + (fp + fn))
 
 
 @metric(
@@ -131,8 +132,9 @@ def baroni_urbani_buser_ii(t: Table) -> Array:
     >>> matrics.baroni_urbani_buser_ii([[8, 2], [3, 7]], average=None).round(3)
     array([0.512, 0.487])
     """
-    matches = t.sqrt(t.tp) * t.sqrt(t.tn) + t.tp
-    return t.divide(matches - t.class_errors, matches + t.class_errors)
+    tp, fp, fn, tn = t.outcomes
+    matches = t.sqrt(tp * tn) + tp
+    return t.divide(matches - (fp + fn), matches + (fp + fn))
 
 
 @metric(
