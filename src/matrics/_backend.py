@@ -16,6 +16,8 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as _device_of
 
+from matrics import _inputs
+
 Array = Any
 Namespace = Any
 
@@ -39,28 +41,30 @@ def as_arrays(**values: Any) -> tuple[Namespace, list[Array]]:
     try:
         return array_namespace(*arrays), arrays
     except TypeError as error:
-        kinds = ", ".join(f"{name}: {type(array).__module__.partition('.')[0]}" for name, array in values.items())
+        kinds = ", ".join(f"{name}: {_library(value)}" for name, value in values.items())
         raise TypeError(f"expected arrays of one library, got {kinds}") from error
 
 
+def _library(value: Any) -> str:
+    library = type(value).__module__.partition(".")[0]
+    return type(value).__name__ if library == "builtins" else library
+
+
 def _as_array(name: str, value: Any) -> Array:
-    if type(value) is np.ndarray or _is_tensor(value):
+    if type(value) is np.ndarray:
         return value
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))"
-        )
+    if _is_tensor(value):
+        _inputs.check_tensor(name, value, sys.modules["torch"])
+        return value
     if not isinstance(value, _HOST_TYPES):
+        _inputs.check_kind(name, value)
         try:
             array_namespace(value)
         except TypeError:
             pass
         else:
             return value
-    try:
-        return np.asarray(value)
-    except ValueError as error:  # a ragged list
-        raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
+    return _inputs.as_numpy(name, value)
 
 
 def _is_tensor(value: Any) -> bool:
