@@ -165,3 +165,128 @@ def test_what_numpy_understands_is_still_taken() -> None:
 def test_mixed_libraries_name_lists_lists(torch: Any) -> None:
     with pytest.raises(TypeError, match=r"arrays of one library, got y_true: torch, y_pred: list$"):
         matrics.confusion_matrix(torch.tensor([0, 1]), [0, 1], num_classes=2)
+
+
+# Labels that no class has --------------------------------------------------------------------------------------------
+
+HUGE = {
+    "uint64": np.asarray([0, 2**64 - 1], np.uint64),
+    "uint64, just beyond": np.asarray([0, 2**63], np.uint64),
+    "int64": np.asarray([0, -(2**63)]),
+    "beyond 32 bits": np.asarray([0, 2**40]),
+    "uint32": np.asarray([0, 2**32 - 1], np.uint32),
+    "list": [0, 2**64 - 1],
+    "nested list": [[0, 2**63]],
+    "list of scalars": [np.int64(0), np.uint64(2**64 - 1)],
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_labels_of_any_size_are_said_as_they_are(kind: str) -> None:
+    labels = HUGE[kind]
+    wrong = int(np.asarray(labels, dtype=object).ravel()[1])
+    message = rf"expected labels in \[0, .*\), got {wrong} at \((0, )?1,?\)(?!.*ignore_index)"
+    for name, call in (
+        ("y_true", lambda: matrics.confusion_matrix(labels, [0, 1], num_classes=3)),
+        ("y_pred", lambda: matrics.confusion_matrix([0, 1], labels, num_classes=3)),
+        ("y_true", lambda: matrics.soft_confusion_matrix(labels, np.eye(2))),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: {message}"):
+            call()
+
+
+def test_only_a_label_that_can_be_ignored_is_said_to_be() -> None:
+    with pytest.raises(ValueError, match=r"got -1 at \(1,\) .*; ignore_index= leaves samples out"):
+        matrics.confusion_matrix([0, -1], [0, 1], num_classes=3)
+
+
+def test_the_largest_label_is_not_minus_one(backend: Any) -> None:
+    """Which is what it turns into among signed numbers, and what is often ignored."""
+    if not backend.float64:
+        pytest.skip("no uint64 without 64 bits")
+    labels, probs = backend.asarray([0, 2**64 - 1], np.uint64), backend.asarray(np.eye(2))
+    calls = (
+        lambda: matrics.confusion_matrix(labels, backend.asarray([0, 1]), num_classes=2, ignore_index=-1),
+        lambda: matrics.soft_confusion_matrix(labels, probs, ignore_index=-1),
+    )
+    for call in calls:
+        if backend.name == "numpy":
+            with pytest.raises(ValueError, match="got 18446744073709551615 at"):
+                call()
+        else:
+            assert backend.numpy(call()).tolist() == [[1, 0], [0, 0]]
+
+
+def test_lists_of_signed_and_unsigned_labels() -> None:
+    """NumPy makes floating numbers of them, which would be class scores."""
+    y_true, y_pred = [0, 1], [np.asarray([0, 1], np.uint64), np.asarray([1, 1])]
+    cm = matrics.confusion_matrix(y_true, y_pred, num_classes=2)
+    assert cm.tolist() == [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]
+
+
+# Empty lists ---------------------------------------------------------------------------------------------------------
+
+
+def test_empty_lists_are_no_labels() -> None:
+    """An empty list has no dtype; NumPy's float64 is not what anybody has said."""
+    for empty, shape in (([], (3, 3)), ((), (3, 3)), ([[], []], (2, 3, 3)), ([[[], []]], (1, 2, 3, 3))):
+        cm = matrics.confusion_matrix(empty, empty, num_classes=3)
+        assert cm.shape == shape
+        assert cm.dtype == np.int64
+        assert not cm.any()
+    for none in (np.zeros(0, int), np.zeros((0, 3))):  # labels, class scores
+        assert matrics.confusion_matrix([], none, num_classes=3).tolist() == [[0] * 3] * 3
+    assert matrics.confusion_matrix([], [], num_classes=2, threshold=0.5).tolist() == [[0, 0], [0, 0]]
+    assert matrics.confusion_matrix([], [], num_classes=2, sample_weight=[]).tolist() == [[0, 0], [0, 0]]
+    assert matrics.soft_confusion_matrix([], np.zeros((0, 2))).tolist() == [[0, 0], [0, 0]]
+    state = matrics.ConfusionState.zeros(3).update([0, 1], [0, 2])
+    assert state.update([], []).matrix.tolist() == state.matrix.tolist()
+    assert state.update([], []).dropped == 0
+
+
+def test_the_dtype_of_an_empty_array_decides() -> None:
+    with pytest.raises(TypeError, match=r"y_true: expected labels, integers .* got dtype float64"):
+        matrics.confusion_matrix(np.zeros(0), [], num_classes=3)
+    for scores in (np.zeros(0), [np.zeros(0)]):
+        with pytest.raises(ValueError, match="y_pred: floating, so taken for class scores"):
+            matrics.confusion_matrix([], scores, num_classes=3)
+    with pytest.raises(ValueError, match="probs: the number of classes"):
+        matrics.soft_confusion_matrix([], [])
+
+
+# Weights of samples that are not counted ------------------------------------------------------------------------------
+
+WEIGHTS = [np.nan, np.inf, -np.inf, -1.0]
+
+
+@pytest.mark.parametrize("bad", WEIGHTS)
+def test_the_weight_of_an_ignored_sample_may_be_anything(backend: Any, bad: float) -> None:
+    y_true, y_pred = backend.asarray([0, 9, 1]), backend.asarray([0, 0, 1])
+    weight, probs = backend.asarray([0.5, bad, 2.0]), backend.asarray([[1.0, 0.0], [0.5, 0.5], [0.25, 0.75]])
+    options = {"sample_weight": weight, "ignore_index": 9}
+    assert backend.numpy(matrics.confusion_matrix(y_true, y_pred, num_classes=2, **options)).tolist() == [
+        [0.5, 0],
+        [0, 2],
+    ]
+    assert backend.numpy(matrics.soft_confusion_matrix(y_true, probs, **options)).tolist() == [[0.5, 0], [0.5, 1.5]]
+    state = matrics.ConfusionState.zeros(2, like=y_true, dtype=weight.dtype).update(y_true, y_pred, **options)
+    assert backend.numpy(state.matrix).tolist() == [[0.5, 0], [0, 2]]
+    assert int(state.dropped) == 0
+
+
+@pytest.mark.parametrize("bad", WEIGHTS)
+def test_the_weight_of_a_counted_sample_may_not(bad: float) -> None:
+    weight = [0.5, 1.0, bad]
+    for call in (
+        lambda: matrics.confusion_matrix([0, 9, 1], [0, 0, 1], num_classes=2, sample_weight=weight, ignore_index=9),
+        lambda: matrics.soft_confusion_matrix([0, 9, 1], np.ones((3, 2)), sample_weight=weight, ignore_index=9),
+    ):
+        with pytest.raises(ValueError, match=rf"sample_weight: expected finite weights .* got {bad} at \(2,\)"):
+            call()
+
+
+def test_the_weight_of_an_ignored_sample_has_no_gradient(torch: Any) -> None:
+    probs = torch.full((3, 2), 0.5, dtype=torch.float64, requires_grad=True)
+    weight = torch.tensor([0.5, torch.nan, 2.0], dtype=torch.float64)
+    matrics.soft_confusion_matrix(torch.tensor([0, 9, 1]), probs, sample_weight=weight, ignore_index=9).sum().backward()
+    assert probs.grad.tolist() == [[0.5, 0.5], [0, 0], [2, 2]]
