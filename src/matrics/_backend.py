@@ -41,13 +41,8 @@ def as_arrays(**values: Any) -> tuple[Namespace, list[Array]]:
     try:
         return array_namespace(*arrays), arrays
     except TypeError as error:
-        kinds = ", ".join(f"{name}: {_library(value)}" for name, value in values.items())
+        kinds = ", ".join(f"{name}: {_inputs.library(value)}" for name, value in values.items())
         raise TypeError(f"expected arrays of one library, got {kinds}") from error
-
-
-def _library(value: Any) -> str:
-    library = type(value).__module__.partition(".")[0]
-    return type(value).__name__ if library == "builtins" else library
 
 
 def _as_array(name: str, value: Any) -> Array:
@@ -137,13 +132,12 @@ def host_view(x: Array, xp: Namespace) -> Array | None:
         return x
     if not can_look(x, xp):
         return None
+    view = None
     if is_torch(xp):
         view = _torch_view(x, sys.modules["torch"])
     elif is_jax(xp):
         jax = sys.modules["jax"]
         view = np.asarray(x) if jax.default_backend() == "cpu" and jax.device_count() == 1 else None
-    else:
-        view = None
     return view if view is not None and (is_float(view, np) or is_integer(view, np)) else None
 
 
@@ -261,6 +255,18 @@ def to_wide(x: Array, xp: Namespace) -> Array:
 def class_index(n: int, like: Array, xp: Namespace) -> Array:
     """0, 1, …, n - 1 beside ``like``."""
     return xp.arange(n, **device_option(like, xp))
+
+
+def constant(rows: list[list[float]], like: Array, xp: Namespace) -> Array:
+    """A matrix of Python's numbers beside ``like``."""
+    far = is_torch(xp) and like.device.type != "cpu"
+    return filled(rows, like, xp) if far else xp.asarray(rows, dtype=like.dtype, **device_option(like, xp))
+
+
+def filled(rows: list[list[float]], like: Array, xp: Namespace) -> Array:
+    """The same by PyTorch, made on the device: a copy from the host waits, and cannot be part of a CUDA graph."""
+    numbers = [xp.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
+    return xp.reshape(xp.stack(numbers), (len(rows), -1))
 
 
 def divide(a: Array, b: Array, xp: Namespace) -> Array:

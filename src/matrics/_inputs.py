@@ -67,6 +67,12 @@ def as_numpy(name: str, value: Any) -> Array:
     return array
 
 
+def library(value: Any) -> str:
+    """Whose array a value is: the name of the library, or of Python's type."""
+    name = type(value).__module__.partition(".")[0]
+    return type(value).__name__ if name == "builtins" else name
+
+
 def _describe(value: Any) -> str:
     """What it is that NumPy makes no array of numbers of, and what to pass instead."""
     kind = type(value)
