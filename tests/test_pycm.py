@@ -355,6 +355,32 @@ def test_weighted_kappa(stacks: Any, weights: str, power: int) -> None:
     assert compared >= 480
 
 
+def test_p_value_of_nothing() -> None:
+    """The share of the largest class is 0/0; PyCM has added up nothing before it looks."""
+    pytest.importorskip("scipy")
+    empty = [[0, 0], [0, 0]]
+    assert make_pycm(empty).overall_stat["P-Value"] == 1
+    assert np.isnan(matrics.no_information_p_value(empty))
+    assert matrics.no_information_p_value(empty, zero_division=1) == 1
+
+
+@pytest.mark.parametrize(
+    ("cm", "printed", "theirs"),
+    [
+        ([[15, 15], [25, 25]], "0.123", 0.2328),
+        ([[45, 5], [5, 45]], "0.55", 0.6541),
+        ([[125, 15], [30, 130]], "0.455", 0.5715),
+        ([[9, 1], [80, 210]], "0.638", 0.7045),
+        ([[434, 10], [7, 232]], "0.826", 0.8686),
+    ],
+)
+def test_mcen_of_two_classes(cm: Any, printed: str, theirs: float) -> None:
+    """Dembélé, table 2, whose digits are cut off; and what docs/pycm.md says of PyCM."""
+    ours = 1 - matrics.mcen(cm)
+    assert str(ours).startswith(printed)
+    assert 1 - make_pycm(cm).overall_stat["Overall MCEN"] == pytest.approx(theirs, abs=5e-5)
+
+
 def test_alpha_of_a_guess() -> None:
     """Independent of the truth and with its class sizes, it has α = 1/(2m), with any weights.
 

@@ -348,6 +348,25 @@ def test_known_errors_of_torchmetrics(torch: Any, torchmetrics: Any, cm: Any, tr
     assert torch.isfinite(value)
 
 
+def test_jaccard_of_torchmetrics_leaves_out_the_ignored_class(torch: Any, theirs: Any) -> None:
+    """And not its samples alone; its F1 keeps the class. Where this fails, docs/torch.md is old."""
+    true, pred = torch.tensor([0, 0, 1, 1, 2, 2, 2, 0]), torch.tensor([0, 1, 1, 2, 2, 2, 0, 0])
+    cm = matrics.confusion_matrix(true, pred, num_classes=3, ignore_index=0)
+    assert theirs.multiclass_confusion_matrix(pred, true, 3, ignore_index=0).tolist() == cm.tolist()
+    values = {
+        average: (
+            matrics.jaccard(cm, average=average).numpy(),
+            theirs.multiclass_jaccard_index(pred, true, 3, average=average, ignore_index=0).numpy(),
+        )
+        for average in ("macro", "micro", None)
+    }
+    np.testing.assert_allclose(values[None], [[0, 1 / 2, 1 / 2]] * 2, rtol=1e-6)
+    np.testing.assert_allclose(values["macro"], [1 / 3, 1 / 2], rtol=1e-6)
+    np.testing.assert_allclose(values["micro"], [3 / 7, 3 / 6], rtol=1e-6)
+    f1 = theirs.multiclass_f1_score(pred, true, 3, average="macro", ignore_index=0)
+    np.testing.assert_allclose(f1, matrics.f1(cm), rtol=1e-6)
+
+
 def test_known_error_of_float32_states(torch: Any, torchmetrics: Any, make: Any) -> None:
     """A count of hits in torchmetrics' SumMetric stops at 2**24; ours goes on."""
     hits, metric = torchmetrics.SumMetric(), make(2, "true_positives:class")

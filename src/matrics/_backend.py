@@ -16,6 +16,8 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as _device_of
 
+from matrics import _inputs
+
 Array = Any
 Namespace = Any
 
@@ -39,28 +41,25 @@ def as_arrays(**values: Any) -> tuple[Namespace, list[Array]]:
     try:
         return array_namespace(*arrays), arrays
     except TypeError as error:
-        kinds = ", ".join(f"{name}: {type(array).__module__.partition('.')[0]}" for name, array in values.items())
+        kinds = ", ".join(f"{name}: {_inputs.library(value)}" for name, value in values.items())
         raise TypeError(f"expected arrays of one library, got {kinds}") from error
 
 
 def _as_array(name: str, value: Any) -> Array:
-    if type(value) is np.ndarray or _is_tensor(value):
+    if type(value) is np.ndarray:
         return value
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))"
-        )
+    if _is_tensor(value):
+        _inputs.check_tensor(name, value, sys.modules["torch"])
+        return value
     if not isinstance(value, _HOST_TYPES):
+        _inputs.check_kind(name, value)
         try:
             array_namespace(value)
         except TypeError:
             pass
         else:
             return value
-    try:
-        return np.asarray(value)
-    except ValueError as error:  # a ragged list
-        raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
+    return _inputs.as_numpy(name, value)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -133,13 +132,12 @@ def host_view(x: Array, xp: Namespace) -> Array | None:
         return x
     if not can_look(x, xp):
         return None
+    view = None
     if is_torch(xp):
         view = _torch_view(x, sys.modules["torch"])
     elif is_jax(xp):
         jax = sys.modules["jax"]
         view = np.asarray(x) if jax.default_backend() == "cpu" and jax.device_count() == 1 else None
-    else:
-        view = None
     return view if view is not None and (is_float(view, np) or is_integer(view, np)) else None
 
 
@@ -257,6 +255,18 @@ def to_wide(x: Array, xp: Namespace) -> Array:
 def class_index(n: int, like: Array, xp: Namespace) -> Array:
     """0, 1, …, n - 1 beside ``like``."""
     return xp.arange(n, **device_option(like, xp))
+
+
+def constant(rows: list[list[float]], like: Array, xp: Namespace) -> Array:
+    """A matrix of Python's numbers beside ``like``."""
+    far = is_torch(xp) and like.device.type != "cpu"
+    return filled(rows, like, xp) if far else xp.asarray(rows, dtype=like.dtype, **device_option(like, xp))
+
+
+def filled(rows: list[list[float]], like: Array, xp: Namespace) -> Array:
+    """The same by PyTorch, made on the device: a copy from the host waits, and cannot be part of a CUDA graph."""
+    numbers = [xp.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
+    return xp.reshape(xp.stack(numbers), (len(rows), -1))
 
 
 def divide(a: Array, b: Array, xp: Namespace) -> Array:

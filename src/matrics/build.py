@@ -17,8 +17,11 @@ from matrics.labels import (
     check_weights,
     class_axis_last,
     count_labels,
+    label_to_ignore,
+    listed,
     named,
     refuse_outside,
+    refuse_weights,
     widen,
 )
 from matrics.transform import Over, check_over
@@ -59,7 +62,7 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int, optional
-        Samples with this true label are left out.
+        Samples with this true label are left out, whatever their prediction and weight.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.normalize` does.
 
@@ -132,7 +135,7 @@ def soft_confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int, optional
-        Samples with this true label are left out.
+        Samples with this true label are left out, whatever their prediction and weight.
 
     Returns
     -------
@@ -154,12 +157,14 @@ def soft_confusion_matrix(
     array([[0.75, 0.25],
            [0.75, 1.25]])
     """
+    given = y_true
     values = {"y_true": y_true, "probs": probs}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     xp, (y_true, probs, *weights) = _backend.as_arrays(**values)
     sample_ndim = check_count(sample_ndim, "sample_ndim")
     check_ignore_index(ignore_index)
+    y_true = listed(given, y_true, "y_true")
     check_labels(y_true, "y_true", xp)
     if not _backend.is_float(probs, xp):
         raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
@@ -172,15 +177,20 @@ def soft_confusion_matrix(
     rows = (math.prod(batch_shape), samples)
 
     probs = xp.broadcast_to(probs, (*marker.shape, n))
-    if weights:
-        probs = probs * xp.astype(check_weights(weights[0], xp), probs.dtype)[..., None]
-    y_true = widen(y_true, xp)
-    kept = None if ignore_index is None else y_true != ignore_index
+    ignored = label_to_ignore(ignore_index, y_true, xp)
+    labels = widen(y_true, xp)
+    kept = None if ignored is None else labels != ignored
     if xp is np:
-        refuse_outside(y_true, n, kept, "y_true")
-    counted = (y_true >= 0) & (y_true < n)
+        refuse_outside(labels, n, kept, "y_true", y_true)
+    counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
-    bins = xp.reshape(xp.where(counted, y_true, n), rows)
+    if weights:
+        weight = check_weights(weights[0], xp)
+        if xp is np:
+            refuse_weights(weight, kept)
+        # 0 where nothing is counted: a NaN there would be the gradient of its probabilities.
+        probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
+    bins = xp.reshape(xp.where(counted, labels, n), rows)
     return xp.reshape(
         _backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1, xp)[:, :n, :], (*batch_shape, n, n)
     )

@@ -35,16 +35,18 @@ def count_labels(
 
     With a state, its counts (*B, n, n), its batch is kept, and all other axes are samples.
     """
-    values = {"y_true": y_true, "y_pred": y_pred}
+    values = given = {"y_true": y_true, "y_pred": y_pred}
     if sample_weight is not None:
-        values["sample_weight"] = sample_weight
+        values = {**given, "sample_weight": sample_weight}
     if state is None:
         xp, (y_true, y_pred, *weights) = _backend.as_arrays(**values)
     else:
         xp, (y_true, y_pred, *weights, state) = _backend.as_arrays(**values, state=state)
     n = check_count(num_classes, "num_classes")
     check_ignore_index(ignore_index)
+    y_true = listed(given["y_true"], y_true, "y_true")
     check_labels(y_true, "y_true", xp)
+    y_pred = listed(given["y_pred"], y_pred, "y_pred", are_scores=threshold is not None)
     has_scores = _backend.is_float(y_pred, xp)
     if not has_scores:
         if not _backend.is_integer(y_pred, xp):
@@ -68,9 +70,9 @@ def count_labels(
             f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got the batch {batch_shape}"
         )
     return _count(
-        widen(y_true, xp),
-        widen(y_pred, xp),
-        check_weights(weights[0], xp, look=state is None) if weights else None,
+        y_true,
+        y_pred,
+        check_weights(weights[0], xp) if weights else None,
         n,
         batch_shape=batch_shape,
         ignore_index=label_to_ignore(ignore_index, y_true, xp),
@@ -92,11 +94,15 @@ def _count(
     has_scores: bool,
     xp: Namespace,
 ) -> Counted:
+    given = {"y_true": y_true, "y_pred": y_pred}
+    y_true, y_pred = widen(y_true, xp), widen(y_pred, xp)
     kept = None if ignore_index is None else y_true != ignore_index
+    if weight is not None and xp is np and not may_drop:
+        refuse_weights(weight, kept)
     border = 0 if xp is np and all_within(y_true, n) and all_within(y_pred, n) else 1
     if border and xp is np and not may_drop:
-        refuse_outside(y_true, n, kept, "y_true")
-        refuse_outside(y_pred, n, kept, "y_pred", are_scores=has_scores)
+        refuse_outside(y_true, n, kept, "y_true", given["y_true"])
+        refuse_outside(y_pred, n, kept, "y_pred", given["y_pred"], are_scores=has_scores)
     # Labels out of range are cut to a border around the cells: a label of -1 would wrap on JAX and raise on PyTorch.
     width = n + 2 * border
     bins = _backend.bordered(y_true, y_pred, n, xp) if border else y_true * n + y_pred
@@ -181,6 +187,10 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def _is_32_bit(value: int) -> bool:
+    return -(2**31) <= value < 2**31
+
+
 def check_count(value: Any, name: str) -> int:
     """A whole number of at least 1, or ValueError."""
     if not _is_whole(value) or value < 1:
@@ -190,7 +200,7 @@ def check_count(value: Any, name: str) -> int:
 
 def check_ignore_index(value: Any) -> None:
     """Raise unless it is a label or None."""
-    if value is not None and not (_is_whole(value) and -(2**31) <= value < 2**31):
+    if value is not None and not (_is_whole(value) and _is_32_bit(value)):
         raise ValueError(f"ignore_index: expected a 32-bit integer, the true label to leave out, got {value!r}")
 
 
@@ -214,6 +224,34 @@ def check_labels(labels: Array, name: str, xp: Namespace) -> None:
             f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; "
             "numpy.unique(labels, return_inverse=True) makes integers of any labels"
         )
+
+
+def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
+    """The labels of a list that NumPy takes for floating numbers though none of them is; else the array itself.
+
+    NumPy does so with an empty list, which has no dtype: it is one of no labels. And with integers that no one type
+    holds together, such as -1 and 2**63.
+    """
+    if are_scores or not isinstance(given, (list, tuple)) or array.dtype != np.float64:
+        return array
+    if _is_hollow(given):
+        return array.astype(np.int64)
+    first: Any = given
+    while isinstance(first, (list, tuple)) and len(first) > 0:
+        first = first[0]
+    if np.asarray(first).dtype.kind not in "biu":  # scores, most likely
+        return array
+    labels = np.asarray(given, dtype=object)
+    if not all(isinstance(label, (int, np.integer)) for label in labels.flat):
+        return array
+    if (outside := labels >= 2**63).any():
+        position = tuple(int(i) for i in np.argwhere(outside)[0])
+        raise ValueError(f"{name}: expected labels in [0, num_classes), got {labels[position]} at {position}")
+    return labels.astype(np.int64)
+
+
+def _is_hollow(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(_is_hollow, value))
 
 
 def broadcast(sample_ndim: int, xp: Namespace, **arrays: Array) -> list[Array]:
@@ -264,8 +302,13 @@ def widen(labels: Array, xp: Namespace) -> Array:
     return labels if labels.dtype == dtype else xp.astype(labels, dtype)
 
 
-def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, *, are_scores: bool = False) -> None:
-    """Raise for a label of NumPy's, where looking is free, that is not in [0, n) though its sample counts."""
+def refuse_outside(
+    labels: Array, n: int, kept: Array | None, name: str, given: Array, *, are_scores: bool = False
+) -> None:
+    """Raise for a label of NumPy's, where looking is free, that is not in [0, n) though its sample counts.
+
+    ``given`` are the same labels before they were widened, which has made other numbers of those beyond int64.
+    """
     if all_within(labels, n):
         return
     outside = (labels < 0) | (labels >= n)
@@ -276,9 +319,10 @@ def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, *, are_
     first = tuple(int(i) for i in np.argwhere(outside)[0])
     if are_scores:
         raise ValueError(f"{name}: expected scores, got NaN for the sample at {first}")
-    hint = "; ignore_index= leaves samples out" if name == "y_true" else ""
+    label = int(given[first])
+    hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
     raise ValueError(
-        f"{name}: expected labels in [0, {n}), got {labels[first]} at {first}"
+        f"{name}: expected labels in [0, {n}), got {label} at {first}"
         f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}"
     )
 
@@ -288,12 +332,18 @@ def all_within(labels: Array, n: int) -> bool:
     return not labels.size or bool(labels.view(np.uint64).max() < n)
 
 
-def check_weights(weights: Array, xp: Namespace, *, look: bool = True) -> Array:
-    """Weights as floating numbers; NumPy raises for a negative, NaN or infinite one, if it may look."""
+def check_weights(weights: Array, xp: Namespace) -> Array:
+    """Weights as floating numbers."""
     if not (_backend.is_integer(weights, xp) or _backend.is_float(weights, xp)):
         raise TypeError(f"sample_weight: expected real numbers, got dtype {weights.dtype}")
-    weights = _backend.to_float(weights, xp)
-    if xp is np and look and (wrong := ~(np.isfinite(weights) & (weights >= 0))).any():
+    return _backend.to_float(weights, xp)
+
+
+def refuse_weights(weights: Array, kept: Array | None) -> None:
+    """Raise for a negative, NaN or infinite weight of NumPy's, where looking is free, though its sample counts."""
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if kept is not None:
+        wrong &= kept
+    if wrong.any():
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(f"sample_weight: expected finite weights of at least 0, got {weights[first]} at {first}")
-    return weights

@@ -8,7 +8,7 @@ from typing import Any
 
 from matrics._backend import Array
 from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import get_metric, groups
+from matrics.metrics.catalogue import get_metric, groups, split_outside
 from matrics.metrics.metric import Metric
 
 
@@ -81,7 +81,7 @@ def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]
     chosen: dict[str, Metric] = {}
     known = groups()
     for item in metrics:
-        for name in _split(item) if isinstance(item, str) else [item]:
+        for name in _names(item) if isinstance(item, str) else [item]:
             members = known.get(name, [name]) if isinstance(name, str) else [name]
             chosen.update((str(member), get_metric(member)) for member in members)
     if not chosen:
@@ -89,13 +89,5 @@ def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]
     return chosen
 
 
-def _split(text: str) -> list[str]:
-    """The parts of a text between commas that are outside brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in split_outside(text) if part.strip()]

@@ -13,7 +13,7 @@ import array_api_compat.torch as xp
 import torch
 from torch import Tensor
 
-from matrics import _backend, labels
+from matrics import _backend, _inputs, labels
 from matrics.evaluation import check_options, evaluate
 from matrics.integrations.naming import check_names, scalars
 from matrics.metrics.metric import Metric
@@ -43,6 +43,8 @@ class GuardedCounts:
         """Count labels, or class scores, in place."""
         if not (isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
             raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_pred {type(y_pred).__name__}")
+        _inputs.check_tensor("y_true", y_true, torch)
+        _inputs.check_tensor("y_pred", y_pred, torch)
         _check_labels(y_true, "y_true")
         if y_pred.is_floating_point():
             y_pred = self._decide(y_pred, y_true.ndim, self.class_axis)

@@ -7,15 +7,18 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from matrics import _backend
 from matrics._backend import Array
+from matrics.metrics import weights
 from matrics.metrics.metric import Chance, Kind, Metric, Option, spell
 from matrics.metrics.pycm import PYCM
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
+
+BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 
 _METRICS: dict[str, Metric] = {}
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
@@ -46,8 +49,9 @@ def metric(
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
-    above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). The first paragraph of its
-    docstring is the one-line summary. CONTRIBUTING shows the whole of it.
+    above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
+    takes a matrix of weights as well. The first paragraph of its docstring is the one-line summary. CONTRIBUTING shows
+    the whole of it.
 
     Parameters
     ----------
@@ -107,10 +111,13 @@ def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     hints = get_type_hints(function, include_extras=True)
     options = []
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        hint = hints[parameter.name]
+        hint, matrix = hints[parameter.name], ""
+        if get_origin(hint) is Union:  # words, or a matrix of weights
+            hint, own = get_args(hint)
+            matrix = own.__metadata__[0]
         choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
-        bounds = hint.__metadata__ if get_origin(hint) is Annotated else ()
-        options.append(Option(parameter.name, parameter.default, choices, *bounds))
+        bounds = dict(zip(BOUNDS, hint.__metadata__, strict=False)) if get_origin(hint) is Annotated else {}
+        options.append(Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds))
     return tuple(options)
 
 
@@ -182,7 +189,7 @@ def _read_spec(spec: str) -> Metric:
         inside, closed, after = rest.partition(")")
         if not closed or after.strip():
             raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
-        for part in inside.split(","):
+        for part in split_outside(inside):
             option, equals, value = part.partition("=")
             if part.strip():
                 if not equals:
@@ -194,6 +201,18 @@ def _read_spec(spec: str) -> Metric:
         options["average"] = average.strip()
     found = _METRICS[canonical]
     return found.using(**options) if options else found
+
+
+def split_outside(text: str) -> list[str]:
+    """The parts of a text between commas that are outside brackets, round or square."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _of_pycm(name: str, average: str) -> Metric:
@@ -372,4 +391,5 @@ def _class_sizes(record: Metric) -> str:
 
 def _option(option: Option) -> str:
     others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
+    others += f", or {weights.in_words(symmetric=option.matrix == 'symmetric')}" if option.matrix else ""
     return f"{option.name}={spell(option.default)} ({others})"

@@ -8,24 +8,33 @@ from typing import Literal
 from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
+from matrics.metrics.weights import SymmetricWeights, WeightMatrix
 from matrics.table import Table
 
-Weights = Literal["none", "linear", "quadratic"]
+Weights = Literal["none", "linear", "quadratic"] | WeightMatrix
+Differences = Literal["none", "linear", "quadratic"] | SymmetricWeights
 Proportions = Literal["separate", "pooled", "true"]
 
 _EMPTY = "an empty matrix"
 
 
-def _distances(t: Table, weights: Weights) -> Array:
+def _distances(t: Table, weights: Weights | Differences) -> Array:
     """How far apart the classes of each cell are, as a share of the farthest; in the order of the cells."""
     xp = t.xp
+    if isinstance(weights, tuple):
+        if len(weights) != t.n:
+            given = f"({len(weights)}, {len(weights)})"
+            raise ValueError(f"weights: expected a matrix ({t.n}, {t.n}) for {t.n} classes, got {given}")
+        most = max([max(row) for row in weights]) or 1.0  # only their proportions matter; products stay in range
+        shares = [[weight / most for weight in row] for row in weights]
+        return t.beside_cells(_backend.constant(shares, t.cells, xp))
     index = xp.astype(_backend.class_index(t.n, t.cells, xp), t.cells.dtype)
     distance = xp.abs(index[:, None] - index[None, :]) / max(t.n - 1, 1)
     distance = distance if weights == "linear" else distance * distance
     return t.beside_cells(distance)
 
 
-def _disagreement(t: Table, weights: Weights, true: Array, pred: Array) -> tuple[Array, Array]:
+def _disagreement(t: Table, weights: Weights | Differences, true: Array, pred: Array) -> tuple[Array, Array]:
     """Observed disagreement, and what is expected of independent classes of these sizes; both times m²."""
     axes, distances = (t.true_axis, t.pred_axis), _distances(t, weights)
     observed = t.wide(t.cells) * t.wide(t.cellwise(t.total)) * distances
@@ -52,13 +61,23 @@ def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
     """Agreement beyond what the class sizes make happen by chance.
 
     The form on the right has no difference of nearly equal numbers, and so keeps its digits at any count. ``weights``
-    is for classes in an order: errors count by how many classes they are off, or by the square of that.
+    is for classes in an order: errors count by how many classes they are off, or by the square of that. A matrix of
+    weights w says of each error what it counts, and κ is 1 - Σ w p / Σ w pₑ: p are the shares of the cells, pₑ those
+    that chance would make. Weights are of disagreement, as in Cohen 1968 and PyCM: 0 is full agreement, and only their
+    proportions matter. Those of agreement, as in SAS, become such by 1 - w. With a matrix of weights κ may be below -1;
+    it is undefined where no item could be in a cell of positive weight; and a transposed matrix has the same value if
+    the weights are symmetric.
 
     Examples
     --------
     >>> import matrics
     >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
     0.4000
+    >>> grave = matrics.cohen_kappa.using(weights=[[0, 1, 3], [1, 0, 3], [6, 6, 0]])  # to miss the last class is worst
+    >>> print(f"{grave([[20, 5, 1], [10, 15, 0], [1, 2, 9]]):.4f}")
+    0.6611
+    >>> print(grave)
+    cohen_kappa(weights=[[0,1,3],[1,0,3],[6,6,0]])
     """
     if weights == "none":
         return t.divide(t.covariance, t.disagreement_by_chance)
@@ -171,11 +190,12 @@ def gwet_ac1(t: Table) -> Array:
     symmetric=True,
     scale_free=False,
 )
-def krippendorff_alpha(t: Table, *, weights: Weights = "none") -> Array:
+def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
     """Scott's π with a correction for few items: Krippendorff's α of two observers and nominal classes.
 
-    ``weights`` is for classes in an order, as in :func:`cohen_kappa`; with squares it is the α of interval data. The
-    correction supposes counts: shares of a total of 1 make no sense.
+    ``weights`` is for classes in an order, as in :func:`cohen_kappa`; with squares it is the α of interval data. A
+    matrix of weights is Krippendorff's difference function, δ² of each pair of classes, and so symmetric, with 0 on the
+    diagonal. The correction supposes counts: shares of a total of 1 make no sense.
 
     Examples
     --------

@@ -16,6 +16,9 @@ average : {"macro", "micro", "weighted", "binary"} or None, default "macro"
 pos_label : {1, 0}
     The class that counts as positive under ``average="binary"``."""
 
+_MATRIX = """ None is "none". A matrix says how much it counts that an item
+    of one class (row) is called another (column): 0 on the diagonal, as full agreement, and larger for worse errors."""
+
 _DOCSTRING = """{summary}
 
 Parameters
@@ -77,5 +80,6 @@ def compose(metric: Metric) -> str:
 def _option(option: Option) -> str:
     if option.choices:
         choices = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
-        return f"\n{option.name} : {{{choices}}}\n    The first is the default."
+        matrix = " or array_like, shape (n, n)" if option.matrix else ""
+        return f"\n{option.name} : {{{choices}}}{matrix}\n    The first is the default." + (_MATRIX if matrix else "")
     return f"\n{option.name} : float, default {option.default:.5g}\n    {option.bounds.capitalize()}."

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from matrics._backend import Array
 from matrics.evaluation import Invalid, TableFunction, evaluate
-from matrics.metrics import averages
+from matrics.metrics import averages, weights
 from matrics.metrics.docstring import compose
 from matrics.table import Table
 
@@ -30,15 +30,21 @@ class Option:
     above: float = 0
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself will do
+    matrix: str = ""  # whether a matrix of weights will do as well: "any", or "symmetric"
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
         if self.choices:
             if isinstance(value, str) and value not in self.choices:
                 value = {"true": True, "false": False}.get(value.casefold(), value)
+            if "none" in self.choices and (value is None or (isinstance(value, str) and value == "None")):
+                value = "none"
             if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
                 return value
+            if self.matrix and (not isinstance(value, str) or value.startswith("[")):
+                return weights.read(value, self.name, metric, symmetric=self.matrix == "symmetric")
             expected = " or ".join(repr(choice) for choice in self.choices)
+            expected += f" or {weights.in_words(symmetric=self.matrix == 'symmetric')}" if self.matrix else ""
         else:
             try:
                 number = math.e if value == "e" and self.default == math.e else float(value)
@@ -199,6 +205,8 @@ def spell(value: Any) -> str:
     """The text of an option's value in a spec."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return weights.spell(value)
     if value == math.e:
         return "e"
     return f"{value:.17g}" if isinstance(value, float) else str(value)

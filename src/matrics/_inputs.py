@@ -1,0 +1,116 @@
+"""What users hand in: what NumPy makes of it, or why it is no array, in one sentence that says what to pass instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+# What each argument is to hold, under the name that messages use.
+EXPECTED = {
+    "cm": "an array of counts (n, n) or (*B, n, n)",
+    "y_true": "an array of labels",
+    "y_pred": "an array of labels or class scores",
+    "probs": "an array of probabilities",
+    "sample_weight": "an array of weights",
+}
+
+
+def no_array(name: str, what: str) -> TypeError:
+    """The error for an argument that is no array of numbers; ``what`` says what it is, and what to pass instead."""
+    return TypeError(f"{name}: expected {EXPECTED.get(name, 'an array of numbers')}, got {what}")
+
+
+def check_tensor(name: str, tensor: Any, torch: Any) -> None:
+    """Raise for a PyTorch tensor whose elements are not all there, side by side."""
+    if tensor.is_nested:
+        raise no_array(
+            name,
+            "a nested tensor, whose parts have shapes of their own: pass its parts one by one (.unbind()), or padded "
+            "to one shape (torch.nested.to_padded_tensor)",
+        )
+    if tensor.layout is not torch.strided:
+        kind = "a sparse tensor" if "sparse" in str(tensor.layout) else "a tensor"
+        raise no_array(name, f"{kind} of layout {tensor.layout}: make it dense first (.to_dense())")
+    if isinstance(tensor, torch.masked.MaskedTensor):
+        raise no_array(name, "a masked tensor, whose masked elements have no value: fill them first (.to_tensor(0))")
+
+
+def check_kind(name: str, value: Any) -> None:
+    """Raise for what may pass for an array, and is none: sparse ones, some with the standard's functions, and bytes."""
+    if _is_sparse(value) or isinstance(value, (bytes, bytearray)):
+        raise no_array(name, _describe(value))
+
+
+def as_numpy(name: str, value: Any) -> Array:
+    """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
+    # Elements are looked at only where they are arrays: a list of numbers may be long.
+    nested = isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], np.ndarray)
+    if any(isinstance(part, np.ma.MaskedArray) for part in (value if nested else [value])):
+        raise TypeError(
+            f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))"
+        )
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # a ragged list
+        raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
+    except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, traced, differentiated or far away
+        raise no_array(name, _describe(value)) from error
+    if array.dtype.kind in "OSU":
+        what = _odd_element(value, array)
+        if what is not None:
+            raise no_array(name, what)
+    return array
+
+
+def library(value: Any) -> str:
+    """Whose array a value is: the name of the library, or of Python's type."""
+    name = type(value).__module__.partition(".")[0]
+    return type(value).__name__ if name == "builtins" else name
+
+
+def _describe(value: Any) -> str:
+    """What it is that NumPy makes no array of numbers of, and what to pass instead."""
+    kind = type(value)
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 40 else value[:37] + '...'!r}"
+    if isinstance(value, (bytes, bytearray)):
+        return f"{kind.__name__}: make an array of numbers of it first (numpy.frombuffer)"
+    if _is_sparse(value):
+        way = ".toarray()" if hasattr(value, "toarray") else ".todense()"
+        return f"a sparse {kind.__name__}: make it dense first ({way})"
+    if isinstance(value, Mapping):
+        return f"a {kind.__name__}: make an array of its values first, in the order of the classes or samples"
+    if isinstance(value, AbstractSet):
+        return f"a {kind.__name__}, which has no order: make a list or an array of it first"
+    if isinstance(value, (list, tuple)):
+        return f"a {kind.__name__} that NumPy makes no array of: make one array of its elements first (stack them)"
+    if isinstance(value, Iterable) and not isinstance(value, type):
+        return f"a {kind.__name__}: make a list or an array of it first"
+    return f"an object of type {kind.__module__}.{kind.__qualname__}"
+
+
+def _is_sparse(value: Any) -> bool:
+    # SciPy's, CuPy's, JAX's and pydata's all say how to make them dense; no dense array does.
+    return hasattr(value, "todense")
+
+
+def _odd_element(value: Any, array: Array) -> str | None:
+    """What is no number in a value of which NumPy has made text or objects; None where the dtype says enough."""
+    if not array.ndim:
+        return _describe(value)
+    for position, element in enumerate(array.flat if array.dtype.hasobject else ()):
+        if isinstance(element, str):
+            return None
+        where = ", ".join(str(int(i)) for i in np.unravel_index(position, array.shape))
+        if not isinstance(element, (int, float, complex, np.generic)):
+            return f"a {type(value).__name__} whose element [{where}] is {_describe(element)}"
+        if isinstance(element, int) and not -(2**63) <= element < 2**64:
+            return f"a {type(value).__name__} whose element [{where}] is {element}, which no integer of 64 bits holds"
+    return None
