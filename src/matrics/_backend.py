@@ -207,6 +207,13 @@ def widest_int(like: Array, xp: Namespace) -> Any | None:
     return xp.__array_namespace_info__().dtypes(kind="signed integer", **device_option(like, xp)).get("int64")
 
 
+def wider_float(x: Array, xp: Namespace) -> Any | None:
+    """A dtype whose exponents are far wider than those of ``x``, where arithmetic may mix the two: PyTorch's float64."""
+    if is_torch(xp) and x.dtype == xp.float32 and x.device.type != "mps":
+        return xp.float64
+    return None
+
+
 def is_integer(x: Array, xp: Namespace) -> bool:
     """Integers and booleans: counts, or labels."""
     return x.dtype == xp.bool or _isdtype(x, "integral", xp)

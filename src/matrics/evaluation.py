@@ -78,7 +78,9 @@ def evaluate(
     most = MOST_TURNED[xp.finfo(cells.dtype).bits]
     turned = cells.ndim > 2 and 1 < cells.shape[-1] <= most and _backend.is_vectorized(cells, xp)
     cells = _backend.class_first(cells, xp) if turned else cells
-    table = Table(cells, xp, class_first=turned, zero_division=zero_division)
+    # Products of five integers of 64 bits are far within float64.
+    counts = _backend.is_integer(cm, xp) and cells.dtype == xp.float64
+    table = Table(cells, xp, class_first=turned, zero_division=zero_division, is_moderate=counts)
     if invalid == "raise":
         raise_if_invalid(cm, xp)
     with _backend.quiet(xp):
@@ -89,6 +91,7 @@ def _finish(values: Array, table: Table) -> Array:
     """NaN for the invalid matrices, and the class axis last."""
     xp = table.xp
     classwise = values.ndim > table.total.ndim
+    values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
     values = xp.where(table.valid[None, ...] if classwise else table.valid, values, math.nan)
     return xp.permute_dims(values, (*range(1, values.ndim), 0)) if classwise else values
 

@@ -167,11 +167,14 @@ class Margins(Safe):
     def wide(self, x: Array) -> Array:
         """A count as a factor of products that do not leave the range of floats, whatever the counts: see ``Wide``.
 
-        On the host float32 becomes float64, which also keeps the digits of products of integer-valued counts.
+        On the host and on PyTorch float32 becomes float64, which holds products of five, and their digits.
         """
         if self.is_host and (x.dtype != np.float64 or self.is_moderate):
             return x.astype(np.float64, copy=False)
-        return Wide.of(x, self.xp)
+        if self.is_moderate:
+            return x
+        wider = _backend.wider_float(x, self.xp)
+        return Wide.of(x, self.xp) if wider is None else self.xp.astype(x, wider)
 
     def unit(self, x: Array) -> Array:
         """A power of two that brings ``x``, which is not negative, near 1."""

@@ -170,16 +170,17 @@ class Table(Margins):
         Beside a dominant class a rate and a share are equal but for rounding, and what would be left of their
         difference hides all other classes: the counts around each cell have no such part in common.
         """
-        total, others = self.cellwise(self.total), () if self.exact_products else self.around
+        total = self.cellwise(self.total)
         if not self.is_host:
+            others = self.around
             part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
             return rates * self.ratio(others[2], total) - part
         cells, whole = self.wide(self.cells), self.wide(total)
         if self.exact_products:
             beyond = cells * whole - self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
         else:
-            row, column, elsewhere = map(self.wide, others)
-            beyond = cells * elsewhere - row * column
+            around = [self.wide(x) for x in self.around]
+            beyond = cells * around[2] - around[0] * around[1]
         return self.ratio(beyond, self.wide(sums) * whole)
 
     @margin

@@ -13,7 +13,7 @@ from typing import Any
 from matrics import _backend
 from matrics._backend import Array, Namespace
 
-Operand = Any  # a Wide, or a Python number
+Operand = Any  # a Wide, or a Python number: PyTorch's compiler refuses an array
 
 
 class Wide:

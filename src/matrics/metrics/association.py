@@ -270,11 +270,11 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     of_true, of_pred, of_others, of_unpredicted = t.sizes
 
     def true() -> tuple[Array, Array]:
-        gain = t.wide(t.columnwise(t.pred)) * t.beyond_true_share**2
+        gain = t.wide(t.columnwise(t.pred)) * t.wide(t.beyond_true_share**2)
         return t.sum(gain, axis=axes) * total, t.sum(of_true * of_others, axis=0)
 
     def pred() -> tuple[Array, Array]:
-        gain = t.wide(t.rowwise(t.true)) * t.beyond_pred_share**2
+        gain = t.wide(t.rowwise(t.true)) * t.wide(t.beyond_pred_share**2)
         return t.sum(gain, axis=axes) * total, t.sum(of_pred * of_unpredicted, axis=0)
 
     return _reduction(t, direction, true, pred)

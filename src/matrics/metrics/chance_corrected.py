@@ -36,7 +36,7 @@ def _distances(t: Table, weights: Weights | Differences) -> Array:
 
 def _disagreement(t: Table, weights: Weights | Differences, true: Array, pred: Array) -> tuple[Array, Array]:
     """Observed disagreement, and what is expected of independent classes of these sizes; both times m²."""
-    axes, distances = (t.true_axis, t.pred_axis), _distances(t, weights)
+    axes, distances = (t.true_axis, t.pred_axis), t.wide(_distances(t, weights))
     observed = t.wide(t.cells) * t.wide(t.cellwise(t.total)) * distances
     expected = t.wide(t.rowwise(true)) * t.wide(t.columnwise(pred)) * distances
     return t.sum(observed, axis=axes), t.sum(expected, axis=axes)
@@ -210,7 +210,7 @@ def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
     else:
         size = (t.true + t.pred) / 2
         observed, most = _disagreement(t, weights, size, size)
-        gain = most - observed * (1 - 0.5 / t.xp.where(enough, t.total, 1))
+        gain = most - observed * t.wide(1 - 0.5 / t.xp.where(enough, t.total, 1))
     return t.define(t.ratio(gain, most), ~t.is_zero(most) & enough)
 
 
