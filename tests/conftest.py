@@ -19,6 +19,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
@@ -121,6 +122,23 @@ def _let_go() -> Iterator[None]:
     gc.collect()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """How many numbers were compared on each road, and how many were wrong."""
+    if not config.option.exhaustive:
+        return
+    tally = {road: [0, 0] for road in roads.LIBRARY}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") != "call":
+                continue
+            for road, compared, missed in (value for name, value in report.user_properties if name == "numbers"):
+                tally[road][0] += compared
+                tally[road][1] += missed
+    terminalreporter.write_sep("-", "numbers compared with references, and misses")
+    for road, (compared, missed) in tally.items():
+        terminalreporter.write_line(f"{road:16}{compared:12}{missed:8}")
+
+
 def pytest_report_header() -> str:
     return f"matrics backends: {', '.join(BACKENDS)}"
 
@@ -170,6 +188,12 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     with _make(request.param) as made:
         yield made
+
+
+@pytest.fixture(params=[name for name in roads.installed(BACKENDS) if name in roads.EAGER])
+def eager(request: pytest.FixtureRequest) -> roads.Road:
+    """A road on which nothing is compiled; those that are compiled are taken by test_roads.py, which shares graphs."""
+    return roads.make(request.param)
 
 
 @pytest.fixture
