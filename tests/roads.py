@@ -333,30 +333,33 @@ class Asked:
     def __init__(self) -> None:
         self.questions: dict[tuple[Any, ...], Any] = {}
         self.answered = False
+        self.dtype: type | None = None  # of the answers
 
     def __call__(self, matrix: Any, steps: Iterable[Any], name: str) -> Any:
-        """What is called so, of what the steps make of a matrix; NaN as long as nobody has answered."""
+        """What is called so, of what the steps make of a matrix: NaN before the answers, KeyError without one."""
         matrix = np.asarray(matrix, dtype=float)
         question = (matrix.tobytes(), len(matrix), tuple(steps), name)
         return self.questions[question] if self.answered else self.questions.setdefault(question, np.nan)
 
     def answer(self, graph_of: Callable[[int], Graph | None]) -> None:
-        """Answer on the graph of each size of what is to be scored in the end; None leaves these at NaN."""
+        """Answer on the graph of each size of what is to be scored in the end; None leaves these open."""
         start = {question: np.frombuffer(question[0]).reshape(question[1], -1) for question in self.questions}
         graphs: dict[int, list[Any]] = {}
+        answers: dict[tuple[Any, ...], Any] = {}
         for question in start:
             graphs.setdefault(_classes(question), []).append(question)
         for n, questions in graphs.items():
             graph = graph_of(n)
             if graph is None:
                 continue
+            self.dtype = graph.dtype
             matrices = {question: start[question] for question in questions}
             for depth in range(max(len(question[2]) for question in questions)):
                 self._step(graph, matrices, depth)
             scores = graph.scores(np.stack(list(matrices.values())))
             for place, question in enumerate(matrices):
-                self.questions[question] = scores[question[3]][place]
-        self.answered = True
+                answers[question] = scores[question[3]][place]
+        self.questions, self.answered = answers, True
 
     def _step(self, graph: Graph, matrices: dict[Any, np.ndarray], depth: int) -> None:
         by_size: dict[int, list[Any]] = {}
