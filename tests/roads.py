@@ -208,12 +208,13 @@ class Graph:
         fill = self.dtype(self.zero_division)
         return {name: np.where(values == fill, np.nan, values) for name, values in found.items()}
 
-    def filled(self, stack: Any) -> dict[str, np.ndarray]:
-        """All specs with undefined values as the library returns them, the spectrum, and of two classes both labels."""
+    def filled(self, stack: Any, *, mixed: bool = False) -> dict[str, np.ndarray]:
+        """As the library returns it; ``mixed`` leaves whole counts and others in one stack."""
         stack = np.asarray(stack, dtype=self.dtype)
         assert stack.shape[1:] == (self.n, self.n)
         assert len(stack)
         whole = (np.equal(np.floor(stack), stack) & (stack >= 0) & (stack < 1e5)).all((1, 2))
+        whole |= mixed
         asked = questions(self.n, self.specs, self.zero_division)
         found: dict[str, np.ndarray] = {}
         for places in (np.flatnonzero(whole), np.flatnonzero(~whole)):
