@@ -258,7 +258,7 @@ def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[
 
     def asked(cm: Any) -> dict[str, Any]:
         found = matrics.score(cm, specs, **options)
-        for matrix in ("B", "A"):
+        for matrix in ("B", "A") if n > 1 else ():  # of a single class test_roads.py asks by itself
             found[f"eigenvalues of {matrix}"] = matrics.eigenvalues(cm, matrix, invalid="nan")
         bounds = matrics.gershgorin_bounds(cm, invalid="nan")
         found |= {"lower": bounds.lower, "upper": bounds.upper, "valid_lower": bounds.valid_lower}

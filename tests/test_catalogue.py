@@ -148,43 +148,6 @@ def test_empty_batch(backend: Any, shape: tuple[int, ...]) -> None:
     assert made == {spec: shape_of(spec, shape[:-2], shape[-1]) for spec in SPECS}
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 20])
-def test_stack_is_its_matrices(backend: Any, n: int) -> None:
-    """The same numbers for a stack as for its matrices one at a time, whatever n and the batch."""
-    stack = RANDOM.integers(0, 30, (5, n, n))
-    stack[1] = 0
-    allowed = {"rtol": 1e-12, "atol": 1e-14} if backend.float64 else {"rtol": 1e-5, "atol": 1e-6}
-    together = backend.score(backend.asarray(stack), FORMULAS)
-    for i, cm in enumerate(stack):
-        alone = backend.score(backend.asarray(cm), FORMULAS)
-        for spec in FORMULAS:
-            one, many = backend.numpy(alone[spec]), backend.numpy(together[spec])[i]
-            np.testing.assert_allclose(many, one, **allowed, err_msg=spec)
-
-
-def test_bad_matrix_spoils_no_other(backend: Any) -> None:
-    """Four kinds of bad cells, and between them the values that the others have without them."""
-    clean = np.asarray(STACK.reshape(6, 4, 4), dtype=np.float64)[[0, 5, 1, 5, 2, 5, 3, 5, 4]]
-    stack = clean.copy()
-    stack[1::2, 1, 2] = [np.nan, np.inf, -np.inf, -1.0]
-    scores = backend.score(backend.asarray(stack), FORMULAS, invalid="nan", zero_division=0)
-    expected = backend.score(backend.asarray(clean), FORMULAS, invalid="nan", zero_division=0)
-    for spec in FORMULAS:
-        values = backend.numpy(scores[spec])
-        assert np.isnan(values[1::2]).all(), spec
-        np.testing.assert_allclose(values[::2], backend.numpy(expected[spec])[::2], rtol=1e-6, err_msg=spec)
-
-
-def test_zero_division_is_the_value_of_an_undefined_measure(backend: Any) -> None:
-    """Not of its parts: an undefined AUC is 0.25 then, not the mean of 0.25 and a rate."""
-    plain = matrics.score(backend.asarray(STACK), SPECS)
-    filled = matrics.score(backend.asarray(STACK), SPECS, zero_division=0.25)
-    for spec in SPECS:
-        values, gaps = backend.numpy(filled[spec]), np.isnan(backend.numpy(plain[spec]))
-        assert not np.isnan(values).any(), spec
-        assert (values[gaps] == 0.25).all(), spec
-
-
 # On the host ----------------------------------------------------------------------------------------------------------
 
 
@@ -223,18 +186,6 @@ def test_on_host_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPa
 # Under transformations ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_torch_compile(torch: Any, monkeypatch: pytest.MonkeyPatch, family: str) -> None:
-    """Every measure of a family, with all its options, in one graph without a break, none of them asked for before."""
-    specs = [spec for spec in FORMULAS if matrics.get_metric(spec).family == family]
-    monkeypatch.setattr("matrics.metrics.catalogue._SPECS", {})
-    torch._dynamo.reset()
-    compiled = torch.compile(lambda cm: matrics.score(cm, specs), fullgraph=True, backend="aot_eager")
-    cm = torch.from_numpy(STACK)
-    for spec, values in compiled(cm).items():
-        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if matrics.get_metric(name).options or name in matrics.list_metrics("core")]
 )
@@ -251,22 +202,6 @@ def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
         np.testing.assert_allclose(
             compiled(torch.from_numpy(STACK), **options).numpy(), metric(STACK, **options), rtol=1e-9, atol=1e-12
         )
-
-
-# Inductor warns of what PyTorch itself still calls.
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
-@pytest.mark.parametrize("group", ["core", "all"])
-def test_torch_inductor(torch: Any, group: str) -> None:
-    torch._dynamo.reset()
-    compiled = torch.compile(lambda cm: matrics.score(cm, group), fullgraph=True)
-    for spec, values in compiled(torch.from_numpy(STACK)).items():
-        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
-
-
-def test_torch_vmap(torch: Any) -> None:
-    mapped = torch.func.vmap(torch.func.vmap(lambda cm: matrics.score(cm, SPECS)))(torch.from_numpy(STACK))
-    for spec, values in mapped.items():
-        np.testing.assert_allclose(values.numpy(), matrics.score(STACK, spec)[spec], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("where", ["fake", "meta"])
@@ -292,18 +227,6 @@ def test_autocast_changes_nothing(torch: Any, dtype: str) -> None:
     for spec in SPECS:
         assert cast[spec].dtype == plain[spec].dtype
         assert torch.equal(torch.nan_to_num(cast[spec], 7), torch.nan_to_num(plain[spec], 7)), spec
-
-
-def test_jax_jit_and_vmap(jax_backend: Any) -> None:
-    import jax
-
-    cm = jax_backend.asarray(STACK)
-    for function in (
-        jax.jit(lambda cm: matrics.score(cm, SPECS)),
-        jax.vmap(jax.vmap(lambda cm: matrics.score(cm, SPECS))),
-    ):
-        for spec, values in function(cm).items():
-            np.testing.assert_allclose(values, matrics.score(STACK, spec)[spec], **jax_backend.tolerance, err_msg=spec)
 
 
 def test_metric_is_a_static_argument(jax_backend: Any) -> None:

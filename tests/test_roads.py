@@ -22,6 +22,7 @@ import test_tables
 import test_vectors
 from conftest import BACKENDS
 from roads import FILL, Comparison, Graph
+from test_catalogue import SPECS
 from test_compiled import hard
 
 import matrics
@@ -62,7 +63,11 @@ def graph(request: pytest.FixtureRequest) -> Iterator[Graph]:
     more = request.config.option.exhaustive and (case.road, case.n) in WITH_MORE_FORMULAS
     specs = roads.formulas() if more or (case.road, case.n) in WITH_FORMULAS else roads.referenced()
     road = roads.make(case.road)
-    yield Graph(road, case.n, case.dtype, specs, FILL if case.n == 2 else math.nan)
+    roads.of_first()
+    with pytest.MonkeyPatch.context() as patch:
+        if case.road == "torch-compile":  # which is to read specs that nobody has asked for before
+            patch.setattr("matrics.metrics.catalogue._SPECS", {})
+        yield Graph(road, case.n, case.dtype, specs, FILL if case.n == 2 else math.nan)
     road.let_go()
 
 
@@ -152,6 +157,11 @@ def test_the_host_agrees_on_hard_matrices(graph: Graph, record_property: Any) ->
 
 
 def test_zero_division_is_the_value_of_an_undefined_measure(graph: Graph) -> None:
+    """Of two classes; with more, that it is NaN as it comes."""
+    check_zero_division(graph)
+
+
+def check_zero_division(graph: Graph) -> None:
     """Not of its parts: an undefined AUC is worth the number then, not the mean of it and a rate."""
     stack = stack_of(graph.n, 30)
     filled = graph.filled(stack)
@@ -170,25 +180,34 @@ def test_zero_division_is_the_value_of_an_undefined_measure(graph: Graph) -> Non
 
 
 def test_bad_matrix_spoils_no_other(graph: Graph, record_property: Any) -> None:
+    comparison = Comparison(graph.road.name)
+    hold_isolation(graph, comparison)
+    comparison.settle(12 * len(graph.specs), record_property)
+
+
+def hold_isolation(graph: Graph, comparison: Comparison) -> None:
     """Four kinds of bad cells, and between them the values that the others have without them."""
     clean = stack_of(graph.n, 24)[:16]  # whole
     clean = np.concatenate([clean, clean])
     stack = clean.copy()
-    stack[1::2, 0, 1] = np.resize([np.nan, np.inf, -np.inf, -1.0], 16)
+    stack[1::2, 0, -1] = np.resize([np.nan, np.inf, -np.inf, -1.0], 16)
     expected, scores = (graph.filled(x, mixed=True) for x in (clean, stack))
-    comparison = Comparison(graph.road.name)
     digits = {"rtol": 1e-9, "atol": 1e-12} if graph.dtype is np.float64 else {"rtol": 1e-4, "atol": 1e-5}
     for spec in graph.specs:
         assert np.isnan(scores[spec][1::2]).all(), spec
         comparison.hold(spec, "good matrices beside bad ones", scores[spec][::2], expected[spec][::2], **digits)
-    comparison.settle(12 * len(graph.specs), record_property)
 
 
 def test_stack_is_its_matrices(graph: Graph, record_property: Any) -> None:
+    comparison = Comparison(graph.road.name)
+    hold_company(graph, comparison)
+    comparison.settle(6 * len(graph.specs), record_property)
+
+
+def hold_company(graph: Graph, comparison: Comparison) -> None:
     """The same numbers in other company: of nothing but itself, and at another place."""
     stack = stack_of(graph.n, 30)
     together, turned = (graph.filled(x, mixed=True) for x in (stack, stack[::-1]))
-    comparison = Comparison(graph.road.name)
     digits = {"rtol": 1e-11, "atol": 1e-13} if graph.dtype is np.float64 else {"rtol": 1e-4, "atol": 1e-5}
     for place in (0, 1, 2, 7, 28, 29):
         alone = graph.filled(stack[place : place + 1])
@@ -196,7 +215,52 @@ def test_stack_is_its_matrices(graph: Graph, record_property: Any) -> None:
             of = f"{stack[place].tolist()} and others"
             comparison.hold(spec, of, together[spec][place], alone[spec][0], **digits)
             comparison.hold(spec, of, turned[spec][29 - place], alone[spec][0], **digits)
-    comparison.settle(6 * len(graph.specs), record_property)
+
+
+@pytest.mark.parametrize("zero_division", [math.nan, FILL], ids=["nan", "a number"])
+@pytest.mark.parametrize("n", [1, 2, 3, pytest.param(20, marks=pytest.mark.exhaustive)])
+def test_every_formula_without_a_compiler(
+    eager: roads.Road, n: int, zero_division: float, record_property: Any, pytestconfig: pytest.Config
+) -> None:
+    """On the other roads: of every formula what is tried above."""
+    if zero_division == FILL and n > 2 and not pytestconfig.option.exhaustive:
+        pytest.skip("exhaustive")
+    graph, comparison = Graph(eager, n, np.float64, roads.formulas(), zero_division), Comparison(eager.name)
+    check_zero_division(graph)
+    hold_host(graph, comparison, stack_of(n, 30))
+    if n > 1:
+        hold_host(graph, comparison, np.stack(list(hard(n).values())))
+    hold_isolation(graph, comparison)
+    hold_company(graph, comparison)
+    comparison.settle(60 * len(graph.specs), record_property)
+
+
+def test_spectrum_of_a_single_class(eager: roads.Road) -> None:
+    for matrix in ("B", "A"):
+        values = eager.apply(lambda cm: matrics.eigenvalues(cm, matrix), [[[5.0]], [[1.0]]])  # noqa: B023 (called here)
+        np.testing.assert_allclose(values, [[1.0], [1.0]], rtol=1e-12)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ("torch-compile", "jax-jit", "jax-x64-vmap")])
+def test_a_single_class(name: str, record_property: Any) -> None:
+    road, comparison = roads.make(name), Comparison(name)
+    graph = Graph(road, 1, road.dtypes()[-1], roads.formulas())
+    check_zero_division(graph)
+    hold_host(graph, comparison, stack_of(1, 30))
+    hold_isolation(graph, comparison)
+    road.let_go()
+    comparison.settle(30 * len(graph.specs), record_property)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ("torch-compile", "jax-x64-vmap")])
+def test_every_average(name: str, record_property: Any) -> None:
+    """Each measure by each of its averages, and one class against the rest."""
+    road, comparison = roads.make(name), Comparison(name)
+    hold_host(Graph(road, 4, np.float64, tuple(SPECS)), comparison, stack_of(4, 30))
+    road.let_go()
+    comparison.settle(30 * len(SPECS), record_property)
 
 
 # Of one road, without a graph for everything --------------------------------------------------------------------------
@@ -224,14 +288,23 @@ def test_other_shapes(road: roads.Road, batch: tuple[int, ...]) -> None:
         np.testing.assert_allclose(scores[spec], expected[spec], **road.tolerance, err_msg=spec)
 
 
-def test_vmap_of_vmap(road: roads.Road) -> None:
-    if not road.name.endswith("jit"):
-        pytest.skip("of JAX's, and PyTorch's is in test_catalogue.py")
-    import jax
+@pytest.mark.parametrize(
+    "name", [n for n in roads.installed(BACKENDS) if n in ("torch-vmap", "jax-jit", "jax-x64-jit")]
+)
+def test_vmap_of_vmap(name: str) -> None:
+    road, stack = roads.make(name), stack_of(3, 6).reshape(2, 3, 3, 3)
+    specs = FEW
+    if name == "torch-vmap":
+        from torch.func import vmap as mapped
 
-    stack = stack_of(3, 6).reshape(2, 3, 3, 3)
-    scores = road.apply(jax.vmap(jax.vmap(lambda cm: matrics.score(cm, FEW))), stack, road.dtypes()[-1])
-    for spec, expected in matrics.score(stack, FEW).items():
+        specs = SPECS
+        scores = road.apply(mapped(lambda cm: matrics.score(cm, specs)), stack)
+    else:
+        from jax import vmap as mapped
+
+        scores = road.apply(mapped(mapped(lambda cm: matrics.score(cm, specs))), stack, road.dtypes()[-1])
+    road.let_go()
+    for spec, expected in matrics.score(stack, specs).items():
         np.testing.assert_allclose(scores[spec], expected, **road.tolerance, err_msg=spec)
 
 
@@ -245,16 +318,20 @@ def test_whole_numbers(road: roads.Road, dtype: type) -> None:
 
 
 @OF_PYTORCH
-@pytest.mark.parametrize(("n", "dtype"), [(2, np.float32), (3, np.float64)], ids=["2-float32", "3-float64"])
-@pytest.mark.parametrize("group", ["core", pytest.param("all", marks=pytest.mark.exhaustive)])
-def test_torch_inductor(torch: Any, group: str, n: int, dtype: type, record_property: Any) -> None:
+@pytest.mark.parametrize(
+    ("group", "n", "dtype", "least"),
+    [
+        pytest.param("core", 3, np.float64, 500, id="core-3-float64"),
+        pytest.param("core", 2, np.float32, 400, id="core-2-float32", marks=pytest.mark.exhaustive),
+        pytest.param("all", 3, np.float64, 4000, id="all-3-float64", marks=pytest.mark.exhaustive),
+    ],
+)
+@pytest.mark.usefixtures("torch")
+def test_torch_inductor(group: str, n: int, dtype: type, least: int, record_property: Any) -> None:
     """Machine code of PyTorch's own compiler."""
-    del torch  # which is there
     road, comparison = roads.make("torch-inductor"), Comparison("torch-inductor")
-    members = set(matrics.list_metrics(group))
-    specs = [s for s in roads.referenced() if matrics.get_metric(s).name in members]
-    if group == "all":
-        specs = [*specs, "all"]
+    members = matrics.list_metrics(group)
+    specs = [*members, *(f"{name}:class" for name in members if matrics.get_metric(name).kind == "per_class")]
     vectors = [v for v in test_vectors.VECTORS if v["n"] == n and v["kind"] not in test_vectors.HARD]
     stack = np.asarray([v["matrix"] for v in vectors])
     scores, host = road.score(stack, specs, dtype), matrics.score(stack.astype(dtype).astype(float), specs)
@@ -268,7 +345,7 @@ def test_torch_inductor(torch: Any, group: str, n: int, dtype: type, record_prop
     for spec, values in scores.items():
         comparison.hold(spec, "NumPy's", values, host[spec], **tolerance)
     road.let_go()
-    comparison.settle(1000 if group == "core" else 4000, record_property)
+    comparison.settle(least, record_property)
 
 
 # That a road is what it says ------------------------------------------------------------------------------------------
