@@ -1,8 +1,19 @@
-"""For all of pytest's roads into the project: the tests, the docstrings, this README and the docs."""
+"""For all of pytest's roads into the project: the tests, the docstrings, the README and the pages."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+# Two processes share the work; each of their libraries would start a thread for every core beside it. These are read
+# when a library is loaded, and none is yet.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"):  # the last is XLA's
+    os.environ.setdefault(variable, "1")
+
+import pytest  # noqa: E402
 
 # Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
@@ -15,3 +26,81 @@ NEEDS = {
     "tests/ranks.py": ["torch"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
+
+PROCESSES = 2
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Without it, what is marked exhaustive is left out."""
+    parser.addoption("--exhaustive", action="store_true", help="run the tests marked exhaustive, too")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Folders are run by two processes, unless -n says otherwise; single files and tests by one, which starts sooner.
+
+    Not by addopts, as pytest without xdist (``-p no:xdist``) knows no ``-n``.
+    """
+    option = config.option
+    if "PYTEST_XDIST_WORKER" in os.environ:  # a process that is one of the two, and would start two more
+        return
+    if not config.pluginmanager.hasplugin("xdist") or option.numprocesses is not None or option.dist != "no":
+        return
+    folders = all(Path(path.partition("::")[0]).is_dir() or path.endswith("README.md") for path in config.args)
+    if folders and not option.usepdb and not option.collectonly:
+        option.numprocesses, option.dist = PROCESSES, "worksteal"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is exhaustive, unless it is asked for, here or by ``-m``."""
+    if config.option.exhaustive or "exhaustive" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+    items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    config.hook.pytest_deselected(items=left_out)
+
+
+# Memory ---------------------------------------------------------------------------------------------------------------
+
+
+class Memory(threading.Thread):
+    """Adds up, four times a second, what this process and all that it started hold: shared pages count in each."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        """Until it is done."""
+        import psutil
+
+        this = psutil.Process()
+        while not self.done.wait(0.25):
+            now = 0
+            for process in (this, *this.children(recursive=True)):
+                try:
+                    now += process.memory_info().rss
+                except psutil.Error:  # it has just ended
+                    continue
+            self.peak = max(self.peak, now)
+
+
+MEMORY = pytest.StashKey[Memory]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+    """Look from the first import on."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and importlib.util.find_spec("psutil"):
+        session.config.stash[MEMORY] = Memory()
+        session.config.stash[MEMORY].start()
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say it above pytest's own last lines."""
+    memory = config.stash.get(MEMORY, None)
+    if memory is not None:
+        memory.done.set()
+        memory.join()
+        terminalreporter.write_sep("-", f"peak memory of all processes together: {memory.peak / 2**30:.2f} GiB")

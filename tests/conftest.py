@@ -8,19 +8,28 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
-# The machine code of a test runs once: what LLVM does to make it fast takes most of the time on JAX.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
+# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what LLVM does to
+# make it fast takes half of the time. Digits are tried with what users get, which is the default.
+QUICK = {"xla_backend_optimization_level": "0", "xla_llvm_disable_expensive_passes": True}
+
+# Examples are the same in every run, whatever ran before.
+hypothesis.settings.register_profile("default", derandomize=True, deadline=None, max_examples=25)
+hypothesis.settings.register_profile("exhaustive", hypothesis.settings.get_profile("default"), max_examples=400)
 
 LIBRARIES = {
     "numpy": "numpy",
@@ -53,6 +62,22 @@ class Backend:
             return _jitted_score(specs, tuple(options.items()))(cm)
         return matrics.score(cm, specs, **options)
 
+    def jit(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+        """On JAX one quickly compiled program a shape: its single operations, compiled one by one, take longer."""
+        if not self.name.startswith("jax"):
+            return function
+        import jax
+
+        return jax.jit(function, compiler_options=QUICK, **options)
+
+    def shapes(self, function: Callable[[Any], dict[str, Any]], x: Any) -> dict[str, tuple[int, ...]]:
+        """Those of all results; JAX traces for them, and computes nothing."""
+        if self.name.startswith("jax"):
+            import jax
+
+            return {name: made.shape for name, made in jax.eval_shape(function, x).items()}
+        return {name: tuple(made.shape) for name, made in function(x).items()}
+
     @property
     def tolerance(self) -> dict[str, float]:
         """For results that should agree with float64 ones up to rounding."""
@@ -64,7 +89,7 @@ def _jitted_score(specs: tuple[str, ...], options: tuple[tuple[str, Any], ...]) 
     """One function for the same question, which JAX compiles once a shape."""
     import jax
 
-    return jax.jit(lambda cm: matrics.score(cm, specs, **dict(options)))
+    return jax.jit(lambda cm: matrics.score(cm, specs, **dict(options)), compiler_options=QUICK)
 
 
 def _wanted() -> list[str]:
@@ -79,6 +104,39 @@ def _wanted() -> list[str]:
 
 
 BACKENDS = _wanted()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.load_profile("exhaustive" if config.option.exhaustive else "default")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _let_go() -> Iterator[None]:
+    """No module leaves its graphs to the next: those of the whole catalogue take hundreds of megabytes."""
+    yield
+    _jitted_score.cache_clear()
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    if "torch._dynamo" in sys.modules:
+        sys.modules["torch._dynamo"].reset()
+    gc.collect()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """How many numbers were compared on each road, and how many were wrong."""
+    if not config.option.exhaustive:
+        return
+    tally = {road: [0, 0] for road in roads.LIBRARY}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") != "call":
+                continue
+            for road, compared, missed in (value for name, value in report.user_properties if name == "numbers"):
+                tally[road][0] += compared
+                tally[road][1] += missed
+    terminalreporter.write_sep("-", "numbers compared with references, and misses")
+    for road, (compared, missed) in tally.items():
+        terminalreporter.write_line(f"{road:16}{compared:12}{missed:8}")
 
 
 def pytest_report_header() -> str:
@@ -130,6 +188,12 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
 def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     with _make(request.param) as made:
         yield made
+
+
+@pytest.fixture(params=[name for name in roads.installed(BACKENDS) if name in roads.EAGER])
+def eager(request: pytest.FixtureRequest) -> roads.Road:
+    """A road on which nothing is compiled; those that are compiled are taken by test_roads.py, which shares graphs."""
+    return roads.make(request.param)
 
 
 @pytest.fixture

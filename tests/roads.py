@@ -8,8 +8,9 @@ compiler, does the arithmetic.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,8 @@ LIBRARY = {
     "jax-x64-jit": "jax",
     "jax-x64-vmap": "jax",
 }
+EAGER = ("numpy", "strict", "torch-grad", "torch-vmap")  # nothing is compiled
+TRACED = tuple(name for name in LIBRARY if name not in EAGER)
 
 
 @dataclass
@@ -47,9 +50,13 @@ class Road:
     def apply(self, function: Callable[[Any], Any], stack: Any, dtype: Any = None, *, key: Any = None) -> Any:
         """What the function makes of a stack ``(B, …)`` along this road; arrays come back as NumPy's.
 
-        Functions with one ``key`` are taken for the same, and compiled once a shape.
+        Functions with one ``key`` are taken for the same, and compiled once a shape. Off NumPy's road the host may not
+        be asked, or what is meant to prove a library would prove NumPy.
         """
-        stack = np.array(stack, dtype=dtype)
+        with contextlib.nullcontext() if self.name == "numpy" else without_host():
+            return self._apply(function, np.array(stack, dtype=dtype), key)
+
+    def _apply(self, function: Callable[[Any], Any], stack: np.ndarray, key: Any) -> Any:
         if self.name == "numpy":
             stack.flags.writeable = False  # nothing may write into what the user gave
             return _map(np.asarray, function(stack))
@@ -125,6 +132,21 @@ class Road:
         self.compiled.clear()
 
 
+@contextlib.contextmanager
+def without_host() -> Iterator[None]:
+    """Whatever is scored by NumPy's blocks raises."""
+    from matrics import host
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("scored by the host")
+
+    kept, host.evaluate = host.evaluate, refuse
+    try:
+        yield
+    finally:
+        host.evaluate = kept
+
+
 def _map(function: Callable[[Any], Any], result: Any) -> Any:
     if isinstance(result, dict):
         return {name: _map(function, value) for name, value in result.items()}
@@ -138,5 +160,246 @@ def make(name: str) -> Road:
     return Road(name, float64=not name.startswith("jax") or "x64" in name)
 
 
-def installed() -> list[str]:
-    return [name for name, library in LIBRARY.items() if importlib.util.find_spec(library) is not None]
+def installed(backends: Iterable[str] = ("numpy", "strict", "torch", "jax", "jax-x64")) -> list[str]:
+    """The roads of these backends, as MATRICS_BACKEND names them."""
+    backends = {"torch" if name.startswith("torch") else name for name in backends}
+    return [
+        name
+        for name, library in LIBRARY.items()
+        if importlib.util.find_spec(library) is not None and _backend_of(name) in backends
+    ]
+
+
+def _backend_of(name: str) -> str:
+    first = name.partition("-")[0]
+    return "jax-x64" if name.startswith("jax-x64") else first
+
+
+# Many questions at once -----------------------------------------------------------------------------------------------
+
+BATCH = 64  # matrices in a stack of a compiled graph, which is made for one shape
+# What an undefined measure may be worth, where it is to be told from all that is defined.
+FILL = 0.2512345
+
+
+@dataclass
+class Graph:
+    """A road for stacks of ``n`` classes in one dtype, and all that tests ask of them there.
+
+    To compile is what costs, so that it is done once, of one function. Whole counts and others come in stacks of their
+    own: XLA's code looks at the cells, and has a road for either.
+    """
+
+    road: Road
+    n: int
+    dtype: type
+    specs: tuple[str, ...]
+    zero_division: float = float("nan")
+
+    @property
+    def tolerance(self) -> dict[str, float]:
+        return {"rtol": 1e-9, "atol": 1e-12} if self.dtype is np.float64 else {"rtol": 3e-4, "atol": 3e-5}
+
+    def scores(self, stack: Any) -> dict[str, np.ndarray]:
+        """All specs; what is undefined is NaN, whatever ``zero_division`` made of it."""
+        found = self.filled(stack)
+        if np.isnan(self.zero_division):
+            return found
+        fill = self.dtype(self.zero_division)
+        return {name: np.where(values == fill, np.nan, values) for name, values in found.items()}
+
+    def filled(self, stack: Any, *, mixed: bool = False) -> dict[str, np.ndarray]:
+        """As the library returns it; ``mixed`` leaves whole counts and others in one stack."""
+        stack = np.asarray(stack, dtype=self.dtype)
+        assert stack.shape[1:] == (self.n, self.n)
+        assert len(stack)
+        whole = (np.equal(np.floor(stack), stack) & (stack >= 0) & (stack < 1e5)).all((1, 2))
+        whole |= mixed
+        asked = questions(self.n, self.specs, self.zero_division)
+        found: dict[str, np.ndarray] = {}
+        for places in (np.flatnonzero(whole), np.flatnonzero(~whole)):
+            if len(places):
+                for name, values in self._in_batches(asked, stack[places], "scores").items():
+                    assert values.dtype == self.dtype, name
+                    found.setdefault(name, np.empty((len(stack), *values.shape[1:]), self.dtype))[places] = values
+        return found
+
+    def transforms(self, stack: Any) -> dict[str, np.ndarray]:
+        """What the library makes other matrices of, which may have any number of classes."""
+        return self._in_batches(transforms, np.asarray(stack, dtype=self.dtype), "transforms")
+
+    def _in_batches(self, function: Callable[[Any], Any], stack: np.ndarray, key: str) -> dict[str, np.ndarray]:
+        if self.road.name in EAGER:
+            return self.road.apply(function, stack)
+        parts = []
+        for start in range(0, len(stack), BATCH):
+            part = stack[start : start + BATCH]
+            full = np.concatenate([part, np.repeat(part[:1], BATCH - len(part), axis=0)])
+            answer = self.road.apply(function, full, key=(key, self))
+            parts.append({name: values[: len(part)] for name, values in answer.items()})
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[[Any], dict[str, Any]]:
+    """All specs, the spectrum, and of two classes what the first is worth as the positive one."""
+    import matrics
+    from matrics.evaluation import evaluate
+
+    options: dict[str, Any] = {"invalid": "nan", "zero_division": zero_division}
+    firsts = of_first() if n == 2 else {}
+    if firsts:
+        specs = (*specs, *(f"{name}:binary" for name in firsts))
+
+    def asked(cm: Any) -> dict[str, Any]:
+        found = matrics.score(cm, specs, **options)
+        for matrix in ("B", "A") if n > 1 else ():  # of a single class test_roads.py asks by itself
+            found[f"eigenvalues of {matrix}"] = matrics.eigenvalues(cm, matrix, invalid="nan")
+        bounds = matrics.gershgorin_bounds(cm, invalid="nan")
+        found |= {"lower": bounds.lower, "upper": bounds.upper, "valid_lower": bounds.valid_lower}
+        if firsts:  # a call of each measure would compile a table of each
+            found |= zip(firsts.values(), evaluate(cm, [bound(name) for name in firsts], **options), strict=True)
+        return found
+
+    def bound(name: str) -> Callable[[Any], Any]:
+        return matrics.get_metric(name).bind(average="binary", pos_label=0)
+
+    return asked
+
+
+@functools.cache
+def of_first() -> dict[str, str]:
+    """What the class measures of two classes are called where the first is the positive one."""
+    import test_vectors
+
+    import matrics
+
+    names = [name for name in test_vectors.BINARY.values() if matrics.get_metric(name).kind == "per_class"]
+    return {name: f"{name} of 0" for name in names}
+
+
+def transforms(cm: Any) -> dict[str, Any]:
+    import matrics
+
+    return {
+        "transpose": matrics.transpose(cm),
+        "repair": matrics.repair(cm, where="zero_diagonal"),
+        "rebalance": matrics.rebalance(cm),
+        "one_vs_rest": matrics.one_vs_rest(cm),
+        "pair_counts": matrics.pair_counts(cm),
+    }
+
+
+class Comparison:
+    """Holds values beside references, counts them, and reports every miss at once."""
+
+    def __init__(self, road: str) -> None:
+        self.road, self.compared, self.misses = road, 0, []
+
+    def hold(self, what: str, of: Any, ours: Any, wanted: Any, *, rtol: float, atol: float) -> None:
+        """None and NaN among what is wanted are no references."""
+        ours, wanted = np.asarray(ours, dtype=float), np.asarray(wanted, dtype=float)
+        assert ours.shape == wanted.shape, (what, of)
+        known = ~np.isnan(wanted)
+        self.compared += int(np.sum(known))
+        close = np.isclose(ours, wanted, rtol=rtol, atol=atol) | ~known
+        if not close.all():
+            at = np.unravel_index(np.argmax(~close), close.shape)
+            place = list(map(int, at)) or ""
+            found = f"{ours[at]!r} for {wanted[at]!r}"
+            self.misses.append((int(np.sum(~close)), f"{what}{place} of {of}: {found}"))
+
+    def settle(self, least: int, record: Callable[[str, Any], None]) -> None:
+        """Fail for a miss, and if there was too little to miss; the table at the end of a run has both counts."""
+        missed = sum(count for count, _ in self.misses)
+        record("numbers", [self.road, self.compared, missed])
+        assert not self.misses, "\n".join(
+            [f"{missed} of {self.compared} on {self.road}:", *(m for _, m in self.misses)]
+        )
+        assert self.compared >= least, self.compared
+
+
+class Asked:
+    """Questions of single matrices, written one at a time and answered a stack at a time.
+
+    The tests of a paper say of each printed number from which matrix, by which steps, it is to come. They are run
+    twice: once to hear what they ask, and again with the answers.
+    """
+
+    def __init__(self) -> None:
+        self.questions: dict[tuple[Any, ...], Any] = {}
+        self.answered = False
+        self.dtype: type | None = None  # of the answers
+
+    def __call__(self, matrix: Any, steps: Iterable[Any], name: str) -> Any:
+        """What is called so, of what the steps make of a matrix: NaN before the answers, KeyError without one."""
+        matrix = np.asarray(matrix, dtype=float)
+        question = (matrix.tobytes(), len(matrix), tuple(steps), name)
+        return self.questions[question] if self.answered else self.questions.setdefault(question, np.nan)
+
+    def answer(self, graph_of: Callable[[int], Graph | None]) -> None:
+        """Answer on the graph of each size of what is to be scored in the end; None leaves these open."""
+        start = {question: np.frombuffer(question[0]).reshape(question[1], -1) for question in self.questions}
+        graphs: dict[int, list[Any]] = {}
+        answers: dict[tuple[Any, ...], Any] = {}
+        for question in start:
+            graphs.setdefault(_classes(question), []).append(question)
+        for n, questions in graphs.items():
+            graph = graph_of(n)
+            if graph is None:
+                continue
+            self.dtype = graph.dtype
+            matrices = {question: start[question] for question in questions}
+            for depth in range(max(len(question[2]) for question in questions)):
+                self._step(graph, matrices, depth)
+            scores = graph.scores(np.stack(list(matrices.values())))
+            for place, question in enumerate(matrices):
+                answers[question] = scores[question[3]][place]
+        self.questions, self.answered = answers, True
+
+    def _step(self, graph: Graph, matrices: dict[Any, np.ndarray], depth: int) -> None:
+        by_size: dict[int, list[Any]] = {}
+        for question, matrix in matrices.items():
+            if len(question[2]) > depth:
+                by_size.setdefault(len(matrix), []).append(question)
+        for questions in by_size.values():
+            moved = graph.transforms(np.stack([matrices[question] for question in questions]))
+            for place, question in enumerate(questions):
+                step = question[2][depth]
+                name, choice = step if isinstance(step, tuple) else (step, ...)
+                matrices[question] = moved[name][place][choice]
+
+
+def _classes(question: tuple[Any, ...]) -> int:
+    """How many classes the last of the steps leaves."""
+    names = {step[0] if isinstance(step, tuple) else step for step in question[2]}
+    return 2 if names & {"pair_counts", "one_vs_rest"} else question[1]
+
+
+# What a graph is made of ----------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def referenced() -> tuple[str, ...]:
+    """The measures that have references: the oracle's, the sources', and those of exact fractions."""
+    import test_numbers
+    import test_vectors
+
+    import matrics
+
+    oracle = [*test_vectors.MEASURES.values(), *test_vectors.PER_CLASS.values()]
+    oracle += [name for name in test_vectors.BINARY.values() if matrics.get_metric(name).kind == "overall"]
+    return tuple(dict.fromkeys([*oracle, *test_numbers.exact([[1, 2], [3, 4]])]))
+
+
+@functools.cache
+def formulas() -> tuple[str, ...]:
+    """Those, and every formula of the catalogue with all its options."""
+    import test_catalogue
+
+    return tuple(dict.fromkeys([*referenced(), *test_catalogue.FORMULAS]))

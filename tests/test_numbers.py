@@ -11,6 +11,8 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from roads import Comparison, Graph, Road
 
 import matrics
 
@@ -100,35 +102,57 @@ def test_integers_of_any_size_are_scored_exactly(cm: list[list[int]]) -> None:
         )
 
 
-@hypothesis.settings(
-    deadline=None,
-    max_examples=50,
-    derandomize=True,
-    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
-)
-@hypothesis.given(
-    cm=st.integers(2, 4).flatmap(
-        lambda n: st.lists(
-            st.lists(st.sampled_from([0, 1, 2, 5, 300, 10**6, 10**8, 10**10]), min_size=n, max_size=n),
-            min_size=n,
-            max_size=n,
-        )
-    )
-)
-def test_float32_loses_no_more_than_its_digits(backend: Any, cm: list[list[int]]) -> None:
-    wanted = exact(cm)
-    scores = matrics.score(backend.asarray(cm, np.float32), list(wanted))
-    for spec, reference in wanted.items():
-        np.testing.assert_allclose(
-            backend.numpy(scores[spec]), reference, rtol=5e-6, atol=slack(spec, 3e-6), err_msg=f"{spec} of {cm}"
-        )
+# What others get wrong, each a matrix or its cells as they are rounded: {name: cells}.
+OF_OTHERS = {
+    "imbalanced counts (torchmetrics: an MCC of 1.0)": [[10**8, 3], [2, 5]],
+    "1e17 (scikit-learn: an MCC of 0.0, by cancellation)": [[10**17, 3], [2, 5]],
+    "tens of billions (torchmetrics: an MCC of 0.0, as the fourth power of the total leaves float32)": [
+        [9 * 10**10, 7 * 10**9, 10**9],
+        [4 * 10**9, 3 * 10**10, 2 * 10**9],
+        [5 * 10**8, 3 * 10**9, 8 * 10**9],
+    ],
+    "more than a byte holds (PyCM: a kappa of 14.33)": [[200, 50], [30, 220]],
+    "one class, all hits": [[7, 0], [0, 0]],
+    "one class, all errors": [[0, 7], [0, 0]],
+    "nothing": [[0, 0], [0, 0]],
+}
+SIZES_OF_COUNTS = [0, 1, 2, 5, 300, 10**6, 10**8, 10**10]  # of all of them float32 knows how large they are
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [3, 7, 20])
-def test_true_negatives_keep_their_digits(backend: Any, n: int, dtype: type) -> None:
+def hold_exact(graph: Graph, comparison: Comparison, stack: np.ndarray, *, digits: dict[str, float]) -> None:
+    """Compare every measure of ``exact`` with fractions; signed ones may cancel, and have absolute digits."""
+    stack = np.asarray(stack, dtype=graph.dtype)
+    scores = graph.scores(stack)
+    for place, cm in enumerate(stack.tolist()):
+        for spec, reference in exact(cm).items():
+            value = scores[spec][place]
+            comparison.hold(spec, cm, value, reference, rtol=digits["rtol"], atol=slack(spec, digits["atol"]))
+            undefined = np.isnan(np.asarray(reference, dtype=float))
+            comparison.hold(f"{spec} undefined", cm, np.isnan(value), undefined, rtol=0, atol=0)
+
+
+def digits_of(dtype: type) -> dict[str, float]:
+    return {"rtol": 5e-6, "atol": 3e-6} if dtype is np.float32 else {"rtol": 1e-13, "atol": 1e-14}
+
+
+def hold_numbers_of_others(graph: Graph, comparison: Comparison) -> None:
+    """Compare what others get wrong, and random counts of all sizes side by side."""
+    random = np.random.default_rng(graph.n)
+    named = [cells for cells in OF_OTHERS.values() if len(cells) == graph.n]
+    mixed = random.choice(SIZES_OF_COUNTS, (60, graph.n, graph.n))
+    plain = random.integers(0, 300, (4, graph.n, graph.n))
+    hold_exact(graph, comparison, np.asarray([*named, *mixed, *plain], dtype=float), digits=digits_of(graph.dtype))
+
+
+def stacks(n: int, dtype: type, count: int) -> st.SearchStrategy[np.ndarray]:
+    """Stacks of one shape, for which a graph is compiled once."""
+    cells = st.sampled_from(SIZES_OF_COUNTS) if dtype is np.float32 else counts
+    return arrays(np.float64, (count, n, n), elements=cells.map(float), fill=st.nothing())
+
+
+def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
     """Also beside one or two classes whose row and column hold nearly everything."""
-    random = np.random.default_rng(n)
+    n, random = graph.n, np.random.default_rng(graph.n)
     stack = random.random((24, n, n)) * 10.0 ** random.integers(-9, 9, (24, n, n))
     stack[12:] = random.random((12, n, n))
     for matrix in stack[6:]:
@@ -136,18 +160,46 @@ def test_true_negatives_keep_their_digits(backend: Any, n: int, dtype: type) -> 
         places = [[(a, a)], [(a, b)], [(a, b), (b, a)], [(a, a), (b, b)], [(a, slice(None))], [(slice(None), b)]]
         for place in places[random.integers(len(places))]:
             matrix[place] = 10.0 ** random.integers(6, 17)
-    stack = stack.astype(dtype)
-    scores = backend.score(backend.asarray(stack), ("specificity:class", "npv:class"))
-    specificity, npv = (backend.numpy(scores[spec]) for spec in ("specificity:class", "npv:class"))
-    digits = 1e-13 if specificity.dtype == np.float64 else 2e-5
-    for matrix, of_true, of_pred in zip(stack.tolist(), specificity, npv, strict=True):
+    stack = stack.astype(graph.dtype)
+    scores = graph.scores(stack)
+    digits = 1e-13 if graph.dtype is np.float64 else 2e-5
+    for place, matrix in enumerate(stack.tolist()):
         cells = [[Fraction(c) for c in row] for row in matrix]
         for k in range(n):
             tn = sum(c for i, row in enumerate(cells) if i != k for j, c in enumerate(row) if j != k)
             fp = sum(row[k] for i, row in enumerate(cells) if i != k)
             fn = sum(c for j, c in enumerate(cells[k]) if j != k)
-            assert of_true[k] == pytest.approx(float(tn / (tn + fp)), rel=digits)
-            assert of_pred[k] == pytest.approx(float(tn / (tn + fn)), rel=digits)
+            for spec, errors in (("specificity:class", fp), ("npv:class", fn)):
+                value, reference = scores[spec][place, k], float(tn / (tn + errors))
+                comparison.hold(spec, matrix, value, reference, rtol=digits, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_exact_fractions(eager: Road, n: int, dtype: type, record_property: Any) -> None:
+    """On the roads that compile nothing; test_roads.py takes the others, here and below."""
+    comparison = Comparison(eager.name)
+    graph = Graph(eager, n, dtype, tuple(exact([[1, 2], [3, 4]])))
+    hold_numbers_of_others(graph, comparison)
+
+    @hypothesis.settings(deadline=None, max_examples=3, derandomize=True)
+    @hypothesis.given(stack=stacks(n, dtype, 8))
+    def draw(stack: np.ndarray) -> None:
+        drawn = Comparison(eager.name)
+        hold_exact(graph, drawn, stack, digits=digits_of(dtype))
+        comparison.compared += drawn.compared
+        drawn.settle(1, lambda *_: None)
+
+    draw()
+    comparison.settle(2 * 64 * 18, record_property)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("n", [3, 7, 20])
+def test_true_negatives_keep_their_digits(eager: Road, n: int, dtype: type, record_property: Any) -> None:
+    comparison = Comparison(eager.name)
+    hold_true_negatives(Graph(eager, n, dtype, ("specificity:class", "npv:class")), comparison)
+    comparison.settle(24 * n * 2, record_property)
 
 
 # The table of what today's libraries get wrong ----------------------------------------------------------------------

@@ -1,14 +1,15 @@
-"""144 matrices with every measure to 60 digits, rounded to float64: on each backend, and in float32."""
+"""144 matrices with every measure to 60 digits, rounded to float64: on each road, and in float32."""
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import roads
+from roads import Comparison, Graph, Road
 
 import matrics
 
@@ -108,112 +109,78 @@ REBALANCED = {"osr": "accuracy", "kappa": "cohen_kappa", "mcc": "mcc", "nmi_join
               "cen": "cen", "mcen": "mcen", "eve": "eve"}  # fmt: skip
 
 
+# Numbers that a road compares, by the number of classes: in float64, and in float32, which leaves the hard ones out.
+SIZES = sorted({vector["n"] for vector in VECTORS})
+LEAST = {
+    2: (2500, 2000),
+    3: (3250, 2700),
+    4: (3740, 3070),
+    5: (4270, 3470),
+    7: (4530, 3640),
+    10: (5950, 4780),
+    20: (4940, 4420),
+}
+
+
 def tolerance(kind: str, dtype: type) -> dict[str, float]:
     if dtype is np.float32:
         return {"rtol": 3e-4, "atol": 3e-5}
     return {"rtol": 1e-6, "atol": 1e-9} if kind in HARD else {"rtol": 1e-9, "atol": 1e-12}
 
 
-def by_size(dtype: type) -> list[tuple[int, list[dict[str, Any]]]]:
-    """The vectors in stacks of one size, so that each backend is called a few times instead of thousands."""
-    sizes: dict[int, list[dict[str, Any]]] = {}
-    for vector in VECTORS:
-        if dtype is np.float64 or vector["kind"] not in HARD:
-            sizes.setdefault(vector["n"], []).append(vector)
-    return sorted(sizes.items())
+def hold_vectors(graph: Graph, comparison: Comparison) -> int:
+    """Compare all that the oracle says of its matrices of this size; how many numbers that has to be at least."""
+    vectors = [v for v in VECTORS if v["n"] == graph.n and (graph.dtype is np.float64 or v["kind"] not in HARD)]
 
-
-class Comparison:
-    """Holds values beside references, counts them, and reports every miss at once."""
-
-    def __init__(self, dtype: type) -> None:
-        self.dtype, self.compared, self.misses = dtype, 0, []
-
-    def hold(self, what: str, vectors: list[dict[str, Any]], ours: np.ndarray, references: list[Any]) -> None:
+    def hold(what: str, ours: np.ndarray, references: list[Any], nothing: Any = None) -> None:
         for vector, value, reference in zip(vectors, ours, references, strict=True):
-            allowed = tolerance(vector["kind"], self.dtype)
-            wanted = np.asarray(reference, dtype=float)  # None becomes NaN: the strict formula is undefined
-            assert np.shape(value) == wanted.shape, (what, vector["id"])
-            close = np.isclose(value, wanted, **allowed) | np.isnan(wanted)
-            self.compared += int(np.sum(~np.isnan(wanted)))
-            if not close.all():
-                self.misses.append(f"{what} of vector {vector['id']} ({vector['kind']}): {value} is not {reference}")
+            wanted = nothing if reference is None else reference
+            of = f"vector {vector['id']} ({vector['kind']}, {graph.dtype.__name__})"
+            comparison.hold(what, of, value, wanted, **tolerance(vector["kind"], graph.dtype))
 
-    def settle(self, least: int) -> None:
-        assert not self.misses, "\n".join(self.misses)
-        assert self.compared >= least, self.compared
+    stack = [vector["matrix"] for vector in vectors]
+    none, square = [None] * graph.n, [[None] * graph.n] * graph.n
+    scores, moved = graph.scores(stack), graph.transforms(stack)
+    for key, ours in MEASURES.items():
+        hold(ours, scores[ours], [v["measures"].get(key) for v in vectors])
+    for key, ours in PER_CLASS.items():
+        hold(ours, scores[ours], [v["per_class"].get(key) for v in vectors], none)
+    for key, name in BINARY.items() if graph.n == 2 else ():
+        ours = f"{name} of 0" if matrics.get_metric(name).kind == "per_class" else name
+        hold(ours, scores[ours], [v["measures"][key] for v in vectors])
+    for matrix in ("B", "A"):
+        values = scores[f"eigenvalues of {matrix}"][:, ::-1]
+        hold(f"eigenvalues of {matrix}", values, [v["arrays"].get(f"eig_{matrix}") for v in vectors], none)
+    hold("trace of B", scores["eigenvalues of B"].sum(-1), [v["measures"]["trace_P"] for v in vectors])
+    hold_bounds(hold, scores, vectors, "")
+    hold_bounds(hold, graph.scores(moved["repair"]), vectors, "_repaired")
+
+    hold("rebalance", moved["rebalance"], [v["arrays"].get("mtilde") for v in vectors], square)
+    rebalanced = graph.scores(moved["rebalance"])
+    for key, ours in REBALANCED.items():
+        hold(f"{ours} rebalanced", rebalanced[ours], [v["measures"].get(f"mtilde_{key}") for v in vectors])
+    pairs = [v["arrays"].get("pair_counting_2x2_rows_true") for v in vectors]
+    pairs = [None if p is None or np.min(p) < 0 else p for p in pairs]  # a matrix of shares has no pairs
+    hold("pair_counts", moved["pair_counts"][:, ::-1, ::-1], pairs, [[None] * 2] * 2)
+    return LEAST[graph.n][graph.dtype is np.float32]
+
+
+def hold_bounds(hold: Any, scores: dict[str, np.ndarray], vectors: list[dict[str, Any]], suffix: str) -> None:
+    for key, ours in (("thr_min", "lower"), ("thr_max", "upper")):
+        hold(f"{ours}{suffix}", scores[ours], [v["measures"][key + suffix] for v in vectors])
+    smallest, bound = scores["eigenvalues of B"][:, 0], scores["valid_lower"]
+    slack = 1e-4 if bound.dtype == np.float32 else 1e-9
+    above = np.where(np.isnan(bound), np.nan, np.minimum(smallest - bound + slack * (1 + np.abs(bound)), 0))
+    hold(f"valid_lower{suffix}", above, [None if np.isnan(x) else 0.0 for x in bound])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
-def test_vectors(backend: Any, dtype: type) -> None:
-    if dtype is np.float64 and not backend.float64:
-        pytest.skip("no float64 in default JAX")
-    comparison = Comparison(dtype)
-    score = functools.partial(matrics.score, invalid="nan")
-    for n, vectors in by_size(dtype):
-        stack = backend.asarray([vector["matrix"] for vector in vectors], dtype)
-        overall = score(stack, [*MEASURES.values(), *PER_CLASS.values()])
-        for key, ours in MEASURES.items():
-            references = [vector["measures"].get(key) for vector in vectors]
-            comparison.hold(key, vectors, backend.numpy(overall[ours]), references)
-        for key, ours in PER_CLASS.items():
-            references = [vector["per_class"].get(key) or [None] * n for vector in vectors]
-            comparison.hold(key, vectors, backend.numpy(overall[ours]), references)
-        if n == 2:
-            hold_binary(comparison, backend, stack, vectors)
-        hold_rebalanced(comparison, backend, stack, vectors)
-        hold_eigenvalues(comparison, backend, stack, vectors)
-        pairs = backend.numpy(matrics.pair_counts(stack))[:, ::-1, ::-1]
-        wanted = [vector["arrays"].get("pair_counting_2x2_rows_true") for vector in vectors]
-        whole = [w is not None and np.min(w) >= 0 for w in wanted]  # a matrix of shares has no pairs
-        comparison.hold(
-            "pair_counts",
-            [v for v, keep in zip(vectors, whole, strict=True) if keep],
-            pairs[whole],
-            [w for w, keep in zip(wanted, whole, strict=True) if keep],
-        )
-    comparison.settle(least=28_000 if dtype is np.float64 else 23_000)
-
-
-def hold_binary(comparison: Comparison, backend: Any, stack: Any, vectors: list[dict[str, Any]]) -> None:
-    for key, name in BINARY.items():
-        metric = matrics.get_metric(name)
-        options = {"average": "binary", "pos_label": 0} if metric.kind == "per_class" else {}
-        comparison.hold(
-            key, vectors, backend.numpy(metric(stack, invalid="nan", **options)), [v["measures"][key] for v in vectors]
-        )
-
-
-def hold_rebalanced(comparison: Comparison, backend: Any, stack: Any, vectors: list[dict[str, Any]]) -> None:
-    n = vectors[0]["n"]
-    rebalanced = matrics.rebalance(stack)
-    nothing = [[None] * n] * n
-    comparison.hold(
-        "mtilde", vectors, backend.numpy(rebalanced), [v["arrays"].get("mtilde") or nothing for v in vectors]
-    )
-    scores = matrics.score(rebalanced, list(REBALANCED.values()), invalid="nan")
-    for key, ours in REBALANCED.items():
-        references = [v["measures"].get(f"mtilde_{key}") for v in vectors]
-        comparison.hold(f"mtilde_{key}", vectors, backend.numpy(scores[ours]), references)
-
-
-def hold_eigenvalues(comparison: Comparison, backend: Any, stack: Any, vectors: list[dict[str, Any]]) -> None:
-    nothing = [None] * vectors[0]["n"]
-    for matrix in ("B", "A"):
-        values = backend.numpy(matrics.eigenvalues(stack, matrix))[:, ::-1]
-        references = [v["arrays"].get(f"eig_{matrix}") or nothing for v in vectors]
-        comparison.hold(f"eig_{matrix}", vectors, values, references)
-    b = backend.numpy(matrics.eigenvalues(stack)).sum(-1)
-    comparison.hold("trace_P", vectors, b, [v["measures"]["trace_P"] for v in vectors])
-    for suffix, cells in (("", stack), ("_repaired", matrics.repair(stack, where="zero_diagonal"))):
-        bounds = matrics.gershgorin_bounds(cells)
-        for key, ours in (("thr_min", bounds.lower), ("thr_max", bounds.upper)):
-            references = [v["measures"][key + suffix] for v in vectors]
-            comparison.hold(key + suffix, vectors, backend.numpy(ours), references)
-        smallest = backend.numpy(matrics.eigenvalues(cells))[:, 0]
-        bound = backend.numpy(bounds.valid_lower)
-        slack = 1e-4 if comparison.dtype is np.float32 else 1e-9
-        assert np.all((bound <= smallest + slack * (1 + np.abs(bound))) | np.isnan(bound))
+def test_vectors(eager: Road, dtype: type, record_property: Any, pytestconfig: pytest.Config) -> None:
+    """On the roads that compile nothing; test_roads.py takes the others. All but NumPy's are slow."""
+    comparison = Comparison(eager.name)
+    sizes = SIZES if eager.name == "numpy" or pytestconfig.option.exhaustive else (2, 3, 7)
+    least = sum(hold_vectors(Graph(eager, n, dtype, roads.referenced()), comparison) for n in sizes)
+    comparison.settle(least, record_property)
 
 
 def test_undefined_in_the_reference_is_undefined_here() -> None:

@@ -89,10 +89,12 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
     beside = sent(*along)
     low, high = _pair(t, _dot(across, sent(*across)), _dot(along, beside), _dot(across, beside))
     # The three add up to 0. As in a quotient of Rayleigh's, the gradient of the vector does not matter.
-    far = -(low + high)
-    # The sign says which end is far off. A comparison of the three would not do: a maximum of two that are equal halves
-    # their gradients, and XLA may compare other roundings than it returns.
-    below = skew < 0
+    both = low + high
+    far = -both
+    # Which end is far off, these two say, and not the skew: where the middle one lies half way either end will do, and
+    # XLA, which computes the skew again for every question, may answer one so and the next otherwise. A comparison of
+    # the three would not do: a maximum of two that are equal halves their gradients.
+    below = both > 0
     return mean + xp.where(below, far, low), mean + xp.where(below, low, high), mean + xp.where(below, high, far)
 
 
