@@ -52,12 +52,20 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is exhaustive, unless it is asked for, here or by ``-m``."""
-    if config.option.exhaustive or "exhaustive" in config.option.markexpr:
+    """Leave out what is exhaustive, unless it is asked for."""
+    if config.option.exhaustive:
         return
-    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
-    items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    left_out = [item for item in items if is_exhaustive(item)]
+    items[:] = [item for item in items if not is_exhaustive(item)]
     config.hook.pytest_deselected(items=left_out)
+
+
+def is_exhaustive(item: pytest.Item) -> bool:
+    """``exhaustive(backend=["jax"], n=[60])`` marks the test with both parameters, and none marks all."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return any(
+        all(given[name] in values for name, values in mark.kwargs.items()) for mark in item.iter_markers("exhaustive")
+    )
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ import gc
 import importlib.util
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
@@ -22,9 +23,16 @@ import pytest
 
 import matrics
 
-# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what LLVM does to
-# make it fast takes half of the time. Digits are tried with what users get, which is the default.
-QUICK = {"xla_backend_optimization_level": "0", "xla_llvm_disable_expensive_passes": True}
+# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what XLA does to
+# make it fast takes three quarters of the time. Digits are tried with what users get, which is the default.
+QUICK = {
+    "xla_backend_optimization_level": "0",
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+
+EXHAUSTIVE = False  # whether that is asked for
 
 # Examples are the same in every run, whatever ran before.
 hypothesis.settings.register_profile("default", derandomize=True, deadline=None, max_examples=25)
@@ -45,7 +53,7 @@ class Backend:
     """A way of making arrays, and of taking them back."""
 
     name: str
-    asarray: Callable[..., Any]
+    asarray: Callable[..., Any] = field(compare=False)
     float64: bool  # whether there is one
 
     def numpy(self, x: Any) -> np.ndarray:
@@ -68,6 +76,10 @@ class Backend:
         import jax
 
         return jax.jit(function, compiler_options=QUICK, **options)
+
+    def call(self, function: Callable[..., Any], *arrays: Any) -> Any:
+        """On JAX as one program; in the exhaustive run operation by operation, each of which takes compiling."""
+        return (function if EXHAUSTIVE else self.jit(function))(*arrays)
 
     def shapes(self, function: Callable[[Any], dict[str, Any]], x: Any) -> dict[str, tuple[int, ...]]:
         """Those of all results; JAX traces for them, and computes nothing."""
@@ -106,7 +118,16 @@ BACKENDS = _wanted()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    global EXHAUSTIVE  # noqa: PLW0603
+    EXHAUSTIVE = config.option.exhaustive
     hypothesis.settings.load_profile("exhaustive" if config.option.exhaustive else "default")
+
+
+@pytest.fixture(autouse=True)
+def _seeded(request: pytest.FixtureRequest) -> None:
+    """A test draws the same numbers from its module's RANDOM on every backend, whatever ran before it, and wherever."""
+    if hasattr(request.module, "RANDOM"):
+        request.module.RANDOM = np.random.default_rng(zlib.crc32(request.node.originalname.encode()))
 
 
 @pytest.fixture(scope="module", autouse=True)
