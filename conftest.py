@@ -47,7 +47,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("xdist") or option.numprocesses is not None or option.dist != "no":
         return
     folders = all(Path(path.partition("::")[0]).is_dir() or path.endswith("README.md") for path in config.args)
-    if folders and not option.usepdb and not option.collectonly:
+    if folders and not (option.usepdb or option.trace) and not option.collectonly:
         option.numprocesses, option.dist = PROCESSES, "worksteal"
 
 
@@ -72,7 +72,7 @@ def is_exhaustive(item: pytest.Item) -> bool:
 
 
 class Memory(threading.Thread):
-    """Adds up, four times a second, what this process and all that it started hold: shared pages count in each."""
+    """Adds up, twice a second, what this process and all that it started hold: shared pages count in each."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -83,7 +83,7 @@ class Memory(threading.Thread):
         import psutil
 
         this = psutil.Process()
-        while not self.done.wait(0.25):
+        while not self.done.wait(0.5):
             now = 0
             for process in (this, *this.children(recursive=True)):
                 try:

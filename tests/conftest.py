@@ -7,6 +7,7 @@ Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import gc
 import importlib.util
@@ -130,16 +131,32 @@ def _seeded(request: pytest.FixtureRequest) -> None:
         request.module.RANDOM = np.random.default_rng(zlib.crc32(request.node.originalname.encode()))
 
 
-@pytest.fixture(scope="module", autouse=True)
+PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
+HELD = 0  # bytes, when graphs were last let go
+
+
+def _resident() -> int:
+    return PSUTIL.Process().memory_info().rss if PSUTIL else 0
+
+
+@pytest.fixture(autouse=True)
 def _let_go() -> Iterator[None]:
-    """No module leaves its graphs to the next: those of the whole catalogue take hundreds of megabytes."""
+    """Forget what was compiled when it takes hundreds of megabytes: none of it is let go by itself."""
+    global HELD  # noqa: PLW0603
+    HELD = HELD or _resident()
     yield
+    if _resident() < HELD + 3 * 2**27:
+        return
     _jitted_score.cache_clear()
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
     if "torch._dynamo" in sys.modules:
         sys.modules["torch._dynamo"].reset()
     gc.collect()
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)  # what is free goes back to the system
+    HELD = _resident()
 
 
 def pytest_report_header() -> str:
