@@ -47,24 +47,32 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("xdist") or option.numprocesses is not None or option.dist != "no":
         return
     folders = all(Path(path.partition("::")[0]).is_dir() or path.endswith("README.md") for path in config.args)
-    if folders and not option.usepdb and not option.collectonly:
+    if folders and not (option.usepdb or option.trace) and not option.collectonly:
         option.numprocesses, option.dist = PROCESSES, "worksteal"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is exhaustive, unless it is asked for, here or by ``-m``."""
-    if config.option.exhaustive or "exhaustive" in config.option.markexpr:
+    """Leave out what is exhaustive, unless it is asked for."""
+    if config.option.exhaustive:
         return
-    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
-    items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    left_out = [item for item in items if is_exhaustive(item)]
+    items[:] = [item for item in items if not is_exhaustive(item)]
     config.hook.pytest_deselected(items=left_out)
+
+
+def is_exhaustive(item: pytest.Item) -> bool:
+    """``exhaustive(backend=["jax"], n=[60])`` marks the test with both parameters, and none marks all."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return any(
+        all(given[name] in values for name, values in mark.kwargs.items()) for mark in item.iter_markers("exhaustive")
+    )
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
 
 
 class Memory(threading.Thread):
-    """Adds up, four times a second, what this process and all that it started hold: shared pages count in each."""
+    """Adds up, twice a second, what this process and all that it started hold: shared pages count in each."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -75,7 +83,7 @@ class Memory(threading.Thread):
         import psutil
 
         this = psutil.Process()
-        while not self.done.wait(0.25):
+        while not self.done.wait(0.5):
             now = 0
             for process in (this, *this.children(recursive=True)):
                 try:

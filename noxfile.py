@@ -63,6 +63,14 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def exhaustive(session: nox.Session) -> None:
+    """What the others leave out, too, on all backends."""
+    session.install("-e", ".[test]")
+    command = ("python", "-m", "pytest", "--exhaustive", "--durations=25", *session.posargs)
+    session.run(*command, env={"MATRICS_BACKEND": "all"})
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff: rules and format."""
     session.install("-e", ".[lint]")

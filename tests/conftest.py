@@ -7,13 +7,15 @@ Plain tensors are scored in their memory, by NumPy; those of torch-grad ask for 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import gc
 import importlib.util
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
@@ -23,9 +25,16 @@ import roads
 
 import matrics
 
-# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what LLVM does to
-# make it fast takes half of the time. Digits are tried with what users get, which is the default.
-QUICK = {"xla_backend_optimization_level": "0", "xla_llvm_disable_expensive_passes": True}
+# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what XLA does to
+# make it fast takes three quarters of the time. Digits are tried with what users get, which is the default.
+QUICK = {
+    "xla_backend_optimization_level": "0",
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+
+EXHAUSTIVE = False  # whether that is asked for
 
 # Examples are the same in every run, whatever ran before.
 hypothesis.settings.register_profile("default", derandomize=True, deadline=None, max_examples=25)
@@ -46,7 +55,7 @@ class Backend:
     """A way of making arrays, and of taking them back."""
 
     name: str
-    asarray: Callable[..., Any]
+    asarray: Callable[..., Any] = field(compare=False)
     float64: bool  # whether there is one
 
     def numpy(self, x: Any) -> np.ndarray:
@@ -69,6 +78,10 @@ class Backend:
         import jax
 
         return jax.jit(function, compiler_options=QUICK, **options)
+
+    def call(self, function: Callable[..., Any], *arrays: Any) -> Any:
+        """On JAX as one program; in the exhaustive run operation by operation, each of which takes compiling."""
+        return (function if EXHAUSTIVE else self.jit(function))(*arrays)
 
     def shapes(self, function: Callable[[Any], dict[str, Any]], x: Any) -> dict[str, tuple[int, ...]]:
         """Those of all results; JAX traces for them, and computes nothing."""
@@ -107,19 +120,44 @@ BACKENDS = _wanted()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    global EXHAUSTIVE  # noqa: PLW0603
+    EXHAUSTIVE = config.option.exhaustive
     hypothesis.settings.load_profile("exhaustive" if config.option.exhaustive else "default")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
+def _seeded(request: pytest.FixtureRequest) -> None:
+    """A test draws the same numbers from its module's RANDOM on every backend, whatever ran before it, and wherever."""
+    if hasattr(request.module, "RANDOM"):
+        request.module.RANDOM = np.random.default_rng(zlib.crc32(request.node.originalname.encode()))
+
+
+PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
+HELD = 0  # bytes, when graphs were last let go
+
+
+def _resident() -> int:
+    return PSUTIL.Process().memory_info().rss if PSUTIL else 0
+
+
+@pytest.fixture(autouse=True)
 def _let_go() -> Iterator[None]:
-    """No module leaves its graphs to the next: those of the whole catalogue take hundreds of megabytes."""
+    """Forget what was compiled when it takes hundreds of megabytes: none of it is let go by itself."""
+    global HELD  # noqa: PLW0603
+    HELD = HELD or _resident()
     yield
+    if _resident() < HELD + 3 * 2**27:
+        return
     _jitted_score.cache_clear()
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
     if "torch._dynamo" in sys.modules:
         sys.modules["torch._dynamo"].reset()
     gc.collect()
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)  # what is free goes back to the system
+    HELD = _resident()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

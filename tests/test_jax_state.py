@@ -122,11 +122,13 @@ def test_a_mapped_or_traced_score_is_that_of_both_words(jax_backend: Any) -> Non
         np.testing.assert_allclose(value, wanted[name], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.exhaustive(jax_backend=["jax-x64"])
 def test_eight_devices(jax_backend: Any) -> None:
     """Sharded labels, shard_map with psum, and scan within it; the number of devices is fixed once a process."""
     script = Path(__file__).with_name("eight_devices.py")
     environment = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
+        " --xla_cpu_use_fusion_emitters=false",
         "JAX_ENABLE_X64": str(int(jax_backend.float64)),
         "JAX_PLATFORMS": "cpu",
     }

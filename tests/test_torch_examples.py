@@ -25,6 +25,13 @@ def _libraries(torch: Any) -> None:  # noqa: ARG001 (skips without PyTorch)
     pytest.importorskip("sklearn")
 
 
+def test_a_loop() -> None:
+    result = run("torch_loop.py")
+    assert result.returncode == 0, result.stderr
+    assert sum(map(int, result.stdout.rpartition("dropped):")[2].split())) == 1297
+
+
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     """Its matrix is that of a run that nobody killed, bit by bit."""
@@ -42,12 +49,14 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert whole.stdout.splitlines()[-14] in resumed.stdout  # the values of the last epoch
 
 
+@pytest.mark.exhaustive  # test_distributed.py has processes that sync
 def test_two_processes() -> None:
     result = run("torch_ddp.py")
     assert result.returncode == 0, result.stderr
     assert result.stdout.endswith("500 labels, each once; one process alone counts the same\n")
 
 
+@pytest.mark.exhaustive  # test_torchmetrics_metric.py has a run of Lightning
 def test_lightning() -> None:
     pytest.importorskip("lightning")
     result = run("lightning_run.py")

@@ -258,14 +258,16 @@ def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
 # No looking, no breaking, no growing ----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(group=["all"])
+@pytest.mark.parametrize("group", ["core", "all"])
 @pytest.mark.parametrize("options", [{}, {"ignore_index": -1}, {"num_classes": 2, "threshold": 0.5}])
-def test_nothing_looks_at_values(torch: Any, make: Any, options: dict[str, Any]) -> None:
+def test_nothing_looks_at_values(torch: Any, make: Any, options: dict[str, Any], group: str) -> None:
     """The whole update and compute, on fake tensors and on "meta"; of all measures, but for those of SciPy."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     options = {"num_classes": 3, **options}
     n = options["num_classes"]
-    metric = make(metrics=["all", "recall:class"], **options)
+    metric = make(metrics=[group, "recall:class"], **options)
     has_threshold = "threshold" in options
 
     def work(labels: Any, scores: Any) -> dict[str, Any]:
@@ -279,14 +281,14 @@ def test_nothing_looks_at_values(torch: Any, make: Any, options: dict[str, Any])
     metric.to("meta")
     values = work(labels.to("meta"), scores.to("meta"))
     assert {(value.device.type, value.ndim) for value in values.values()} == {("meta", 0)}
-    metric = make(metrics=["all", "recall:class"], **options)
+    metric = make(metrics=[group, "recall:class"], **options)
     with FakeTensorMode() as mode:
         metric.counts = mode.from_tensor(metric.counts)
         values = work(mode.from_tensor(labels), mode.from_tensor(scores))
         assert {value.ndim for value in values.values()} == {0}
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.exhaustive)])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str) -> None:
     """The loss and the counting of a step are one graph, which is compiled once."""

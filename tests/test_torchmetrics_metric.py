@@ -262,7 +262,8 @@ def theirs(torchmetrics: Any) -> Any:
     return torchmetrics.functional.classification
 
 
-def test_a_thousand_batches(torch: Any, theirs: Any, make: Any) -> None:
+@pytest.mark.parametrize("batches", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> None:
     """Ours, torchmetrics' and scikit-learn's values of random batches in which every class is true and predicted.
 
     (Of empty classes the three make different things, as ``zero_division`` says of ours.)
@@ -272,7 +273,7 @@ def test_a_thousand_batches(torch: Any, theirs: Any, make: Any) -> None:
     specs = "accuracy, recall, precision, f1, jaccard, mcc, cohen_kappa, specificity"
     metrics = {n: (named(n, specs), make(n, specs)) for n in range(2, 7)}
     macro = {"average": "macro", "validate_args": False}
-    for seed in range(1000):
+    for seed in range(batches):
         random = np.random.default_rng(seed)
         n, size = int(random.integers(2, 7)), int(random.integers(1, 200))
         scores = random.normal(size=(size + 2 * n, n)).astype(np.float32)

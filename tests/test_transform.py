@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], dtype=[np.float64, np.uint8, np.bool_])
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8, np.bool_])
 def test_backends_agree(backend: Any, name: str, dtype: type) -> None:
@@ -41,12 +43,15 @@ def test_backends_agree(backend: Any, name: str, dtype: type) -> None:
 @pytest.mark.parametrize("name", sorted(set(TRANSFORMS) - {"rebalance"}))
 def test_valid_stays_valid(backend: Any, name: str) -> None:
     """Whatever the matrix: empty, with empty classes, huge, tiny, soft. (rebalance says NaN, as it is told.)"""
+    transform = functools.partial(backend.call, TRANSFORMS[name])
     cells = np.stack([STACK[0, 0], STACK[0, 1], STACK[1, 0], STACK[1, 1]]).astype(np.float64)
     for scale in (1.0, 0.01, 1e-12, 1e9, 1e12):
-        matrics.check(TRANSFORMS[name](backend.asarray(cells * scale)))
-    matrics.check(TRANSFORMS[name](backend.asarray(np.full((3, 3), 2**30), np.int32)))
+        matrics.check(transform(backend.asarray(cells * scale)))
+    matrics.check(transform(backend.asarray(np.full((3, 3), 2**30), np.int32)))
 
 
+@pytest.mark.exhaustive(backend=["jax-x64"])
+@pytest.mark.exhaustive(backend=["jax"], bad=[np.inf])
 @pytest.mark.parametrize("name", sorted(TRANSFORMS))
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -3.0])
 def test_invalid_stays_invalid(backend: Any, name: str, bad: float) -> None:
@@ -54,11 +59,12 @@ def test_invalid_stays_invalid(backend: Any, name: str, bad: float) -> None:
     stack = np.tile(np.asarray([[5.0, 1.0, 2.0], [2.0, 9.0, 1.0], [1.0, 3.0, 4.0]]), (10, 1, 1))
     stack[np.arange(9), np.arange(9) // 3, np.arange(9) % 3] = bad
     dtypes = [np.float64, np.int64] if bad == -3 else [np.float64, np.float32]
+    transform = functools.partial(backend.call, TRANSFORMS[name])
     for dtype in dtypes:
-        result = backend.numpy(TRANSFORMS[name](backend.asarray(stack, dtype)))
+        result = backend.numpy(transform(backend.asarray(stack, dtype)))
         with pytest.warns(RuntimeWarning, match="invalid"):
             accuracy = matrics.accuracy(result)
-        good = backend.numpy(TRANSFORMS[name](backend.asarray(stack[9], dtype)))
+        good = backend.numpy(transform(backend.asarray(stack[9], dtype)))
         assert np.isnan(accuracy[:9]).all()
         np.testing.assert_allclose(result[9], good, rtol=1e-6)
 
@@ -182,7 +188,8 @@ def test_under_jax(jax_backend: Any) -> None:
         bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
         return [*(f(cm) for f in TRANSFORMS.values()), matrics.eigenvalues(cm), matrics.eigenvalues(cm, "A"), *bounds]
 
-    for plain, *others in zip(everything(cm), jax.jit(everything)(cm), jax.vmap(everything)(cm), strict=True):
+    mapped = jax_backend.call(jax.vmap(everything), cm)
+    for plain, *others in zip(everything(STACK), jax_backend.jit(everything)(cm), mapped, strict=True):
         for other in others:
             np.testing.assert_allclose(plain, other, rtol=1e-5, atol=1e-6)
 

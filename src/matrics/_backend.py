@@ -208,7 +208,7 @@ def widest_int(like: Array, xp: Namespace) -> Any | None:
 
 
 def wider_float(x: Array, xp: Namespace) -> Any | None:
-    """A dtype whose exponents are far wider than those of ``x``, where arithmetic may mix the two: PyTorch's float64."""
+    """A dtype with far wider exponents than that of ``x``, where arithmetic may mix the two: PyTorch has float64."""
     if is_torch(xp) and x.dtype == xp.float32 and x.device.type != "mps":
         return xp.float64
     return None
