@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import threading
@@ -85,11 +86,10 @@ class Memory(threading.Thread):
         this = psutil.Process()
         while not self.done.wait(0.5):
             now = 0
-            for process in (this, *this.children(recursive=True)):
-                try:
-                    now += process.memory_info().rss
-                except psutil.Error:  # it has just ended
-                    continue
+            with contextlib.suppress(psutil.Error):  # which processes there are may change meanwhile
+                for process in (this, *this.children(recursive=True)):
+                    with contextlib.suppress(psutil.Error):  # it has just ended
+                        now += process.memory_info().rss
             self.peak = max(self.peak, now)
 
 
