@@ -169,12 +169,14 @@ class Margins(Safe):
 
         On the host and on PyTorch float32 becomes float64, which holds products of five, and their digits.
         """
-        if self.is_host and (x.dtype != np.float64 or self.is_moderate):
+        if self.is_host and (self.is_moderate or self.total.dtype != np.float64):
             return x.astype(np.float64, copy=False)
         if self.is_moderate:
             return x
-        wider = _backend.wider_float(x, self.xp)
-        return Wide.of(x, self.xp) if wider is None else self.xp.astype(x, wider)
+        wider = _backend.wider_float(self.total, self.xp)
+        if wider is None:
+            return Wide.of(x, self.xp)
+        return self.xp.astype(self.xp.where(self.is_zero(x), 0, x), wider)
 
     def unit(self, x: Array) -> Array:
         """A power of two that brings ``x``, which is not negative, near 1."""

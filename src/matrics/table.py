@@ -329,7 +329,7 @@ class Table(Margins):
         negative. The difference of entropies has no digits left where they are nearly equal.
         """
         xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
-        near = xp.abs(beyond) < expected / 2
+        near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
         of_near = xp.log1p(xp.where(near, beyond, 0) / xp.where(near, expected, 1))
         log_ratio = xp.where(near, of_near, self.log(rates) - self.log(expected))
         # The shares of a row and of a column are not multiplied with each other: their product may vanish.

@@ -29,14 +29,16 @@ def check_average(average: Any, kind: str, name: str) -> str:
     return str(average)
 
 
-def average(measure: TableFunction, how: str, pos_label: int) -> TableFunction:
+def average(measure: TableFunction, how: str, pos_label: int, *, unbounded: bool) -> TableFunction:
     """A class measure ``[class, *batch]`` as the function of a Table that an average of it is."""
     if how == "class":
         return measure
     if how == "macro":
-        return lambda table: mean_of_defined(measure(table), table)
+        return lambda table: mean_of_defined(measure(table), table, unbounded=unbounded)
     if how == "weighted":
-        return lambda table: mean_of_defined(measure(table), table, weights=table.share(table.true))
+        return lambda table: mean_of_defined(
+            measure(table), table, weights=table.share(table.true), unbounded=unbounded
+        )
     if how == "micro":
         return lambda table: measure(table.pooled)[1, ...]
 
@@ -56,22 +58,28 @@ def one_vs_rest(measure: TableFunction) -> TableFunction:
     return lambda table: measure(table.one_vs_rest)
 
 
-def mean_of_defined(values: Array, table: Table, weights: Array | None = None) -> Array:
-    """The mean over classes, undefined ones left out unless ``zero_division`` makes numbers of them."""
+def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *, unbounded: bool = False) -> Array:
+    """The mean over classes, undefined ones left out unless ``zero_division`` makes numbers of them.
+
+    Values may be infinite if the measure is unbounded; then so is the mean, unless the class has no weight.
+    """
     xp = table.xp
+    if unbounded:
+        finite = xp.abs(values) != math.inf
+        mean = mean_of_defined(xp.where(finite, values, 0), table, weights)
+        counted = ~finite if weights is None else ~finite & (weights != 0)
+        highest, lowest = (xp.any(counted & side, axis=0) for side in (values > 0, values < 0))
+        undefined = table.zero_division * xp.ones_like(mean)
+        infinite = xp.where(highest, xp.where(lowest, undefined, math.inf), -math.inf)
+        return xp.where(highest | lowest, infinite, mean)
     if not math.isnan(table.zero_division):
         if weights is None:
-            mean = table.sum(values, axis=0) / table.n
-        else:
-            values = xp.where(weights == 0, 0, values)
-            mean = table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
-        return xp.where(mean == mean, mean, table.zero_division)  # noqa: PLR0124 (∞ less ∞)
+            return table.sum(values, axis=0) / table.n
+        return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
     if weights is None and table.is_host:
         mean = table.sum(values, axis=0) / table.n
         if not xp.isnan(mean).any():  # a look at the host; elsewhere nobody looks
             return mean
     missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
     weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)
-    # A class without a weight may be infinite.
-    values = xp.where(missing | (weights == 0), 0, values)
-    return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
+    return table.divide(table.sum(xp.where(missing, 0, values * weights), axis=0), table.sum(weights, axis=0))

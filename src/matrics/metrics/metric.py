@@ -149,7 +149,9 @@ class Metric:
             return function(table, **keywords)
 
         if metric._averaged:
-            return averages.average(measure, metric.average or "macro", pos_label)
+            return averages.average(
+                measure, metric.average or "macro", pos_label, unbounded=math.inf in (metric.range[1], -metric.range[0])
+            )
         return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
 
     def using(self, **options: Any) -> Metric:
