@@ -136,4 +136,4 @@ def conditioning(matrix: np.ndarray) -> float:
     total = sum(map(sum, errors))
     avoiding = [sum(errors[i][j] for i in range(n) for j in range(n) if k not in (i, j)) for k in range(n)]
     least = min((rest for rest in avoiding), default=Fraction(0))
-    return float(total / least) if least else np.inf if total else 1.0
+    return float(min(total / least, Fraction(10) ** 300)) if least else np.inf if total else 1.0

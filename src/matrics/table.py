@@ -330,7 +330,7 @@ class Table(Margins):
         """
         xp, rates, beyond, expected = self.xp, self.true_rates, self.beyond_pred_share, self.columnwise(self.pred_share)
         near = (xp.abs(beyond) < expected / 2) & ~self.is_zero(expected)
-        of_near = xp.log1p(xp.where(near, beyond, 0) / xp.where(near, expected, 1))
+        of_near = xp.log1p(self.ratio(xp.where(near, beyond, 0), xp.where(near, expected, 1)))
         log_ratio = xp.where(near, of_near, self.log(rates) - self.log(expected))
         # The shares of a row and of a column are not multiplied with each other: their product may vanish.
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
