@@ -228,7 +228,7 @@ def jax_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
         yield made
 
 
-@pytest.fixture(params=[name for name in roads.installed(BACKENDS) if name in roads.EAGER])
+@pytest.fixture(params=[name for name in roads.installed() if name in roads.EAGER])
 def eager(request: pytest.FixtureRequest) -> roads.Road:
     """A road on which nothing is compiled; those that are compiled are taken by test_roads.py, which shares graphs."""
     return roads.make(request.param)

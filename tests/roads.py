@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -160,9 +161,12 @@ def make(name: str) -> Road:
     return Road(name, float64=not name.startswith("jax") or "x64" in name)
 
 
-def installed(backends: Iterable[str] = ("numpy", "strict", "torch", "jax", "jax-x64")) -> list[str]:
-    """The roads of these backends, as MATRICS_BACKEND names them."""
-    backends = {"torch" if name.startswith("torch") else name for name in backends}
+def installed() -> list[str]:
+    """The roads whose library is there, of the backends that MATRICS_BACKEND asks for."""
+    asked = os.environ.get("MATRICS_BACKEND", "all")
+    if asked == "all":
+        asked = "numpy,strict,torch,jax,jax-x64"
+    backends = {"torch" if name == "torch-grad" else name for name in asked.split(",")}
     return [
         name
         for name, library in LIBRARY.items()

@@ -20,14 +20,13 @@ import test_numbers
 import test_sources
 import test_tables
 import test_vectors
-from conftest import BACKENDS
 from roads import FILL, Comparison, Graph
 from test_catalogue import SPECS
 from test_compiled import hard
 
 import matrics
 
-NAMES = [name for name in roads.installed(BACKENDS) if name in roads.TRACED and name != "torch-inductor"]
+NAMES = [name for name in roads.installed() if name in roads.TRACED and name != "torch-inductor"]
 # Compiled by default. JAX's roads share what they do in 32 bits and in 64, and take turns.
 FIRST = {("torch-compile", 2), ("jax-jit", 3), ("jax-vmap", 2), ("jax-x64-jit", 2), ("jax-x64-vmap", 3)}
 # Where every formula is tried, and not only those with references; the second is exhaustive.
@@ -305,9 +304,7 @@ def test_other_shapes(road: roads.Road, batch: tuple[int, ...]) -> None:
         np.testing.assert_allclose(scores[spec], expected[spec], **road.tolerance, err_msg=spec)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in roads.installed(BACKENDS) if n in ("torch-vmap", "jax-jit", "jax-x64-jit")]
-)
+@pytest.mark.parametrize("name", [n for n in roads.installed() if n in ("torch-vmap", "jax-jit", "jax-x64-jit")])
 def test_vmap_of_vmap(name: str) -> None:
     road, stack = roads.make(name), stack_of(3, 6).reshape(2, 3, 3, 3)
     specs = FEW
@@ -368,7 +365,7 @@ def test_torch_inductor(group: str, n: int, dtype: type, least: int, record_prop
 # That a road is what it says ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", roads.installed(BACKENDS))
+@pytest.mark.parametrize("name", roads.installed())
 @OF_PYTORCH
 def test_who_scores(name: str) -> None:
     """NumPy's road is the host's, and no other road asks the host: ``apply`` takes it away."""
