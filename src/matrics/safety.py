@@ -169,14 +169,18 @@ class Safe:
     def smaller(self, x: Array, y: Array) -> Array:
         """The smaller of two."""
         if isinstance(x, Wide):
-            return x.where((x - y).digits < 0, y)
+            return self._chosen(x, y, (x - y).digits < 0)
         return self.xp.minimum(x, y)
 
     def larger(self, x: Array, y: Array) -> Array:
         """The larger of two."""
         if isinstance(x, Wide):
-            return y.where((x - y).digits < 0, x)
+            return self._chosen(x, y, (y - x).digits < 0)
         return self.xp.maximum(x, y)
+
+    def _chosen(self, x: Wide, y: Wide, first: Array) -> Wide:
+        """The first or the second; of equal ones half of each, as the gradient of a library's minimum has it."""
+        return x.where(first, y).where((x - y).digits != 0, (x + y) * 0.5)
 
     def hypot(self, x: Array, y: Array) -> Array:
         """√(x² + y²) of two arrays that are not negative, whose squares might vanish; its gradient at 0 is 0."""

@@ -49,6 +49,8 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     def cell(i: int, j: int) -> Array:
         return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
 
+    if t.n == 1:
+        return xp.stack([cell(0, 0)])
     if t.n == 2:
         return xp.stack(_pair(t, cell(0, 0), cell(1, 1), cell(0, 1)))
     return xp.stack(_triple(t, (cell(0, 0), cell(1, 1), cell(2, 2)), (cell(0, 1), cell(0, 2), cell(1, 2))))
