@@ -292,21 +292,23 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
 def exponent(x: Array, xp: Namespace) -> Array:
     """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
 
-    Of zeros, and of subnormal numbers off the host, it is that of the smallest normal ones. Read from the bits, where a
-    them: what a compiler computes twice, as the floor of a logarithm, may be two numbers.
+    Of zeros it is 0, so that gradients pass through unscaled; of subnormal numbers it is off the host that of the
+    smallest normal ones. Read from the bits: what a compiler computes twice, as the floor of a logarithm, may be two
+    numbers.
     """
-    mantissa, bias, mask = _layout(x, xp)
-    if is_torch(xp):
-        bits = x.detach().view(xp.int32 if mantissa == 23 else xp.int64)
-        return xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1)
-    if is_jax(xp):
-        lax = sys.modules["jax"].lax
-        bits = lax.bitcast_convert_type(lax.stop_gradient(x), xp.int32 if mantissa == 23 else xp.int64)
-        return xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1)
-    tiny = float(xp.finfo(x.dtype).smallest_normal)
     if xp is np:
-        return np.frexp(np.where(x == 0, tiny, x))[1].astype(x.dtype)
-    return xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1
+        return np.frexp(x)[1].astype(x.dtype)
+    mantissa, bias, mask = _layout(x, xp)
+    if is_torch(xp) or is_jax(xp):
+        integer = xp.int32 if mantissa == 23 else xp.int64
+        if is_torch(xp):
+            bits = x.detach().view(integer)
+        else:
+            lax = sys.modules["jax"].lax
+            bits = lax.bitcast_convert_type(lax.stop_gradient(x), integer)
+        return xp.where(x == 0, 0, xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1))
+    tiny = float(xp.finfo(x.dtype).smallest_normal)
+    return xp.where(x == 0, 0, xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1)
 
 
 def power_of_two(exponent: Array, xp: Namespace) -> Array:
