@@ -40,20 +40,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Folders are run by two processes, unless -n says otherwise; single files and tests by one, which starts sooner.
 
-    Not by addopts, as pytest without xdist (``-p no:xdist``) knows no ``-n``.
+    Not by addopts, as pytest without xdist (``-p no:xdist``) knows no ``-n``. What shares a compiled graph is a group,
+    which one process runs.
     """
     option = config.option
     if "PYTEST_XDIST_WORKER" in os.environ:  # a process that is one of the two, and would start two more
+        option.loadgroup = True  # which a process hears of from the command line alone
         return
     if not config.pluginmanager.hasplugin("xdist") or option.numprocesses is not None or option.dist != "no":
         return
     folders = all(Path(path.partition("::")[0]).is_dir() or path.endswith("README.md") for path in config.args)
     if folders and not (option.usepdb or option.trace) and not option.collectonly:
-        option.numprocesses, option.dist = PROCESSES, "worksteal"
+        option.numprocesses, option.dist = PROCESSES, "loadgroup"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is exhaustive, unless it is asked for."""
+    """Groups first, which take longest; and leave out what is exhaustive, unless it is asked for."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if config.option.exhaustive:
         return
     left_out = [item for item in items if is_exhaustive(item)]

@@ -62,6 +62,13 @@ def formulas_of(family: str) -> list[str]:
     return [spec for spec in WITH_GRADIENTS if matrics.get_metric(spec).family == family]
 
 
+# What is compiled at once, where that takes long.
+TOGETHER = [
+    pytest.param([formulas_of(family)[-1] for family in FAMILIES if formulas_of(family)], id="one of each family")
+]
+TOGETHER += [pytest.param(formulas_of(family), id=family, marks=pytest.mark.exhaustive) for family in FAMILIES]
+
+
 def shape_of(spec: str, batch: tuple[int, ...], n: int) -> tuple[int, ...]:
     return (*batch, n) if spec.endswith((":class", ":one_vs_rest")) else batch
 
@@ -187,8 +194,15 @@ def test_on_host_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPa
 # Under transformations ----------------------------------------------------------------------------------------------
 
 
+COMPILED = [name for name in NAMES if matrics.get_metric(name).options or name in matrics.list_metrics("core")]
+
+
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if matrics.get_metric(name).options or name in matrics.list_metrics("core")]
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("fbeta", "eve", "mcc", "precision") else pytest.mark.exhaustive)
+        for name in COMPILED
+    ],
 )
 def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
     metric = matrics.get_metric(name)
@@ -284,12 +298,12 @@ def test_torch_gradients_of_confident_networks(torch: Any, cells: np.ndarray) ->
         assert torch.isfinite(gradient).all(), spec
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_jax_gradients_of_confident_networks(jax_backend: Any, family: str) -> None:
+@pytest.mark.parametrize("specs", TOGETHER)
+def test_jax_gradients_of_confident_networks(jax_backend: Any, specs: list[str]) -> None:
     import jax
 
     def total(cm: Any) -> Any:
-        scores = matrics.score(cm, formulas_of(family), zero_division=0)
+        scores = matrics.score(cm, specs, zero_division=0)
         return sum(values.sum() / 64 for values in scores.values())  # each is finite, and so is then their sum
 
     stack = jax_backend.asarray(np.stack(CONFIDENT), np.float32)
@@ -303,11 +317,7 @@ def test_torch_gradients_are_right(torch: Any, spec: str) -> None:
     assert torch.autograd.gradcheck(matrics.get_metric(spec), (cm,), eps=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "specs",
-    [pytest.param([formulas_of(family)[-1] for family in FAMILIES if formulas_of(family)], id="one of each family")]
-    + [pytest.param(formulas_of(family), id=family, marks=pytest.mark.exhaustive) for family in FAMILIES],
-)
+@pytest.mark.parametrize("specs", TOGETHER)
 def test_jax_gradients(jax_backend: Any, specs: list[str]) -> None:
     """Finite, and the same as PyTorch's where that is here: of a weighted sum of all measures of a family."""
     import jax

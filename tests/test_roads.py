@@ -28,10 +28,10 @@ import matrics
 
 NAMES = [name for name in roads.installed() if name in roads.TRACED and name != "torch-inductor"]
 # Compiled by default. JAX's roads share what they do in 32 bits and in 64, and take turns.
-FIRST = {("torch-compile", 2), ("jax-jit", 3), ("jax-vmap", 2), ("jax-x64-jit", 2), ("jax-x64-vmap", 3)}
-# Where every formula is tried, and not only those with references; the second is exhaustive.
-WITH_FORMULAS = {("jax-jit", 3)}
-WITH_MORE_FORMULAS = {
+FIRST = {("torch-compile", 2), ("jax-jit", 3), ("jax-x64-vmap", 2)}
+# Where every formula is tried in the exhaustive run, and not only those with references.
+WITH_FORMULAS = {
+    ("jax-jit", 3),
     ("torch-compile", 3),
     ("torch-compile", 7),
     ("jax-vmap", 4),
@@ -61,14 +61,15 @@ def _cases() -> Iterator[Any]:
                 if dtype is np.float32 and roads.make(name).float64 and n > 3:
                     continue  # JAX's 32 bits have them all
                 case = Case(name, n, dtype)
-                yield pytest.param(case, id=f"{name}-{n}-{dtype.__name__}", marks=case.marks)
+                name_of_it = f"{name}-{n}-{dtype.__name__}"
+                yield pytest.param(case, id=name_of_it, marks=(*case.marks, pytest.mark.xdist_group(name_of_it)))
 
 
 @pytest.fixture(scope="module", params=list(_cases()))
 def graph(request: pytest.FixtureRequest) -> Iterator[Graph]:
     case = request.param
-    more = request.config.option.exhaustive and (case.road, case.n) in WITH_MORE_FORMULAS
-    specs = roads.formulas() if more or (case.road, case.n) in WITH_FORMULAS else roads.referenced()
+    more = request.config.option.exhaustive and (case.road, case.n) in WITH_FORMULAS
+    specs = roads.formulas() if more else roads.referenced()
     road = roads.make(case.road)
     roads.of_first()
     with pytest.MonkeyPatch.context() as patch:
@@ -229,7 +230,7 @@ def hold_company(graph: Graph, comparison: Comparison) -> None:
     [
         (1, math.nan),
         (2, FILL),
-        (3, math.nan),
+        pytest.param(3, math.nan, marks=pytest.mark.exhaustive),
         pytest.param(3, FILL, marks=pytest.mark.exhaustive),
         pytest.param(20, math.nan, marks=pytest.mark.exhaustive),
     ],

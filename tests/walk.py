@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import reference
@@ -106,17 +106,25 @@ def beyond(n: int, dtype: type, count: int = 6) -> np.ndarray:
     return np.concatenate([diagonal, spread(n, far, count, 3)]).astype(dtype)
 
 
-def misses(
-    road: Any, stack: np.ndarray, dtype: type, specs: list[str]
-) -> tuple[int, dict[str, list[tuple[Any, Any, Any]]]]:
-    """How many numbers were compared along a road, and by measure those that differ: matrix, ours, the truth."""
+class Miss(NamedTuple):
+    """A measure that is not what it should be of one matrix of a stack."""
+
+    measure: str
+    place: int
+    cells: tuple[tuple[float, ...], ...]
+    ours: Any
+    true: Any
+
+
+def misses(road: Any, stack: np.ndarray, dtype: type, specs: list[str]) -> tuple[int, list[Miss]]:
+    """How many numbers were compared along a road, and what differs."""
     ours = road.score(stack, specs, dtype, invalid="nan")
     rtol, atol = (1e-9, 1e-12) if dtype is np.float64 else (3e-4, 3e-5)
-    compared, found = 0, {}
-    for i, matrix in enumerate(stack.astype(dtype)):
+    compared, found = 0, []
+    for place, matrix in enumerate(stack.astype(dtype)):
         cells = tuple(tuple(row) for row in matrix.tolist())
         for spec in specs:
-            value, true = np.atleast_1d(ours[spec][i]), np.atleast_1d(truth(spec, cells))
+            value, true = np.atleast_1d(ours[spec][place]), np.atleast_1d(truth(spec, cells))
             with np.errstate(over="ignore"):
                 true = true.astype(dtype)  # what does not fit the dtype is infinite there
             far = ~np.isclose(value, true, rtol=rtol, atol=atol, equal_nan=True)
@@ -124,7 +132,7 @@ def misses(
                 continue
             compared += far.size
             if far.any():
-                found.setdefault(spec.partition("(")[0].partition(":")[0], []).append((cells, value[far], true[far]))
+                found.append(Miss(matrics.get_metric(spec).name, place, cells, value[far], true[far]))
     return compared, found
 
 

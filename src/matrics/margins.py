@@ -175,7 +175,8 @@ class Margins(Safe):
             return x
         wider = _backend.wider_float(self.total, self.xp)
         if wider is None:
-            return Wide.of(x, self.xp)
+            total = self.cellwise(self.total) if x.ndim - self.total.ndim == 2 else self.total
+            return Wide.of(x, total, self.xp)
         return self.xp.astype(self.xp.where(self.is_zero(x), 0, x), wider)
 
     def unit(self, x: Array) -> Array:

@@ -212,7 +212,8 @@ class Safe:
         # A number too small for floats is its own ln (1 + x), and of one too large 1 is no part.
         # Zeros, too, for the sake of their gradient.
         changed = (x.digits != 0) & (x.fits | (x.exponent > 0))
-        return Wide.of(xp.where(x.fits, plain, beyond), xp).where(changed, x)
+        value = xp.where(x.fits, plain, beyond)
+        return Wide.of(value, value, xp).where(changed, x)
 
     def log_quotient(self, a: Array, b: Array) -> Array:
         """Ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""

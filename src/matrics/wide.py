@@ -30,9 +30,15 @@ class Wide:
         self.xp = xp
 
     @classmethod
-    def of(cls, x: Array, xp: Namespace) -> Wide:
-        """Not negative ``x`` as it is; numbers below the normal ones are zeros."""
-        exponent = _backend.exponent(x, xp)
+    def of(cls, x: Array, total: Array, xp: Namespace) -> Wide:
+        """Not negative ``x`` as it is; numbers below the normal ones are zeros.
+
+        Zeros have an exponent as well, for the sake of their gradient: so low that beside other counts they are moved
+        down, lest the powers of two on the gradient's way overflow, but not so low that these vanish.
+        """
+        low = -(_backend.largest_exponent(x, xp) // 2)
+        of_zero = xp.minimum(_backend.exponent(total, xp), xp.full_like(total, low))
+        exponent = xp.where(x == 0, of_zero, _backend.exponent(x, xp))
         return cls(_shift(x, -exponent, xp), exponent, xp)
 
     def _made(self, digits: Array, exponent: Array) -> Wide:
