@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,16 @@ PROCESSES = 2
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Without it, what is marked exhaustive is left out."""
     parser.addoption("--exhaustive", action="store_true", help="run the tests marked exhaustive, too")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """A folder in which JAX's compiler keeps what it has made, for all processes of this run and for none after it."""
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        folder = tempfile.TemporaryDirectory()
+        config.add_cleanup(folder.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder.name
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,7 +87,7 @@ def is_exhaustive(item: pytest.Item) -> bool:
 
 
 class Memory(threading.Thread):
-    """Adds up, twice a second, what this process and all that it started hold: shared pages count in each."""
+    """Adds up, twice a second, what this process and all that it started hold; on Linux what they share counts once."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -92,7 +103,8 @@ class Memory(threading.Thread):
             with contextlib.suppress(psutil.Error):  # which processes there are may change meanwhile
                 for process in (this, *this.children(recursive=True)):
                     with contextlib.suppress(psutil.Error):  # it has just ended
-                        now += process.memory_info().rss
+                        held = process.memory_full_info()
+                        now += getattr(held, "pss", held.rss)
             self.peak = max(self.peak, now)
 
 

@@ -12,7 +12,7 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 
 # A looser requirement downloads gigabytes of CUDA.
 TORCH = "torch==2.13.0"
-RUNNER = ("pytest", "pytest-xdist", "psutil", "hypothesis", "mpmath", "gmpy2", "array-api-strict")
+RUNNER = ("pytest<9.2", "pytest-xdist", "psutil", "hypothesis", "mpmath", "gmpy2", "array-api-strict")
 EVERYTHING = ("tests", "src", "README.md", "docs")
 
 

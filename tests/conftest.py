@@ -192,7 +192,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 tally[road][1] += missed
     terminalreporter.write_sep("-", "numbers compared with references, and misses")
     for road, (compared, missed) in tally.items():
-        terminalreporter.write_line(f"{road:16}{compared:12}{missed:8}")
+        if compared:
+            terminalreporter.write_line(f"{road:16}{compared:12}{missed:8}")
 
 
 def pytest_report_header() -> str:

@@ -71,6 +71,7 @@ def test_jit(jax_backend: Any, n: int) -> None:
         check(compiled, jax_backend.asarray, n, dtype, ROWS)
 
 
+@pytest.mark.exhaustive(n=[3, 12])
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
     """Differences of whole counts have the gradient of the sums that a soft matrix in the stack has all take."""
@@ -93,6 +94,7 @@ def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.exhaustive(n=[20])
 @pytest.mark.parametrize("n", [3, 7, 20])
 def test_torch_compile(torch: Any, n: int) -> None:
     torch._dynamo.reset()
@@ -102,6 +104,7 @@ def test_torch_compile(torch: Any, n: int) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.exhaustive(n=[12])
 @pytest.mark.parametrize("n", [3, 12])
 def test_torch_compile_of_any_shape(torch: Any, n: int) -> None:
     torch._dynamo.reset()
@@ -115,6 +118,7 @@ def test_torch_compile_of_any_shape(torch: Any, n: int) -> None:
 
 
 @OF_PYTORCH
+@pytest.mark.exhaustive(n=[7, 20])
 @pytest.mark.parametrize("n", [3, 7, 20])
 def test_the_gradient_of_compiled_code(torch: Any, n: int) -> None:
     """Of a stack, and by ``vmap`` of its matrices."""

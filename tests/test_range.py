@@ -96,6 +96,7 @@ def test_each_listed_measure_is_off_somewhere() -> None:
     assert off == limited()
 
 
+@pytest.mark.xdist_group("averages")
 @pytest.mark.parametrize("name", EAGER)
 def test_averages_are_those_of_the_documented_formula(name: str) -> None:
     road = roads.make(name)

@@ -194,6 +194,16 @@ def test_under_jax(jax_backend: Any) -> None:
             np.testing.assert_allclose(plain, other, rtol=1e-5, atol=1e-6)
 
 
+def test_spectra_of_arrays_at_hand(backend: Any) -> None:
+    """Neither traced nor mapped, of every library."""
+    bounds = matrics.gershgorin_bounds(backend.asarray(STACK, float))
+    for ours, expected in zip(bounds, matrics.gershgorin_bounds(STACK), strict=True):
+        np.testing.assert_allclose(backend.numpy(ours), expected, **backend.tolerance)
+    for matrix in ("B", "A"):
+        ours = matrics.eigenvalues(backend.asarray(STACK, float), matrix)
+        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix), rtol=1e-5, atol=1e-6)
+
+
 # Weights of cells -----------------------------------------------------------------------------------------------------
 
 

@@ -85,7 +85,8 @@ class Safe:
     def nonzero(self, x: Array) -> Array:
         """``x``, and 1 where it is 0: for a divisor or a logarithm whose result there is replaced."""
         if isinstance(x, Wide):
-            return Wide(self.xp.where(x.digits == 0, 1, x.digits), x.exponent, self.xp)
+            zero = x.digits == 0
+            return Wide(self.xp.where(zero, 1, x.digits), self.xp.where(zero, 0, x.exponent), self.xp)
         return self.xp.where(self.is_zero(x), 1, x)
 
     def divide_root(self, a: Array, b: Array) -> Array:
