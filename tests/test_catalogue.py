@@ -200,10 +200,7 @@ COMPILED = [name for name in NAMES if matrics.get_metric(name).options or name i
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name in ("fbeta", "eve", "mcc", "precision") else pytest.mark.exhaustive)
-        for name in COMPILED
-    ],
+    [pytest.param(name, marks=() if name in ("fbeta", "mcc") else pytest.mark.exhaustive) for name in COMPILED],
 )
 def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
     metric = matrics.get_metric(name)
@@ -313,6 +310,7 @@ def test_jax_gradients_of_confident_networks(jax_backend: Any, specs: list[str])
     assert np.isfinite(gradients).all(), gradients[~np.isfinite(gradients).all((1, 2))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spec", FORMULAS)
 def test_torch_gradients_are_right(torch: Any, spec: str) -> None:
     cm = torch.tensor(np.stack([FULL, FULL.T + 1.5]), requires_grad=True)

@@ -568,6 +568,7 @@ assert counter.frame_count == 1, counter.frame_count
 """
 
 
+@pytest.mark.exhaustive
 def test_a_fresh_process_compiles_once(torch: Any) -> None:  # noqa: ARG001 (skips without PyTorch)
     """What is looked up for the first time, while compiling or after, is no reason to compile again."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", STEPS], check=True)

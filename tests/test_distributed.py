@@ -47,11 +47,13 @@ def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
         assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
 
 
+@pytest.mark.exhaustive
 def test_one_checkpoint_for_all(ranks: Any, tmp_path: Path) -> None:
     for result in ranks.run("resume", 4, tmp_path):
         np.testing.assert_array_equal(result, 2 * matrix_of(ranks))
 
 
+@pytest.mark.exhaustive
 def test_groups(ranks: Any, tmp_path: Path) -> None:
     results = ranks.run("groups", 4, tmp_path)
     for rank, result in enumerate(results):
@@ -88,6 +90,7 @@ def test_metrics_made_by_the_parent(ranks: Any, tmp_path: Path) -> None:
             np.testing.assert_array_equal(matrix, matrix_of(ranks))
 
 
+@pytest.mark.exhaustive(how=["never_comes"])
 @pytest.mark.parametrize("how", ["dies", "never_comes"])
 def test_a_lost_process_raises(ranks: Any, tmp_path: Path, how: str) -> None:
     """Within the group's timeout: run() finds those that hang."""

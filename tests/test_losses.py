@@ -288,7 +288,7 @@ HEADS = (np.stack([ordinary(3, 20)[0] + bias for bias in np.eye(3)[:2]]), ordina
 @pytest.mark.parametrize(
     ("compiler", "specs"),
     [
-        ("aot_eager", FEW),
+        pytest.param("aot_eager", FEW, marks=pytest.mark.exhaustive),
         ("inductor", ["mcc"]),
         pytest.param("aot_eager", SPECS, marks=pytest.mark.exhaustive),
         pytest.param("inductor", ["mcc", "eve", "mcen"], marks=pytest.mark.exhaustive),

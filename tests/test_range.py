@@ -24,7 +24,6 @@ BY_DEFAULT = {
     *((road, n, dtype) for road in ("numpy", "torch-grad") for n in (2, 3) for dtype in FLOATS),
     ("strict", 2, np.float64),
     ("torch-vmap", 3, np.float64),
-    ("jax-jit", 3, np.float32),
 }
 
 

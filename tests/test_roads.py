@@ -27,8 +27,8 @@ from test_compiled import hard
 import matrics
 
 NAMES = [name for name in roads.installed() if name in roads.TRACED and name != "torch-inductor"]
-# Compiled by default; test_range.py does JAX's 32 bits.
-FIRST = {("torch-compile", 2), ("jax-x64-jit", 3)}
+# Compiled by default, where test_torch_inductor and test_compiled.py have some measures of the other compilers.
+FIRST = {("jax-x64-jit", 3)}
 # Where every formula is tried in the exhaustive run, and not only those with references.
 WITH_FORMULAS = {
     ("jax-jit", 3),
@@ -225,10 +225,12 @@ def hold_company(graph: Graph, comparison: Comparison) -> None:
             comparison.hold(spec, of, turned[spec][29 - place], alone[spec][0], **digits)
 
 
+@pytest.mark.exhaustive(n=[1])
+@pytest.mark.exhaustive(eager=["strict"])
 @pytest.mark.parametrize(
     ("n", "zero_division"),
     [
-        pytest.param(1, math.nan, marks=pytest.mark.exhaustive),
+        (1, math.nan),
         (2, FILL),
         pytest.param(3, math.nan, marks=pytest.mark.exhaustive),
         pytest.param(3, FILL, marks=pytest.mark.exhaustive),
@@ -323,6 +325,7 @@ def test_vmap_of_vmap(name: str) -> None:
         np.testing.assert_allclose(scores[spec], expected, **road.tolerance, err_msg=spec)
 
 
+@pytest.mark.exhaustive(dtype=[np.int64])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64])
 def test_whole_numbers(road: roads.Road, dtype: type) -> None:
     """Sums of bytes do not wrap, and results are in the widest floats that there are."""

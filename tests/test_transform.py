@@ -164,6 +164,7 @@ def test_wrong_shape_or_dtype(function: Any) -> None:
         function(np.zeros((2, 2), complex))
 
 
+@pytest.mark.exhaustive
 def test_under_transformations(torch: Any) -> None:
     torch._dynamo.reset()
     cm = torch.from_numpy(STACK)

@@ -222,7 +222,7 @@ def test_jax(jax_backend: Any) -> None:
         value = compiled(cm, matrics.cohen_kappa.using(weights=weights))
         np.testing.assert_allclose(value, exact_kappa(CM, GRAVE), **jax_backend.tolerance)
     assert len(traces) == 1
-    gradient = jax.grad(matrics.cohen_kappa.using(weights=GRAVE))(jax_backend.asarray(CM, np.float32))
+    gradient = jax_backend.jit(jax.grad(matrics.cohen_kappa.using(weights=GRAVE)))(jax_backend.asarray(CM, np.float32))
     assert np.isfinite(gradient).all()
 
 
