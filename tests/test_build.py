@@ -314,6 +314,7 @@ def test_torch(torch: Any) -> None:
     assert torch.autograd.gradcheck(lambda p: matrics.soft_confusion_matrix(y_true[0], p), (probs,))
 
 
+@pytest.mark.exhaustive(dynamic=[True])
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_torch_compiles_for_another_batch_size(torch: Any, dynamic: Any) -> None:
     """The last batch of an epoch is smaller: sizes become symbols, and nothing breaks."""

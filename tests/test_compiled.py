@@ -64,6 +64,7 @@ def check(
             np.testing.assert_allclose(np.asarray(values), expected[spec], err_msg=f"{name}: {spec}", **digits)
 
 
+@pytest.mark.exhaustive(n=[12])
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_jit(jax_backend: Any, n: int) -> None:
     import jax
@@ -73,7 +74,7 @@ def test_jit(jax_backend: Any, n: int) -> None:
         check(compiled, jax_backend.asarray, n, dtype, ROWS)
 
 
-@pytest.mark.exhaustive(n=[3, 12])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
     """Differences of whole counts have the gradient of the sums that a soft matrix in the stack has all take."""
@@ -107,7 +108,7 @@ def test_torch_compile(torch: Any, n: int, compiler: str) -> None:
 
 
 @OF_PYTORCH
-@pytest.mark.exhaustive(n=[12])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("n", [3, 12])
 def test_torch_compile_of_any_shape(torch: Any, n: int, compiler: str) -> None:

@@ -68,6 +68,7 @@ def test_metric_inside_a_parallel_model(ranks: Any, tmp_path: Path) -> None:
         assert (result["plain"].numpy() != expected).any()
 
 
+@pytest.mark.exhaustive
 def test_torchmetrics(ranks: Any, tmp_path: Path) -> None:
     pytest.importorskip("torchmetrics")
     expected = matrix_of(ranks)
@@ -80,6 +81,7 @@ def test_torchmetrics(ranks: Any, tmp_path: Path) -> None:
         assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
 
 
+@pytest.mark.exhaustive
 def test_metrics_made_by_the_parent(ranks: Any, tmp_path: Path) -> None:
     """Their tensors come in shared memory, as under torch.multiprocessing.spawn; each process counts for itself."""
     pytest.importorskip("torchmetrics")

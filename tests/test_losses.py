@@ -289,7 +289,7 @@ HEADS = (np.stack([ordinary(3, 20)[0] + bias for bias in np.eye(3)[:2]]), ordina
     ("compiler", "specs"),
     [
         pytest.param("aot_eager", FEW, marks=pytest.mark.exhaustive),
-        ("inductor", ["mcc"]),
+        pytest.param("inductor", ["mcc"], marks=pytest.mark.exhaustive),
         pytest.param("aot_eager", SPECS, marks=pytest.mark.exhaustive),
         pytest.param("inductor", ["mcc", "eve", "mcen"], marks=pytest.mark.exhaustive),
     ],

@@ -174,6 +174,7 @@ def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
                 comparison.hold(spec, matrix, value, reference, rtol=digits, atol=1e-12)
 
 
+@pytest.mark.exhaustive(n=[4])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_exact_fractions(eager: Road, n: int, dtype: type, record_property: Any) -> None:
@@ -284,13 +285,14 @@ def test_a_stack_is_not_pooled(backend: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:A single label was found:UserWarning")
+@pytest.mark.exhaustive(n=[2])
 @pytest.mark.parametrize("n", [2, 3, 7])
 @pytest.mark.parametrize("zero_division", [0.0, 1.0, np.nan])
 def test_scikit_learn(n: int, zero_division: float) -> None:
     sklearn_metrics = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(n)
     labels = list(range(n))
-    for _ in range(20):
+    for _ in range(10):
         y_true, y_pred = random.integers(0, random.integers(1, n + 1), (2, 25))
         cm = matrics.confusion_matrix(y_true, y_pred, num_classes=n)
         np.testing.assert_array_equal(cm, sklearn_metrics.confusion_matrix(y_true, y_pred, labels=labels))

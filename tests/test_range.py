@@ -27,14 +27,26 @@ BY_DEFAULT = {
 }
 
 
+# The others, in the exhaustive run.
+COMPILED = {
+    ("torch-compile", 2, np.float64),
+    ("torch-compile", 3, np.float32),
+    *(("jax-jit", n, np.float32) for n in (2, 3, 10)),
+    ("jax-vmap", 4, np.float32),
+    *(("jax-x64-jit", n, np.float64) for n in (2, 3, 4, 10)),
+    ("jax-x64-jit", 3, np.float32),
+    ("jax-x64-vmap", 2, np.float64),
+}
+
+
 def walks() -> list[Any]:
     """Roads with numbers of classes and dtypes; what compiles much is left to the exhaustive run."""
     params = []
     for road in roads.installed():
-        if road == "torch-inductor":
-            continue
         for n in (2, 3, 4, 10):
             for dtype in roads.make(road).dtypes():
+                if road not in EAGER and (road, n, dtype) not in COMPILED:
+                    continue
                 # One process for all of them, which share the true values.
                 marks = [pytest.mark.xdist_group(f"a walk of {n} classes in {dtype.__name__}")]
                 if (road, n, dtype) not in BY_DEFAULT:
@@ -95,6 +107,7 @@ def test_each_listed_measure_is_off_somewhere() -> None:
     assert off == limited()
 
 
+@pytest.mark.exhaustive(name=["strict", "torch-vmap"])
 @pytest.mark.xdist_group("averages")
 @pytest.mark.parametrize("name", EAGER)
 def test_averages_are_those_of_the_documented_formula(name: str) -> None:

@@ -178,7 +178,7 @@ def hold_bounds(hold: Any, scores: dict[str, np.ndarray], vectors: list[dict[str
 def test_vectors(eager: Road, dtype: type, record_property: Any, pytestconfig: pytest.Config) -> None:
     """On the roads that compile nothing; test_roads.py takes the others. All but NumPy's are slow."""
     comparison = Comparison(eager.name)
-    sizes = SIZES if eager.name == "numpy" or pytestconfig.option.exhaustive else (2, 3, 7)
+    sizes = SIZES if eager.name == "numpy" or pytestconfig.option.exhaustive else (2, 3)
     least = sum(hold_vectors(Graph(eager, n, dtype, roads.referenced()), comparison) for n in sizes)
     comparison.settle(least, record_property)
 

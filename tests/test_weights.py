@@ -173,7 +173,8 @@ def test_arrays_of_other_libraries(backend: Any) -> None:
         np.testing.assert_allclose(backend.numpy(metric(cm)), exact_kappa(CM, NEAR), **backend.tolerance)
 
 
-@pytest.mark.parametrize("dynamic", [None, pytest.param(True, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("dynamic", [None, True])
 def test_torch(torch: Any, dynamic: Any) -> None:
     """In one graph, as an argument, written there or in a spec; mapped, differentiated; on a device without values."""
     metric = matrics.cohen_kappa.using(weights=GRAVE)
