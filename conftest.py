@@ -14,6 +14,7 @@ from pathlib import Path
 # when a library is loaded, and none is yet.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"):  # the last is XLA's
     os.environ.setdefault(variable, "1")
+os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # or each thread of a process keeps what it has freed for itself
 
 import pytest  # noqa: E402
 
