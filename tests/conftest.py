@@ -129,9 +129,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Where JAX is tried in 32 bits and in 64, each test takes one of the two, unless all is asked for."""
     if EXHAUSTIVE or not {"jax", "jax-x64"} <= set(BACKENDS):
         return
-    left_out = [item for item in items if _takes_the_other_jax(item)]
-    items[:] = [item for item in items if item not in set(left_out)]
-    config.hook.pytest_deselected(items=left_out)
+    left_out = {item for item in items if _takes_the_other_jax(item)}
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=list(left_out))
 
 
 def _takes_the_other_jax(item: pytest.Item) -> bool:

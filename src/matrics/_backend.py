@@ -292,9 +292,8 @@ def divide(a: Array, b: Array, xp: Namespace) -> Array:
 def exponent(x: Array, xp: Namespace) -> Array:
     """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
 
-    Of zeros it is 0, so that gradients pass through unscaled; of subnormal numbers it is off the host that of the
-    smallest normal ones. Read from the bits: what a compiler computes twice, as the floor of a logarithm, may be two
-    numbers.
+    Of zeros it is 0; of subnormal numbers it is off the host that of the smallest normal ones. Read from the bits: what
+    a compiler computes twice, as the floor of a logarithm, may be two numbers.
     """
     if xp is np:
         return np.frexp(x)[1].astype(x.dtype)
