@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import tempfile
@@ -15,6 +16,13 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"):  # the last is XLA's
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # or each thread of a process keeps what it has freed for itself
+# Most of what JAX compiles here runs once, and three quarters of the time goes into making it fast. Where digits are
+# tried, tests/roads.py asks for what users get, which is XLA's default.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
+)
 
 import pytest  # noqa: E402
 
@@ -74,6 +82,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if is_exhaustive(item)]
     items[:] = [item for item in items if not is_exhaustive(item)]
     config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and their modules stay: Python need not look at them again whenever it looks for garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def is_exhaustive(item: pytest.Item) -> bool:

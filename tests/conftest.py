@@ -25,15 +25,6 @@ import roads
 
 import matrics
 
-# For jax.jit where a test is of what is traced and promised, not of digits: such code runs once, and what XLA does to
-# make it fast takes three quarters of the time. Digits are tried with what users get, which is the default.
-QUICK = {
-    "xla_backend_optimization_level": "0",
-    "xla_llvm_disable_expensive_passes": True,
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
-
 EXHAUSTIVE = False  # whether that is asked for
 
 # Examples are the same in every run, whatever ran before.
@@ -72,12 +63,12 @@ class Backend:
         return matrics.score(cm, specs, **options)
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        """On JAX one quickly compiled program a shape: its single operations, compiled one by one, take longer."""
+        """On JAX one program a shape: its single operations, compiled one by one, take longer."""
         if not self.name.startswith("jax"):
             return function
         import jax
 
-        return jax.jit(function, compiler_options=QUICK, **options)
+        return jax.jit(function, **options)
 
     def call(self, function: Callable[..., Any], *arrays: Any) -> Any:
         """On JAX as one program; in the exhaustive run operation by operation, each of which takes compiling."""
@@ -102,7 +93,7 @@ def _jitted_score(specs: tuple[str, ...], options: tuple[tuple[str, Any], ...]) 
     """One function for the same question, which JAX compiles once a shape."""
     import jax
 
-    return jax.jit(lambda cm: matrics.score(cm, specs, **dict(options)), compiler_options=QUICK)
+    return jax.jit(lambda cm: matrics.score(cm, specs, **dict(options)))
 
 
 def _wanted() -> list[str]:
@@ -159,12 +150,12 @@ def _resident() -> int:
 
 
 @pytest.fixture(autouse=True)
-def _let_go() -> Iterator[None]:
+def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
     """Forget what was compiled when it takes 200 megabytes: nothing is let go by itself, and JAX has it on disk."""
     global HELD  # noqa: PLW0603
     HELD = HELD or _resident()
     yield
-    if _resident() < HELD + 3 * 2**26:
+    if _resident() < HELD + 3 * 2**26 or "graph" in request.fixturenames:  # the next test asks the same graph
         return
     _jitted_score.cache_clear()
     if "jax" in sys.modules:

@@ -32,6 +32,15 @@ LIBRARY = {
 EAGER = ("numpy", "strict", "torch-grad", "torch-vmap")  # nothing is compiled
 TRACED = tuple(name for name in LIBRARY if name not in EAGER)
 
+# What users of jax.jit get. The tests' XLA_FLAGS (conftest.py) compile in less time; their code is slower and does not
+# fuse a product into the difference after it, which is what costs digits.
+XLA_DEFAULT = {
+    "xla_backend_optimization_level": "3",
+    "xla_llvm_disable_expensive_passes": False,
+    "xla_cpu_use_fusion_emitters": True,
+    "xla_cpu_parallel_codegen_split_count": 32,
+}
+
 
 @dataclass
 class Road:
@@ -99,7 +108,8 @@ class Road:
             return torch.compile(function, fullgraph=True, dynamic=False, backend=backend)
         import jax
 
-        return jax.jit(jax.vmap(function) if self.name.endswith("vmap") else function)
+        mapped = jax.vmap(function) if self.name.endswith("vmap") else function
+        return jax.jit(mapped, compiler_options=XLA_DEFAULT)
 
     @contextlib.contextmanager
     def _jax(self) -> Iterator[None]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roads import XLA_DEFAULT
 
 import matrics
 from matrics.metrics.averages import AVERAGES
@@ -307,7 +308,7 @@ def test_jax_gradients_of_confident_networks(jax_backend: Any, specs: list[str])
         return sum(values.sum() / 64 for values in scores.values())  # each is finite, and so is then their sum
 
     stack = jax_backend.asarray(np.stack(CONFIDENT), np.float32)
-    gradients = np.asarray(jax.jit(jax.vmap(jax.grad(total)))(stack))
+    gradients = np.asarray(jax.jit(jax.vmap(jax.grad(total)), compiler_options=XLA_DEFAULT)(stack))
     assert np.isfinite(gradients).all(), gradients[~np.isfinite(gradients).all((1, 2))]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roads import XLA_DEFAULT
 
 import matrics
 
@@ -69,7 +70,7 @@ def check(
 def test_jit(jax_backend: Any, n: int) -> None:
     import jax
 
-    compiled = jax.jit(lambda cm: matrics.score(cm, SPECS))
+    compiled = jax.jit(lambda cm: matrics.score(cm, SPECS), compiler_options=XLA_DEFAULT)
     for dtype in (np.float32, np.float64)[: 1 + jax_backend.float64]:
         check(compiled, jax_backend.asarray, n, dtype, ROWS)
 
@@ -89,7 +90,7 @@ def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
     stack[0], stack[1, 0], stack[2, :, 0] = 0, 0, 0
     stack[3] = np.eye(n)
     soft = np.concatenate([stack, stack[4:5] + dtype(0.25)])
-    gradient = jax.jit(jax.grad(loss))
+    gradient = jax.jit(jax.grad(loss), compiler_options=XLA_DEFAULT)
     of_whole, of_soft = (np.asarray(gradient(jax_backend.asarray(x))) for x in (stack, soft))
     assert np.isfinite(of_whole).all()
     assert of_whole.any(axis=(1, 2))[4:].all()

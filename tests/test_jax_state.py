@@ -127,8 +127,7 @@ def test_eight_devices(jax_backend: Any) -> None:
     """Sharded labels, shard_map with psum, and scan within it; the number of devices is fixed once a process."""
     script = Path(__file__).with_name("eight_devices.py")
     environment = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8 --xla_backend_optimization_level=0"
-        " --xla_cpu_use_fusion_emitters=false",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=8 " + os.environ["XLA_FLAGS"],  # from the conftest above
         "JAX_ENABLE_X64": str(int(jax_backend.float64)),
         "JAX_PLATFORMS": "cpu",
     }
