@@ -389,6 +389,19 @@ class Asked:
                 matrices[question] = moved[name][place][choice]
 
 
+def answers(
+    records: Iterable[Any], value_of: Callable[[Any, Asked], float], graph_of: Callable[[int], Graph | None]
+) -> Iterator[tuple[Any, float, type | None]]:
+    """Each record whose matrix has a size for which there is a graph, with its value and the dtype of that."""
+    ask, records = Asked(), list(records)
+    for record in records:
+        value_of(record, ask)
+    ask.answer(graph_of)
+    for record in records:
+        with contextlib.suppress(KeyError):  # of another size
+            yield record, value_of(record, ask), ask.dtype
+
+
 def _classes(question: tuple[Any, ...]) -> int:
     """How many classes the last of the steps leaves."""
     names = {step[0] if isinstance(step, tuple) else step for step in question[2]}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import roads
-from roads import Asked, Comparison, Graph, Road
+from roads import Asked, Comparison, Graph, Road, answers
 
 import matrics
 
@@ -82,21 +82,13 @@ LEAST = {2: 1156, 3: 74, 5: 103, 10: 124}
 
 def hold_sources(graph_of: Callable[[int], Graph | None], comparison: Comparison) -> None:
     """Compare every cell whose matrix has a size for which there is a graph."""
-    ask = Asked()
-    for record in CELLS:
-        value_of(record, ask)
-    ask.answer(graph_of)
-    for record in CELLS:
-        try:
-            value = value_of(record, ask)
-        except KeyError:  # of another size
-            continue
+    for record, value, dtype in answers(CELLS, value_of, graph_of):
         what, of = f"{record['measure']} in {record['table']}", record["matrix_name"]
         if record["printed_value"] == "NA":  # the harmonic form is 0/0 where there are errors and no hit; by counts 0
             assert record["measure"] == "F1-score"
             comparison.hold(what, of, value, 0, rtol=0, atol=0)
         else:
-            hold_printed(comparison, what, value, record, ask.dtype)
+            hold_printed(comparison, what, value, record, dtype)
 
 
 def hold_printed(comparison: Comparison, what: str, value: float, record: dict[str, Any], dtype: type | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import roads
-from roads import Asked, Comparison, Graph, Road
+from roads import Asked, Comparison, Graph, Road, answers
 from test_sources import hold_printed
 
 import matrics
@@ -72,17 +72,9 @@ LEAST = {2: 73, 3: 166, 4: 6, 5: 68, 6: 6, 7: 6, 8: 66}
 
 def hold_tables(graph_of: Callable[[int], Graph | None], comparison: Comparison) -> None:
     """Compare every value whose matrix has a size for which there is a graph."""
-    ask = Asked()
-    for record in VALUES:
-        value_of(record, ask)
-    ask.answer(graph_of)
-    for record in VALUES:
-        try:
-            value = value_of(record, ask)
-        except KeyError:  # of another size
-            continue
+    for record, value, dtype in answers(VALUES, value_of, graph_of):
         what = f"{record['measure']} in {record['source']}, {record['table']}"
-        hold_printed(comparison, what, value, record, ask.dtype)
+        hold_printed(comparison, what, value, record, dtype)
 
 
 def value_of(record: dict[str, Any], ask: Asked) -> float:

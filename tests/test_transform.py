@@ -202,7 +202,7 @@ def test_spectra_of_arrays_at_hand(backend: Any) -> None:
         np.testing.assert_allclose(backend.numpy(ours), expected, **backend.tolerance)
     for matrix in ("B", "A"):
         ours = matrics.eigenvalues(backend.asarray(STACK, float), matrix)
-        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix), **backend.tolerance)
 
 
 # Weights of cells -----------------------------------------------------------------------------------------------------
