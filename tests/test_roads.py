@@ -59,8 +59,6 @@ class Case:
 def _cases() -> Iterator[Any]:
     for name in NAMES:
         for n in test_vectors.SIZES:
-            if (name, n) == ("torch-compile", 10):
-                continue  # minutes; what it traces for many classes is what it traces for 7 and 20
             for dtype in roads.make(name).dtypes():
                 if dtype is np.float32 and roads.make(name).float64 and (name, n) not in NARROW:
                     continue  # JAX's 32 bits have them all
