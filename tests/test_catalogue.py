@@ -300,6 +300,7 @@ def test_torch_gradients_of_confident_networks(torch: Any, cells: np.ndarray) ->
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("specs", TOGETHER)
+@pytest.mark.parametrize("jax_backend", ["jax"], indirect=True)  # float32 in either
 def test_jax_gradients_of_confident_networks(jax_backend: Any, specs: list[str]) -> None:
     import jax
 
