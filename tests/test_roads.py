@@ -350,7 +350,7 @@ def test_whole_numbers(road: roads.Road, dtype: type) -> None:
     [
         pytest.param("core", 3, np.float64, 500, id="core-3-float64"),
         pytest.param("core", 2, np.float32, 400, id="core-2-float32", marks=pytest.mark.exhaustive),
-        pytest.param("all", 3, np.float64, 4000, id="all-3-float64", marks=pytest.mark.exhaustive),
+        pytest.param("information", 3, np.float64, 300, id="information-3-float64", marks=pytest.mark.exhaustive),
     ],
 )
 @pytest.mark.usefixtures("torch")
