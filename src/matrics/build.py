@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from matrics import _backend
 from matrics._backend import Array
 from matrics.labels import (
@@ -104,7 +102,7 @@ def confusion_matrix(
         sample_weight=sample_weight,
         ignore_index=ignore_index,
     )
-    cm = _backend.packed(counted.matrix, counted.xp)
+    cm = counted.backend.packed(counted.matrix)
     return cm if normalize is None else _normalize(cm, over=normalize)
 
 
@@ -161,36 +159,35 @@ def soft_confusion_matrix(
     values = {"y_true": y_true, "probs": probs}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    xp, (y_true, probs, *weights) = _backend.as_arrays(**values)
+    backend, (y_true, probs, *weights) = _backend.as_arrays(**values)
+    xp = backend.xp
     sample_ndim = check_count(sample_ndim, "sample_ndim")
     check_ignore_index(ignore_index)
     y_true = listed(given, y_true, "y_true")
-    check_labels(y_true, "y_true", xp)
-    if not _backend.is_float(probs, xp):
+    check_labels(y_true, "y_true", backend)
+    if not backend.is_float(probs):
         raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
-    probs = class_axis_last(_backend.to_float(probs, xp), class_axis, "probs", xp)
+    probs = class_axis_last(backend.to_float(probs), class_axis, "probs", backend)
     n = check_count(probs.shape[-1], f"probs: the number of classes along class_axis={class_axis}")
     marker = probs[..., 0]  # of the samples' shape
-    y_true, marker, *weights = broadcast(sample_ndim, xp, y_true=y_true, probs=marker, **named(weights))
+    y_true, marker, *weights = broadcast(sample_ndim, backend, y_true=y_true, probs=marker, **named(weights))
     batch_shape = tuple(marker.shape[: marker.ndim - sample_ndim])
     samples = math.prod(marker.shape[marker.ndim - sample_ndim :])
     rows = (math.prod(batch_shape), samples)
 
     probs = xp.broadcast_to(probs, (*marker.shape, n))
-    ignored = label_to_ignore(ignore_index, y_true, xp)
-    labels = widen(y_true, xp)
+    ignored = label_to_ignore(ignore_index, y_true, backend)
+    labels = widen(y_true, backend)
     kept = None if ignored is None else labels != ignored
-    if xp is np:
+    if backend.looking_is_free:
         refuse_outside(labels, n, kept, "y_true", y_true)
     counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
     if weights:
-        weight = check_weights(weights[0], xp)
-        if xp is np:
+        weight = check_weights(weights[0], backend)
+        if backend.looking_is_free:
             refuse_weights(weight, kept)
         # 0 where nothing is counted: a NaN there would be the gradient of its probabilities.
         probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, labels, n), rows)
-    return xp.reshape(
-        _backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1, xp)[:, :n, :], (*batch_shape, n, n)
-    )
+    return xp.reshape(backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1)[:, :n, :], (*batch_shape, n, n))

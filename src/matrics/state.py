@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics import _backend
-from matrics._backend import Array, Namespace
+from matrics._backend import Array, Standard
 from matrics.labels import check_count, count_labels, label_dtype
 from matrics.metrics.metric import Metric
 from matrics.scoring import score
@@ -103,14 +103,15 @@ class ConfusionState(NamedTuple):
         """
         n = check_count(num_classes, "num_classes")
         batch = _check_batch(batch_shape)
-        xp, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
+        backend, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
+        xp = backend.xp
         if dtype is not None and dtype not in (xp.float32, xp.float64):
             raise TypeError(
                 f"dtype: expected None for whole counts, float32 or float64 for weighted ones, got {dtype!r}"
             )
-        integer = label_dtype(like, xp)
-        has_words = dtype is None and _backend.widest_int(like, xp) is None
-        place = _backend.device_option(like, xp)
+        integer = label_dtype(like, backend)
+        has_words = dtype is None and backend.widest_int(like) is None
+        place = backend.device_option(like)
         return cls(
             xp.zeros((*batch, n, n), dtype=integer if dtype is None else dtype, **place),
             xp.zeros(batch, dtype=integer, **place),
@@ -186,20 +187,20 @@ class ConfusionState(NamedTuple):
             ignore_index=ignore_index,
             state=self.counts,
         )
-        return _add(self, counted.matrix, counted.dropped, None, counted.xp)
+        return _add(self, counted.matrix, counted.dropped, None, counted.backend)
 
     def __add__(self, other: Any) -> ConfusionState:
         """Both together: the state of all the data that either has counted."""
         if not isinstance(other, ConfusionState):
             raise TypeError(f"expected a ConfusionState to add, got {type(other).__name__}")
-        xp, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
+        backend, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
         if tuple(a.shape) != tuple(b.shape):
             raise ValueError(
                 f"expected states of the same classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
             )
         if _is_floating(self) != _is_floating(other) or _has_words(self) != _has_words(other):
             raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
-        return _add(self, b, other.dropped, other.carried, xp)
+        return _add(self, b, other.dropped, other.carried, backend)
 
     def __radd__(self, other: Any) -> ConfusionState:
         """``sum`` begins with 0."""
@@ -221,12 +222,12 @@ class ConfusionState(NamedTuple):
         that cannot be, float32.
         """
         if not _has_words(self):
-            xp, (counts,) = _backend.as_arrays(counts=self.counts)
-            return _backend.copied(counts, xp)  # a state never changes, whatever is done to its matrix
-        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if _backend.can_look(counts, xp):
-            return (_backend.to_numpy(carried, xp).astype(np.int64) << WORD) + _backend.to_numpy(counts, xp)
-        return _as_float(counts, carried, xp)
+            backend, (counts,) = _backend.as_arrays(counts=self.counts)
+            return backend.copied(counts)  # a state never changes, whatever is done to its matrix
+        backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if backend.can_look(counts):
+            return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
+        return _as_float(counts, carried, backend)
 
     def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> dict[str, Array]:
         """Many measures of the matrices so far, as :func:`matrics.score` gives them.
@@ -252,13 +253,13 @@ class ConfusionState(NamedTuple):
         """
         if not _has_words(self):
             return score(self.counts, metrics, **options)
-        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
         if options.get("invalid", "warn") == "warn":  # as elsewhere on JAX
             options["invalid"] = "nan"
-        if _backend.host_view(counts, xp) is None:
-            return score(_as_float(counts, carried, xp), metrics, **options)
+        if backend.host_view(counts) is None:
+            return score(_as_float(counts, carried, backend), metrics, **options)
         scores = score(self.matrix, metrics, **options)
-        return {name: _backend.from_host(value, xp) for name, value in scores.items()}
+        return {name: backend.from_host(value) for name, value in scores.items()}
 
 
 def _check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
@@ -273,19 +274,20 @@ def _has_words(state: ConfusionState) -> bool:
 
 
 def _is_floating(state: ConfusionState) -> bool:
-    xp, (counts,) = _backend.as_arrays(counts=state.counts)
-    return _backend.is_float(counts, xp)
+    backend, (counts,) = _backend.as_arrays(counts=state.counts)
+    return backend.is_float(counts)
 
 
 def _add(
-    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, xp: Namespace
+    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard
 ) -> ConfusionState:
     """The state with these counts on top."""
+    xp = backend.xp
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
-    if _backend.widest_int(counts, xp) is None:
-        if _backend.is_integer(counts, xp) and not _has_words(state):
+    if backend.widest_int(counts) is None:
+        if backend.is_integer(counts) and not _has_words(state):
             raise TypeError(
                 "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
                 "ConfusionState.zeros(..., like=) of a JAX array"
@@ -302,5 +304,6 @@ def _add(
     return ConfusionState(counts & (2**WORD - 1), dropped, high if carried is None else high + carried)
 
 
-def _as_float(counts: Array, carried: Array, xp: Namespace) -> Array:
+def _as_float(counts: Array, carried: Array, backend: Standard) -> Array:
+    xp = backend.xp
     return xp.astype(carried, xp.float32) * float(2**WORD) + xp.astype(counts, xp.float32)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from matrics import _backend
-from matrics._backend import Array
+from matrics._backend import NUMPY, Array
 from matrics.evaluation import as_stack
+from matrics.roads.host import HostTable, Known
 from matrics.table import Table
 
 Over = Literal["true", "pred", "all"]
@@ -18,14 +16,16 @@ Where = Literal["empty_class", "zero_diagonal"]
 
 
 def _table(cm: Any, *, floating: bool) -> Table:
-    xp, cm = as_stack(cm)
-    cells = (_backend.to_float if floating else _backend.to_wide)(cm, xp)
-    return Table(cells, xp, exact=_backend.is_integer(cells, xp))
+    backend, cm = as_stack(cm)
+    cells = backend.to_float(cm) if floating else backend.to_wide(cm)
+    if backend is not NUMPY:
+        return Table(cells, backend)
+    return (Known if NUMPY.is_integer(cells) else HostTable)(cells, class_first=False)
 
 
 def _invalid_stays(table: Table, result: Array) -> Array:
     """The result ``(*B, …)`` with the invalid matrices' share of it invalid: NaN, or -1 where there is no NaN."""
-    marker = math.nan if _backend.is_float(result, table.xp) else -1
+    marker = math.nan if table.backend.is_float(result) else -1
     valid = table.xp.reshape(table.valid, (*table.valid.shape, *(1,) * (result.ndim - table.valid.ndim)))
     return table.xp.where(valid, result, marker)
 
@@ -63,9 +63,9 @@ def transpose(cm: Any) -> Array:
     array([[  9,   1],
            [ 80, 210]])
     """
-    xp, cm = as_stack(cm)
+    backend, cm = as_stack(cm)
     batch = cm.ndim - 2
-    return xp.permute_dims(cm, (*range(batch), batch + 1, batch))
+    return backend.xp.permute_dims(cm, (*range(batch), batch + 1, batch))
 
 
 def normalize(cm: Any, over: Over = "true") -> Array:
@@ -99,7 +99,7 @@ def normalize(cm: Any, over: Over = "true") -> Array:
     """
     check_over(over)
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         if over == "all":
             return _invalid_stays(t, t.shares)
         sums = t.rowwise(t.true) if over == "true" else t.columnwise(t.pred)
@@ -142,7 +142,7 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
     if where not in get_args(Where):
         raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {where!r}")
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         repaired = t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))
         return _invalid_stays(t, repaired.cells)
 
@@ -185,7 +185,7 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
     if empty not in get_args(Empty):
         raise ValueError(f"empty: expected 'nan' or 'repair', got {empty!r}")
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         whole = t.repaired if empty == "repair" else t
         root = t.sqrt(whole.true)  # a root each: the quotient of two sizes could leave the range of the numbers
         cells = t.ratio(whole.cells, t.rowwise(root)) * t.columnwise(root)
@@ -223,8 +223,8 @@ def one_vs_rest(cm: Any) -> Array:
            [ 1,  5]])
     """
     t = _table(cm, floating=False)
-    with _backend.quiet(t.xp):
-        if t.is_host and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
+    with t.backend.quiet():
+        if t.looks and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
             t = _table(cm, floating=True)
         cells = t.one_vs_rest.cells  # [2, 2, class, *batch]
         return _invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
@@ -268,7 +268,7 @@ def pair_counts(cm: Any) -> Array:
            [2., 4.]])
     """
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         counts = t.pairs().cells  # [2, 2, *batch]
         return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
@@ -311,11 +311,13 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     (np.float64(0.833), np.float64(0.877))
     """
     t = _table(cm, floating=True)
-    xp, weights = as_stack(weights, name="weights")
-    if xp is np:
-        weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **_backend.device_option(t.cells, t.xp))
-    elif xp is not t.xp:
-        raise TypeError(f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {xp.__name__}")
+    backend, weights = as_stack(weights, name="weights")
+    if backend is NUMPY:
+        weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **t.backend.device_option(t.cells))
+    elif backend.xp is not t.xp:
+        raise TypeError(
+            f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {backend.xp.__name__}"
+        )
     xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
     if (
         mine[-1] != t.n
@@ -324,5 +326,5 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     ):
         raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or one that broadcasts with {shape}, got {mine}")
     weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
-    with _backend.quiet(xp):
+    with t.backend.quiet():
         return _invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

@@ -163,12 +163,12 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     'Very Good'
     """
     scale = get_benchmark(benchmark)
-    xp, (array,) = _backend.as_arrays(values=values)
-    if not (_backend.is_integer(array, xp) or _backend.is_float(array, xp)):
+    backend, (array,) = _backend.as_arrays(values=values)
+    if not (backend.is_integer(array) or backend.is_float(array)):
         raise TypeError(f"values: expected real numbers (NaN where a measure is undefined), got dtype {array.dtype}")
-    if not _backend.can_look(array, xp):
+    if not backend.can_look(array):
         raise TypeError("values: expected numbers to look at, got traced ones: call it outside jit, compile and vmap")
-    numbers = _backend.to_numpy(_backend.to_float(array, xp), xp)
+    numbers = backend.to_numpy(backend.to_float(array))
     slack = max(1e-9, 64 * float(np.finfo(numbers.dtype).eps))
     above = np.asarray(
         np.searchsorted(np.array(scale.edges) - slack, numbers, side="right")

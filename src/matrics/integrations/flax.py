@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from matrics._backend import Array
+from matrics._backend import NUMPY, Array
+from matrics._backend.jax import JAX
 from matrics.integrations.naming import check_names, scalars
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
 from matrics.metrics.metric import Metric
@@ -79,7 +80,7 @@ class ConfusionMetric(nnx.Metric):
         check_ignore_index(ignore_index)
         check_class_axis(class_axis)
         if threshold is not None:
-            decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, xp=np)
+            decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         self.metrics = tuple(resolve(metrics))
         # Scored once, which refuses at once what cannot be scored.
         score(np.eye(num_classes), self.metrics, zero_division=zero_division)
@@ -142,7 +143,7 @@ class ConfusionMetric(nnx.Metric):
         ignore_index = self.ignore_index
         if mask is not None:
             kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
-            ignored = label_to_ignore(ignore_index, y_true, jnp)
+            ignored = label_to_ignore(ignore_index, y_true, JAX)
             kept = kept if ignored is None else kept & (y_true != ignored)
             inside = (y_true >= 0) & (y_true < self.counts.shape[-1])
             y_true = jnp.where(kept, jnp.where(inside, y_true.astype(jnp.int32), OUTSIDE), MASKED)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import array_api_compat.torch as xp
 import torch
 from torch import Tensor
 
-from matrics import _backend, _inputs, labels
+from matrics import _inputs, labels
+from matrics._backend.torch import TORCH
 from matrics.evaluation import check_options, evaluate
 from matrics.integrations.naming import check_names, scalars
 from matrics.metrics.metric import Metric
@@ -54,9 +54,9 @@ class GuardedCounts:
             _check_labels(y_pred, "y_pred")
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
             raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
-        ignored = labels.label_to_ignore(self.ignore_index, y_true, xp)
+        ignored = labels.label_to_ignore(self.ignore_index, y_true, TORCH)
         y_true = y_true.long()
-        bins = _backend.bordered(y_true, y_pred.long(), self.num_classes, xp)
+        bins = TORCH.bordered(y_true, y_pred.long(), self.num_classes)
         # What is left out counts 0: it needs no cell, and is not dropped.
         ones = torch.ones_like(bins) if ignored is None else y_true.ne(ignored).long()
         if bins.ndim != 1:
@@ -86,7 +86,7 @@ class GuardedCounts:
         )
         if self.threshold is not None or not fits:
             return labels.decide(
-                scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, xp=xp
+                scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, backend=TORCH
             )
         # The same in fewer steps, which are what a small batch costs: 5 µs instead of 7.
         largest, predicted = scores.detach().max(class_axis)
@@ -95,7 +95,7 @@ class GuardedCounts:
 
 def _check_labels(tensor: Tensor, name: str) -> None:
     if tensor.is_floating_point() or tensor.is_complex():  # at a tenth of the time
-        labels.check_labels(tensor, name, xp)
+        labels.check_labels(tensor, name, TORCH)
 
 
 class Measures:

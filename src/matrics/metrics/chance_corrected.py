@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.metrics.weights import SymmetricWeights, WeightMatrix
@@ -20,18 +19,15 @@ _EMPTY = "an empty matrix"
 
 def _distances(t: Table, weights: Weights | Differences) -> Array:
     """How far apart the classes of each cell are, as a share of the farthest; in the order of the cells."""
-    xp = t.xp
     if isinstance(weights, tuple):
         if len(weights) != t.n:
             given = f"({len(weights)}, {len(weights)})"
             raise ValueError(f"weights: expected a matrix ({t.n}, {t.n}) for {t.n} classes, got {given}")
         most = max([max(row) for row in weights]) or 1.0  # only their proportions matter; products stay in range
         shares = [[weight / most for weight in row] for row in weights]
-        return t.beside_cells(_backend.constant(shares, t.cells, xp))
-    index = xp.astype(_backend.class_index(t.n, t.cells, xp), t.cells.dtype)
-    distance = xp.abs(index[:, None] - index[None, :]) / max(t.n - 1, 1)
-    distance = distance if weights == "linear" else distance * distance
-    return t.beside_cells(distance)
+        return t.constant(shares)
+    distance = t.class_distances / max(t.n - 1, 1)
+    return t.beside_cells(distance if weights == "linear" else distance * distance)
 
 
 def _disagreement(t: Table, weights: Weights | Differences, true: Array, pred: Array) -> tuple[Array, Array]:

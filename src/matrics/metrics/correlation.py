@@ -11,18 +11,9 @@ from matrics.table import Table
 
 def _correlation(t: Table) -> tuple[Array, Array]:
     """MCC, and where it is defined."""
-    true_variance, pred_variance = t.true_variance, t.pred_variance
-    # Not the root of the product, which leaves the range of float32, nor the product of roots alone, which may miss 1
-    # by a bit where the two are equal.
-    if t.is_host:
-        larger, smaller = t.xp.maximum(true_variance, pred_variance), t.xp.minimum(true_variance, pred_variance)
-        spread = smaller * t.sqrt(t.ratio(larger, smaller))
-        defined = t.is_positive(spread)
-        return t.rate(t.covariance, spread, defined), defined
-    # The gradient of that quotient would leave float32. Where the two are equal their mean is exact, and has the same.
-    equal = true_variance == pred_variance
-    spread = t.xp.where(equal, (true_variance + pred_variance) / 2, t.sqrt(true_variance) * t.sqrt(pred_variance))
-    return t.ratio(t.covariance, spread), ~t.is_zero(spread)
+    spread = t.geometric_mean(t.true_variance, t.pred_variance)
+    defined = t.is_positive(spread)
+    return t.rate(t.covariance, spread, defined), defined
 
 
 @metric(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.table import Table
@@ -60,11 +59,9 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
     unit = t.unit(t.errors)
     got, had, total = t.fp * unit[None, ...], t.fn * unit[None, ...], t.errors * unit
     first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
-    index = _backend.class_index(t.n, total, xp)
-    is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (got.ndim - 1))
-    avoid = _errors_without(t, is_pivot) * unit
-    defined = (avoid > 0) & ~t.is_zero(avoid)
-    defined = defined if t.is_host else defined & t.valid  # the host has put zeros in place of invalid matrices
+    is_pivot = first == t.class_numbers
+    avoid = t.errors_outside(is_pivot) * unit
+    defined = t.and_valid((avoid > 0) & ~t.is_zero(avoid))
     # Where there is nothing to solve, a problem of zeros is solved instead, so that no gradient is NaN.
     got, had = (xp.where(defined[None, ...], x, 0) for x in (got, had))
     total, avoid = (xp.where(defined, x, 1) for x in (total, avoid))
@@ -105,13 +102,3 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
             left = xp.where(left > least_left, left, least_left)  # which rounding alone could miss
             unknown = solve(left, filled * (filled + width))
     return defined, (had + xp.where(is_pivot, unknown[None, ...], twice / 2)) / size[None, ...]
-
-
-def _errors_without(t: Table, is_pivot: Array) -> Array:
-    """The errors outside the pivot's row and column: ``[*batch]``."""
-    xp = t.xp
-    if t.exact:
-        touch = t.sum(xp.where(is_pivot, t.class_errors, 0), axis=0)
-        return t.errors - touch
-    outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
-    return t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis))

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.metrics.inference import special
@@ -285,5 +284,5 @@ def gilbert_wells(t: Table) -> Array:
         size = 3 * np.log(total) - np.log(2 * np.pi) - np.log(sums).sum(axis=0)
         return size + 2 * (np.where(cells == 0, expected, shared).sum(axis=0) + factorials)
 
-    value = _backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn, xp=t.xp)
+    value = t.backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn)
     return t.define(value, t.in_truth & t.has_pred & t.has_not_pred)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.metrics.catalogue import metric
 from matrics.table import Table
@@ -216,4 +215,4 @@ def no_information_p_value(t: Table) -> Array:
         return np.where(some, special("betaincc")(errors + 1, np.where(some, hits, 1), rest), 1)
 
     rest = t.ratio(t.xp.min(t.not_true, axis=0), t.total)
-    return t.define(_backend.on_host(tail, t.hits, t.errors, rest, xp=t.xp), t.total != 0)
+    return t.define(t.backend.on_host(tail, t.hits, t.errors, rest), t.total != 0)

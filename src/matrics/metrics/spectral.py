@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, get_args
 
-from matrics import _backend
 from matrics._backend import Array
 from matrics.evaluation import Invalid, evaluate
 from matrics.metrics.catalogue import metric
@@ -27,8 +26,7 @@ class GershgorinBounds(NamedTuple):
 
 def _symmetric_part(t: Table, x: Array) -> Array:
     """(X + Xᵀ) / 2 of matrices in the order of the cells; B is that of P, which has every true class scaled to 1."""
-    axes = (1, 0, *range(2, x.ndim)) if t.class_first else (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
-    return (x + t.xp.permute_dims(x, axes)) / 2
+    return (x + t.transposed(x)) / 2
 
 
 def _scaled(t: Table, b: Array) -> Array:
@@ -40,11 +38,9 @@ def _scaled(t: Table, b: Array) -> Array:
 def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     """Ascending eigenvalues ``[class, *batch]`` of the symmetric part of matrices in the order of the cells."""
     xp = t.xp
-    # One NaN or infinity makes LAPACK's callers raise for the whole stack, so those matrices are replaced by zeros; on
-    # the host they have been already.
-    safe = rates if t.is_host else xp.where(t.cellwise(t.valid & defined), rates, 0)
+    safe = t.zero_unless(defined, rates)  # one NaN or infinity makes LAPACK's callers raise for the whole stack
     if t.n > 3:
-        return t.lead(_backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe)), xp))
+        return t.lead(t.backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe))))
 
     def cell(i: int, j: int) -> Array:
         return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
