@@ -76,12 +76,17 @@ class Margins(Safe):
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
         self.batch_ndim: int = cells.ndim - 2
-        self.is_moderate = is_moderate
+        self._known_to_be_moderate = is_moderate
 
     @margin
     def cells(self) -> Array:
         """The cells, in the order in which they were given."""
         return self._given
+
+    @margin
+    def is_moderate(self) -> bool:
+        """Whether products of five counts are known to stay in the range of the dtype."""
+        return self._known_to_be_moderate
 
     # Memory order ---------------------------------------------------------------------------------------------------
 

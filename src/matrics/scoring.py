@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matrics._backend import Array
+from matrics.catalogue.names import split_outside
+from matrics.catalogue.record import Metric
+from matrics.catalogue.registry import get_metric, groups
 from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import get_metric, groups, split_outside
-from matrics.metrics.metric import Metric
 
 
 def score(

@@ -9,8 +9,8 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Standard
+from matrics.catalogue.record import Metric
 from matrics.labels import check_count, count_labels, label_dtype
-from matrics.metrics.metric import Metric
 from matrics.scoring import score
 
 # Default JAX has no 64-bit integers. Counts are then two words: the low one below 2**16 after each step, so that 2**15

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
-from matrics.metrics.catalogue import _fold
+from matrics.catalogue.names import fold
 
 UNDEFINED = "undefined"
 OUT_OF_RANGE = "out of range"
@@ -107,7 +107,7 @@ _RECORDS = (
 #: Every scale by its name.
 BENCHMARKS = {record.name: record for record in _RECORDS}
 
-_NAMES = {_fold(name): record.name for record in _RECORDS for name in (record.name, *record.aliases)}
+_NAMES = {fold(name): record.name for record in _RECORDS for name in (record.name, *record.aliases)}
 # PyCM's attributes, and its comparison, say SOA1 for SOA1(Landis & Koch).
 _NAMES |= {name.partition("(")[0]: record for name, record in _NAMES.items()}
 
@@ -182,7 +182,7 @@ def get_benchmark(name: str) -> Benchmark:
     """The scale of a name, PyCM's included."""
     if not isinstance(name, str):
         raise TypeError(f"benchmark: expected the name of one, got {type(name).__name__}: {name!r}")
-    folded = _fold(name)
+    folded = fold(name)
     if folded not in _NAMES:
         near = dict.fromkeys(_NAMES[near] for near in difflib.get_close_matches(folded, _NAMES, n=3, cutoff=0.5))
         hint = f"did you mean {', '.join(near)}? " if near else ""

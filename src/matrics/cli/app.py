@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 import matrics
+from matrics.catalogue.description import facts
 from matrics.cli import report
 from matrics.cli.read import read
 from matrics.cli.run import Run, open_backend
 from matrics.cli.write import check_output, open_output
-from matrics.metrics.catalogue import facts
 from matrics.scoring import resolve
 
 # The base of all that can be wrong with how a command is called. By way of typer, as some versions of it use click and

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 import matrics
+from matrics.catalogue.description import facts
+from matrics.catalogue.record import Metric
 from matrics.cli.report import Column
-from matrics.metrics.catalogue import facts
-from matrics.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,9 +15,9 @@ from flax import nnx
 
 from matrics._backend import NUMPY, Array
 from matrics._backend.jax import JAX
+from matrics.catalogue.record import Metric
 from matrics.integrations.naming import check_names, scalars
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
-from matrics.metrics.metric import Metric
 from matrics.scoring import resolve, score
 from matrics.state import ConfusionState
 

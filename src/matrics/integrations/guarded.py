@@ -14,9 +14,9 @@ from torch import Tensor
 
 from matrics import _inputs, labels
 from matrics._backend.torch import TORCH
+from matrics.catalogue.record import Metric
 from matrics.evaluation import check_options, evaluate
 from matrics.integrations.naming import check_names, scalars
-from matrics.metrics.metric import Metric
 from matrics.scoring import resolve
 from matrics.state import ConfusionState
 

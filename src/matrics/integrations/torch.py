@@ -9,8 +9,8 @@ from typing import Any, Self, TypeVar
 import torch
 from torch import Tensor, distributed
 
+from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures
-from matrics.metrics.metric import Metric
 from matrics.state import ConfusionState
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)

@@ -10,8 +10,8 @@ import torch
 import torchmetrics
 from torch import Tensor
 
+from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures
-from matrics.metrics.metric import Metric
 from matrics.state import ConfusionState
 
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.averages import mean_of_defined
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.averages import mean_of_defined
+from matrics.catalogue.registry import metric
 from matrics.metrics.chance_corrected import cohen_kappa
 from matrics.table import Table
+
+__all__ = [
+    "accuracy",
+    "adjusted_rand_index",
+    "balanced_accuracy",
+    "bangdiwala_b",
+    "global_performance_index",
+    "hamming_loss",
+    "zero_one_loss",
+]
 
 _EMPTY = "an empty matrix"
 

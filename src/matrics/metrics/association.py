@@ -7,8 +7,21 @@ from collections.abc import Callable
 from typing import Literal
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "chi_squared",
+    "chi_squared_degrees_of_freedom",
+    "cramers_v",
+    "goodman_kruskal_lambda",
+    "goodman_kruskal_tau",
+    "pearson_c",
+    "phi",
+    "phi_squared",
+    "theil_u",
+    "tschuprows_t",
+]
 
 Direction = Literal["true_given_pred", "pred_given_true", "symmetric"]
 

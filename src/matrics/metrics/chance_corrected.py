@@ -6,9 +6,20 @@ import math
 from typing import Literal
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
-from matrics.metrics.weights import SymmetricWeights, WeightMatrix
+from matrics.catalogue.registry import metric
+from matrics.catalogue.weights import SymmetricWeights, WeightMatrix
 from matrics.table import Table
+
+__all__ = [
+    "bennett_s",
+    "class_random_accuracy",
+    "cohen_kappa",
+    "gwet_ac1",
+    "kappa_no_prevalence",
+    "krippendorff_alpha",
+    "random_accuracy",
+    "scott_pi",
+]
 
 Weights = Literal["none", "linear", "quadratic"] | WeightMatrix
 Differences = Literal["none", "linear", "quadratic"] | SymmetricWeights

@@ -5,8 +5,22 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "benini_i",
+    "benini_ii",
+    "digby",
+    "dispersion",
+    "doolittle",
+    "forbes_ii",
+    "goodman_kruskal_lambda_r",
+    "kendall_tau",
+    "kent_foster_i",
+    "kent_foster_ii",
+    "kuder_richardson",
+]
 
 
 @metric(

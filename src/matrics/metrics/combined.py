@@ -6,8 +6,26 @@ import math
 from typing import Annotated
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "adjusted_f_score",
+    "adjusted_geometric_mean",
+    "aurpc",
+    "braun_blanquet",
+    "distance_index",
+    "iba",
+    "icsi",
+    "kulczynski",
+    "maurpc",
+    "mprecision",
+    "net_benefit",
+    "optimization_precision",
+    "overlap_coefficient",
+    "similarity_index",
+    "tversky_index",
+]
 
 NotNegative = Annotated[float, 0, math.inf, True]
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "mcc",
+    "tmcc",
+]
 
 
 def _correlation(t: Table) -> tuple[Array, Array]:

@@ -5,8 +5,27 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "automatic_manual_difference",
+    "bray_curtis_dissimilarity",
+    "class_accuracy",
+    "class_error",
+    "false_negatives",
+    "false_positives",
+    "hamming_distance",
+    "negatives",
+    "population",
+    "positives",
+    "predicted_negatives",
+    "predicted_positives",
+    "predicted_prevalence",
+    "prevalence",
+    "true_negatives",
+    "true_positives",
+]
 
 _NEVER = "never"
 _EMPTY = "an empty matrix"

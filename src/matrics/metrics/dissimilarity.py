@@ -5,8 +5,28 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "batagelj_bren",
+    "baulieu_i",
+    "baulieu_ii",
+    "baulieu_iii",
+    "baulieu_iv",
+    "baulieu_ix",
+    "baulieu_v",
+    "baulieu_vi",
+    "baulieu_vii",
+    "baulieu_viii",
+    "baulieu_x",
+    "baulieu_xi",
+    "baulieu_xii",
+    "baulieu_xiii",
+    "baulieu_xiv",
+    "baulieu_xv",
+    "canberra",
+]
 
 
 def _cube(t: Table) -> Array:

@@ -7,9 +7,22 @@ import math
 import numpy as np
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.metrics.inference import special
 from matrics.table import Table
+
+__all__ = [
+    "dennis",
+    "eyraud",
+    "gilbert_wells",
+    "kuhns_i",
+    "kuhns_ii",
+    "kuhns_iii",
+    "kuhns_iv",
+    "kuhns_v",
+    "kuhns_vi",
+    "kuhns_vii",
+]
 
 
 def _variances(t: Table) -> tuple[Array, Array]:

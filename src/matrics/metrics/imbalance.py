@@ -5,8 +5,20 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "auroc_ova",
+    "auroc_ova_lower_bound",
+    "auroc_ovo",
+    "aurpc_ova",
+    "csi",
+    "g_mean",
+    "imbalance_ratio",
+    "maurpc_ova",
+    "nauroc_ova",
+]
 
 _EMPTY_CLASS = "a true class is empty"
 

@@ -8,8 +8,17 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "accuracy_confidence_limit",
+    "accuracy_standard_error",
+    "kappa_confidence_limit",
+    "kappa_standard_error",
+    "no_information_p_value",
+    "no_information_rate",
+]
 
 Bound = Literal["lower", "upper"]
 Confidence = Annotated[float, 0, 1]

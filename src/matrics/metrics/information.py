@@ -6,8 +6,24 @@ import math
 from typing import Annotated, Literal
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "cen",
+    "class_cen",
+    "class_mcen",
+    "conditional_entropy",
+    "joint_entropy",
+    "kl_divergence",
+    "margin_cross_entropy",
+    "mcen",
+    "mutual_information",
+    "nmi",
+    "pred_entropy",
+    "rci",
+    "true_entropy",
+]
 
 _EMPTY = "an empty matrix"
 Base = Annotated[float, 1]

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "consonni_todeschini_i",
+    "consonni_todeschini_ii",
+    "consonni_todeschini_iii",
+    "consonni_todeschini_iv",
+    "consonni_todeschini_v",
+]
 
 
 @metric(

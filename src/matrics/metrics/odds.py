@@ -6,8 +6,20 @@ import math
 from typing import Annotated
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "diagnostic_odds_ratio",
+    "discriminant_power",
+    "information_score",
+    "lift",
+    "negative_likelihood_ratio",
+    "positive_likelihood_ratio",
+    "sensitivity_index",
+    "yule_q",
+    "yule_y",
+]
 
 Base = Annotated[float, 1]
 

@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "auc",
+    "f1",
+    "false_omission_rate",
+    "fbeta",
+    "fdr",
+    "fnr",
+    "fowlkes_mallows",
+    "fpr",
+    "gini",
+    "informedness",
+    "jaccard",
+    "markedness",
+    "npv",
+    "precision",
+    "recall",
+    "specificity",
+]
 
 
 @metric(

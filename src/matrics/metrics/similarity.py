@@ -5,8 +5,26 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "ample",
+    "anderberg",
+    "andres_marzo_delta",
+    "baroni_urbani_buser_i",
+    "baroni_urbani_buser_ii",
+    "clement",
+    "fager_mcgowan",
+    "faith",
+    "fleiss_levin_paik",
+    "fossum",
+    "goodall",
+    "harris_lahey",
+    "hawkins_dotson",
+    "koppen_i",
+    "koppen_ii",
+]
 
 
 def _both_jaccards(t: Table) -> tuple[Array, Array]:

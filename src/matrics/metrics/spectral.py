@@ -6,9 +6,16 @@ import math
 from typing import Any, Literal, NamedTuple, get_args
 
 from matrics._backend import Array
+from matrics.catalogue.registry import metric
 from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import metric
 from matrics.table import Table
+
+__all__ = [
+    "GershgorinBounds",
+    "eigenvalues",
+    "eve",
+    "gershgorin_bounds",
+]
 
 Matrix = Literal["B", "A"]
 

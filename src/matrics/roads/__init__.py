@@ -1,7 +1,7 @@
 """The roads of a stack through the library: each a subclass of Table that computes the same margins another way.
 
-The plain table runs on any library. A subclass has a faster way to the same numbers, on the host or for a compiler on the
-CPU. It is chosen here, and nobody else asks where a table runs.
+The plain table runs on any library; a subclass has a faster way to the same numbers, on the host or for a compiler on
+the CPU. It is chosen here, and nobody else asks where a table runs.
 """
 
 from __future__ import annotations

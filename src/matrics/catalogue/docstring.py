@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrics.metrics.metric import Metric, Option
+    from matrics.catalogue.record import Metric, Option
 
 _AVERAGE = """
 average : {"macro", "micro", "weighted", "binary"} or None, default "macro"
