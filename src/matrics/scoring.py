@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from matrics._backend import Array
+from matrics._backend import Array, is_compiling
 from matrics.catalogue.names import split_outside
 from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import get_metric, groups
-from matrics.evaluation import Invalid, evaluate
+from matrics.catalogue.registry import KEPT, get_metric, groups
+from matrics.evaluation import Invalid, TableFunction, evaluate
 
 
 def score(
@@ -67,10 +67,28 @@ def score(
     array([[0.9, 0.9],
            [1. , 0.8]])
     """
-    chosen = resolve(metrics)
-    functions = [metric.bind() for metric in chosen.values()]
+    names, functions = _functions(metrics)
     results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers)
-    return dict(zip(chosen, results, strict=True))
+    return dict(zip(names, results, strict=True))
+
+
+MAX_KEPT = 256
+
+
+def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], list[TableFunction]]:
+    """The keys of the result, and the functions of a Table that belong to them."""
+    names: Any = (metrics,) if isinstance(metrics, str) else metrics
+    # Compiled code that has seen this memory would be compiled again whenever it changes.
+    if is_compiling() or type(names) not in (list, tuple) or not all(isinstance(name, str) for name in names):
+        chosen = resolve(metrics)
+        return list(chosen), [metric.bind() for metric in chosen.values()]
+    key = tuple(map(str, names))
+    if key not in KEPT:
+        if len(KEPT) == MAX_KEPT:
+            KEPT.clear()
+        chosen = resolve(key)
+        KEPT[key] = list(chosen), [metric.bind() for metric in chosen.values()]
+    return KEPT[key]
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:

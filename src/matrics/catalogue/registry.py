@@ -13,6 +13,7 @@ from matrics._backend import Array, is_compiling
 from matrics.catalogue.names import fold, split_outside
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option
+from matrics.evaluation import TableFunction
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -22,6 +23,8 @@ BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[flo
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
+#: What lists of names mean: their keys and functions. To read them anew takes half as long as to score one matrix.
+KEPT: dict[tuple[str, ...], tuple[list[str], list[TableFunction]]] = {}
 _PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
 
 
@@ -100,6 +103,7 @@ def metric(
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
         METRICS[record.name] = record
         _GROUPS.clear()
+        KEPT.clear()
         return record
 
     return register

@@ -55,7 +55,7 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
     size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = min(size, HEAD_OF_THREADS if threads > 1 and len(stack) > size else len(stack))
+    head = HEAD_OF_THREADS if threads > 1 else size
     head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
@@ -87,19 +87,20 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
             for start, stop in blocks:
                 write_block(start, stop, scratch)
 
-    # The first block tells the shapes of the results, and whether the rest can do without cells.
-    with np.errstate(all="ignore"):
-        scratch = _Scratch(size * n * n, look, dtype)
-        more = len(stack) > head
-        table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers) if more else None
-        first = score(0, head, scratch) if table is None else [function(table) for function in functions]
-    wide = table is not None and not table.cells_were_read
-    results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in first]
-    with np.errstate(all="ignore"):
-        for result, value in zip(results, first, strict=True):
-            result[:head] = value.T
-
-    if more:
+    if len(stack) <= size:  # as it mostly is in a loop of small calls, which need nothing of what follows
+        with np.errstate(all="ignore"):
+            values = score(0, len(stack), _Scratch(stack.size, look, dtype))
+            results = [np.array(value.T, dtype, order="C") for value in values]
+    else:
+        # The first block tells the shapes of the results, and whether the rest can do without cells.
+        with np.errstate(all="ignore"):
+            scratch = _Scratch(size * n * n, look, dtype)
+            table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
+            values = score(0, head, scratch) if table is None else [function(table) for function in functions]
+            results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in values]
+            for result, value in zip(results, values, strict=True):
+                result[:head] = value.T
+        wide = table is not None and not table.cells_were_read
         _keep_freed_memory()
         step = max(size, larger * margin) if wide else size
         _in_threads(write_blocks, _shares(head, len(stack), step, smallest, threads))
@@ -147,8 +148,8 @@ class _Scratch:
     def __init__(self, size: int, look: int, dtype: Any) -> None:
         self.cells = np.empty(size, dtype)
         self._look = min(size, look)
-        self._rounded = np.empty(0, dtype)
-        self._equal = np.empty(0, np.bool_)
+        self._rounded: Array | None = None
+        self._equal: Array | None = None
 
     def copy(self, x: Array) -> Array:
         """The same numbers, contiguous and floating."""
@@ -162,7 +163,7 @@ class _Scratch:
 
     def all_integers(self, cells: Array) -> bool:
         """Whether all cells are integer-valued."""
-        if not self._equal.size:  # integers never ask
+        if self._rounded is None or self._equal is None:  # integers never ask
             self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
         # In the order of their memory, whichever of the two it is.
         flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)

@@ -6,6 +6,7 @@ in its block have (how many they are may change the order of a sum, and so the l
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, Literal
@@ -381,6 +382,7 @@ class Swept(Known):
 # What floats hold -----------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def rounds_from(dtype: Any) -> int:
     """From here on sums and differences of integers may be rounded."""
     return int(2 ** (np.finfo(dtype).nmant + 1))
