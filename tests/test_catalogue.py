@@ -303,6 +303,9 @@ def test_torch_gradients_of_confident_networks(torch: Any, cells: np.ndarray) ->
 def test_jax_gradients_of_confident_networks(jax_backend: Any, specs: list[str]) -> None:
     import jax
 
+    if jax_backend.float64:
+        pytest.skip("float32 in either")
+
     def total(cm: Any) -> Any:
         scores = matrics.score(cm, specs, zero_division=0)
         return sum(values.sum() / 64 for values in scores.values())  # each is finite, and so is then their sum
