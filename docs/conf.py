@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import matrics
-from matrics.metrics import catalogue, pycm
+from matrics.catalogue import description, pycm
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gradients
@@ -214,7 +214,7 @@ def overview_row(record):
 
 
 def section(record):
-    facts = {key: text for key, text in catalogue.facts(record).items() if key not in {"family", "formula"}}
+    facts = {key: text for key, text in description.facts(record).items() if key not in {"family", "formula"}}
     facts["range"] = bounds(record)
     code = {
         "options": f"`{facts.get('options')}`",
@@ -234,7 +234,7 @@ def section(record):
 
 def bounds(record):
     """The range, with the least values of a few numbers of classes where they depend on it."""
-    stated = catalogue.facts(record)["range"]
+    stated = description.facts(record)["range"]
     if record.lowest is None:
         return stated
     least = ", ".join(f"{record.lowest(n):.3g}" for n in (2, 3, 10))

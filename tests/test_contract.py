@@ -84,6 +84,11 @@ def test_warning_names_the_matrices() -> None:
     with pytest.warns(RuntimeWarning, match="1 of 1 confusion matrices is invalid: it has the cell -1") as caught:
         matrics.mcc([[-1, 2], [3, 4]])
     assert caught[0].filename == __file__
+    state = matrics.ConfusionState.zeros(2, dtype=np.float64)
+    state = state.update([0, 1], [0, 1], sample_weight=np.array([1.0, -1.0]))
+    with pytest.warns(RuntimeWarning, match="has the cell -1") as caught:
+        state.score("accuracy")
+    assert caught[0].filename == __file__
 
 
 def test_many_invalid_matrices_in_many_blocks() -> None:

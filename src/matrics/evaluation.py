@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -69,8 +71,7 @@ def evaluate(
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
         if bad.size and invalid == "warn" and backend is NUMPY:  # elsewhere a warning would depend on the device
-            # Two frames up is evaluate's caller, a public function; three is its user.
-            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=3)
+            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=_frames_to_the_user())
         return [backend.from_host(result) for result in results]
     cells = backend.to_float(cm)
     # Products of five integers of 64 bits are far within float64.
@@ -80,6 +81,15 @@ def evaluate(
         raise_if_invalid(cm, backend)
     with backend.quiet():
         return [_finish(function(table), table) for function in functions]
+
+
+def _frames_to_the_user() -> int:
+    """How many frames above the caller the user's line is: the first in a file that is not of this package."""
+    package = str(Path(__file__).parent)
+    frame, frames = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, frames = frame.f_back, frames + 1
+    return frames
 
 
 def _finish(values: Array, table: Table) -> Array:
