@@ -1,4 +1,4 @@
-"""What there is to know of a metric, from its record, for a reader."""
+"""Descriptions of metrics as text, from their records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matrics.catalogue.registry import get_metric
 
 
 def describe(name: str | Metric) -> str:
-    r"""What there is to know of a metric, as text: formula, range, undefined cases, source, options, aliases.
+    r"""Description of a metric as text: formula, range, undefined cases, source, options, aliases.
 
     Parameters
     ----------
@@ -28,37 +28,37 @@ def describe(name: str | Metric) -> str:
     >>> print(matrics.describe("mcc"))
     mcc: Matthews correlation coefficient for any number of classes.
     <BLANKLINE>
-    kind        overall: one value a matrix
+    kind        overall: one value per matrix
     family      correlation
     range       [-1, 1]
     direction   higher is better
-    chance      0 for every guess
-    transposed  the same
-    class sizes change it
+    chance      0 for random guessing with any class frequencies
+    transposed  the same value
+    class sizes affect the value
     formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
-    undefined   all items in one true class or in one predicted class
+    undefined   all samples in one true class or in one predicted class
     source      Dembélé, equation 10; Gorodkin 2004
     aliases     matthews_corrcoef, r_k, phi_coefficient
     in PyCM     Overall MCC, MCC :one_vs_rest
     """
     record = get_metric(name)
     lines = facts(record)
-    if record.spec != record.name:  # what an alias fixes, too
+    if record.spec != record.name:  # fixed options are shown, also those that an alias fixes
         lines = {"asked for": record.spec, **lines}
     return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
 
 
 def facts(record: Metric) -> dict[str, str]:
-    """The record as lines for a reader: what ``describe``, the command line and the docs page show."""
+    """The record as labelled lines, which ``describe``, the command line and the docs page show."""
     low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
-    direction = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    direction = {True: "higher is better", False: "lower is better", None: "neither higher nor lower is better"}
     lines = {
-        "kind": "per class: one value a class, then an average" if record._averaged else "overall: one value a matrix",
+        "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
         "family": record.family,
         "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
         "direction": direction[record.higher_is_better],
         "chance": _chance(record),
-        "transposed": "the same" if record.symmetric else "another value",
+        "transposed": "the same value" if record.symmetric else "a different value",
         "class sizes": _class_sizes(record),
         "formula": record.formula,
         "undefined": record.undefined,
@@ -67,9 +67,9 @@ def facts(record: Metric) -> dict[str, str]:
     if record.lowest is not None:
         lines["lowest"] = ", ".join(f"{record.lowest(n):.5g} for {n} classes" for n in (2, 3, 10))
     if not record.scale_free:
-        lines["scale"] = "depends on how many items there are, not on shares alone"
+        lines["scale"] = "depends on the number of samples, not only on their proportions"
     if record.on_host:
-        lines["needs"] = "SciPy, on the host: not under jit or compile, no gradient; in no group but on_host"
+        lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
@@ -83,26 +83,26 @@ def facts(record: Metric) -> dict[str, str]:
 
 def _chance(record: Metric) -> str:
     if record.chance is None:
-        return "guesses have no value in common"
+        return "no fixed value for random guessing"
     guess = {
-        "any sizes": "every guess",
-        "true sizes": "a guess of as many items of each class as there are",
-        "equal sizes": "a guess that takes all classes alike",
-        "equal sizes of equal classes": "a guess that takes all classes alike, if they are of one size",
+        "any sizes": "random guessing with any class frequencies",
+        "true sizes": "random guessing with the true class frequencies",
+        "equal sizes": "random guessing with equal class frequencies",
+        "equal sizes of equal classes": "random guessing with equal class frequencies, for equal true class sizes",
     }[record.chance]
-    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many items")
+    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many samples")
 
 
 def _class_sizes(record: Metric) -> str:
     changes = {
-        None: "change it",
-        "two classes": "do not change it if there are two",
-        "always": "do not change it",
+        None: "affect the value",
+        "two classes": "do not affect the value if there are two classes",
+        "always": "do not affect the value",
     }[record.ignores_class_sizes]
     return (
         changes
-        + ("; needs items of the class" if record._averaged and record.needs_every_class else "")
-        + ("; needs items of every class" if not record._averaged and record.needs_every_class else "")
+        + ("; needs samples of the class" if record._averaged and record.needs_every_class else "")
+        + ("; needs samples of every class" if not record._averaged and record.needs_every_class else "")
     )
 
 

@@ -1,12 +1,12 @@
-"""The measures: one file a family, one function a measure. Importing a family registers its measures.
+"""The measures: one module per family, one function per measure. Importing a family registers its measures.
 
-A measure is public by its line in the ``__all__`` of its family.
+A measure is public if the ``__all__`` of its family lists it.
 """
 
-# ruff: noqa: F403 (each family says what of it is public)
+# ruff: noqa: F403 (each family lists its public names)
 from matrics.catalogue.registry import groups
 
-# In the order in which the measures are listed.
+# The order of these imports is the order in which measures are listed.
 from matrics.metrics.rates import *  # isort: skip
 from matrics.metrics.counts import *  # isort: skip
 from matrics.metrics.combined import *  # isort: skip
@@ -66,4 +66,4 @@ __all__ += dissimilarity.__all__
 __all__ += chance_similarity.__all__
 __all__ += hits_beyond_chance.__all__
 
-groups()  # found now: what torch.compile has made before they are found would be compiled again
+groups()  # built now: a program that torch.compile makes before would be compiled again

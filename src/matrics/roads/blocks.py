@@ -147,7 +147,7 @@ class _Scratch:
 
     def __init__(self, size: int, look: int, dtype: Any) -> None:
         self.cells = np.empty(size, dtype)
-        self._look = min(size, look)
+        self._look = max(1, min(size, look))
         self._rounded: Array | None = None
         self._equal: Array | None = None
 
