@@ -63,9 +63,9 @@ def metric(
     symmetric
         Whether a transposed matrix has the same value.
     needs_every_class
-        Whether it is undefined without items of a true class: of the class itself, or of any for an overall measure.
+        Whether it is undefined without samples of a true class: of the class itself, or of any for an overall measure.
     ignores_class_sizes
-        Whether the value stays when the items of a true class become more or fewer at the same rates.
+        Whether the value stays when a true class gets more or fewer samples at the same rates.
     scale_free
         Whether it is one of shares: the same when all cells are multiplied alike.
     lowest
@@ -176,7 +176,7 @@ def _read_spec(spec: str) -> Metric:
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(fold(base))
-    # PyCM's ACC, as PyCM spells it, is no accuracy of the whole; else names of this library go first.
+    # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
