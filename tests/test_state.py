@@ -230,12 +230,12 @@ def zeros(*args: Any, **options: Any) -> ConfusionState:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: zeros(0), ValueError, "num_classes: expected a whole number"),
+        (lambda: zeros(0), ValueError, "num_classes: expected an integer"),
         (lambda: zeros(2, batch_shape=(-1,)), ValueError, r"batch_shape: expected lengths of axes, got \(-1,\)"),
         (lambda: zeros(2, batch_shape=(1.5,)), ValueError, "batch_shape: expected lengths of axes"),
-        (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for whole counts"),
-        (lambda: zeros(2, dtype=np.float16), TypeError, "dtype: expected None for whole counts"),
-        (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"whole counts; .* dtype=\), float32"),
+        (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for integer counts"),
+        (lambda: zeros(2, dtype=np.float16), TypeError, "dtype: expected None for integer counts"),
+        (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"integer counts; .* dtype=\), float32"),
         (lambda: zeros(2).update([0, 1], [0.2, 0.8]), ValueError, "pass threshold="),
         (lambda: zeros(2).update([0, 1], [0, 1, 1]), ValueError, "the same samples"),
         (lambda: zeros(2).update([0.0], [1]), TypeError, "y_true: expected labels"),

@@ -1,4 +1,4 @@
-"""The one way by which functions of a Table reach a user's stack: checked, along one road, validity last."""
+"""How functions of a Table are applied to a user's stack: check it, choose a road, mark invalid matrices last."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
 
 
 def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
-    """The library and the array of a stack ``(*B, n, n)`` of real numbers; anything else raises, at once."""
+    """The library and the array of a stack ``(*B, n, n)`` of real numbers; anything else raises an error."""
     backend, (array,) = _backend.as_arrays(**{name: cm})
     shape = tuple(array.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
@@ -40,17 +40,17 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
 
 
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
-    """Raise at once for an option that no measure understands."""
+    """Raise if an option has a value that is not allowed."""
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
         raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {zero_division!r}")
     number: Any = zero_division
-    # Within float32; written here, as torch.compile(dynamic=True) makes an unknown of what has a name outside.
+    # Within float32; a literal, as torch.compile(dynamic=True) treats a global constant as an unknown value.
     if number > 1e30 or number < -1e30:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
     if invalid not in get_args(Invalid):
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
-        raise ValueError(f"workers: expected a number of threads, or -1 for all cores, got {workers!r}")
+        raise ValueError(f"workers: expected a number of threads of at least 1, or -1 for all cores, got {workers!r}")
 
 
 def evaluate(
@@ -61,20 +61,20 @@ def evaluate(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> list[Array]:
-    """Every function of the stack: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
+    """Evaluate every function: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
     check_options(zero_division, invalid, workers)
-    zero_division = float(zero_division)  # a NumPy scalar would have a say in the dtype of the results
+    zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
     backend, cm = as_stack(cm)
     view = backend.host_view(cm)
     if view is not None:
         results, bad = score_blocks(view, functions, zero_division, workers)
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
-        if bad.size and invalid == "warn" and backend is NUMPY:  # elsewhere a warning would depend on the device
+        if bad.size and invalid == "warn" and backend is NUMPY:  # on others it would depend on the device
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=_frames_to_the_user())
         return [backend.from_host(result) for result in results]
     cells = backend.to_float(cm)
-    # Products of five integers of 64 bits are far within float64.
+    # Products of five 64-bit integers are well within the range of float64.
     counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
     table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
     if invalid == "raise":
@@ -84,7 +84,7 @@ def evaluate(
 
 
 def _frames_to_the_user() -> int:
-    """How many frames above the caller the user's line is: the first in a file that is not of this package."""
+    """The number of frames from the caller up to the user's code: the first frame outside this package."""
     package = str(Path(__file__).parent)
     frame, frames = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
@@ -93,7 +93,7 @@ def _frames_to_the_user() -> int:
 
 
 def _finish(values: Array, table: Table) -> Array:
-    """NaN for the invalid matrices, and the class axis last."""
+    """Set invalid matrices to NaN, and move the class axis last."""
     xp = table.xp
     classwise = values.ndim > table.total.ndim
     values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
@@ -105,7 +105,7 @@ def _finish(values: Array, table: Table) -> Array:
 
 
 def check(cm: Any) -> Array:
-    """Raise unless every matrix of a stack is a confusion matrix.
+    """Raise an error unless every matrix of a stack is a valid confusion matrix.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def check(cm: Any) -> Array:
 
     Notes
     -----
-    This looks at the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
-    where there are no values yet, it raises a TypeError (of a compiler's own kind under ``fullgraph=True``).
+    This inspects the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
+    where there are no values yet, it raises a TypeError (the compiler's own error under ``fullgraph=True``).
 
     Examples
     --------
@@ -147,10 +147,10 @@ def check(cm: Any) -> Array:
 
 
 def raise_if_invalid(cm: Array, backend: Standard) -> None:
-    """Raise InvalidConfusionMatrix if a matrix of the stack is; waits for the device."""
+    """Raise InvalidConfusionMatrix if a matrix of the stack is invalid; waits for the device."""
     if not backend.can_look(cm):
         raise TypeError(
-            "invalid='raise' and check() look at values, which do not exist yet under jit, compile, vmap or fake "
+            "invalid='raise' and check() inspect values, which do not exist yet under jit, compile, vmap or fake "
             "tensors: call them outside, or use invalid='nan'"
         )
     with backend.quiet():
@@ -162,7 +162,7 @@ def raise_if_invalid(cm: Array, backend: Standard) -> None:
 
 
 def describe_invalid(cm: Array, bad: Array) -> str:
-    """One line that counts the invalid matrices of a NumPy stack and says of the first three what is wrong."""
+    """One line that counts the invalid matrices of a NumPy stack and describes the first three."""
     batch_shape, n = cm.shape[:-2], cm.shape[-1]
     stack = cm.reshape(-1, n, n)
     shown = []

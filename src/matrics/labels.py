@@ -12,11 +12,11 @@ from matrics._backend import Array, Standard
 
 
 class Counted(NamedTuple):
-    """What one call has counted."""
+    """The counts of one call."""
 
     backend: Standard
     matrix: Array  # (*B, n, n), perhaps a view of something larger
-    dropped: Array | int  # samples with a label out of range or a NaN score, (*B,); 0 where there can be none
+    dropped: Array | int  # number of samples with a label out of range or a NaN score, (*B,); 0 where there can be none
 
 
 def count_labels(
@@ -33,7 +33,7 @@ def count_labels(
 ) -> Counted:
     """Count labels; NumPy raises for those out of range, unless they are counted for a ``state``.
 
-    With a state, its counts (*B, n, n), its batch is kept, and all other axes are samples.
+    With a state, given by its counts (*B, n, n), the batch is that of the state, and all other axes are samples.
     """
     values = given = {"y_true": y_true, "y_pred": y_pred}
     if sample_weight is not None:
@@ -104,11 +104,11 @@ def _count(
     if border and may_refuse:
         refuse_outside(y_true, n, kept, "y_true", given["y_true"])
         refuse_outside(y_pred, n, kept, "y_pred", given["y_pred"], are_scores=has_scores)
-    # Labels out of range are cut to a border around the cells: a label of -1 would wrap on JAX and raise on PyTorch.
+    # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on PyTorch.
     width = n + 2 * border
     bins = backend.bordered(y_true, y_pred, n) if border else y_true * n + y_pred
     length = width * width
-    if kept is not None:  # and what is ignored goes behind them
+    if kept is not None:  # ignored samples go to an extra bin after the cells
         bins = xp.where(kept, bins, length)
     batch = math.prod(batch_shape)
 
@@ -123,10 +123,10 @@ def _count(
         counts = backend.count(bins, batch, longer, None, dtype=label_dtype(bins, backend))
     if weight is None:
         matrix = cells(counts)
-    else:  # a million float32 numbers, added up one by one in float32, are off by a hundredth
+    else:  # in float32, adding up a million weights one by one has an error of a hundredth
         wide = backend.widest_float(weight)
         matrix = cells(backend.count(bins, batch, longer, xp.astype(weight, wide), dtype=wide))
-        matrix = matrix if may_drop else xp.astype(matrix, weight.dtype)  # a state has a dtype of its own
+        matrix = matrix if may_drop else xp.astype(matrix, weight.dtype)  # a state has its own dtype
     if not (may_drop and border):
         return Counted(backend, matrix, 0)
     inside = matrix if weight is None else cells(counts)
@@ -143,14 +143,14 @@ def _count(
 def decide(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
 ) -> Array:
-    """The predicted labels, and ``num_classes``, which is out of range, where they would rest on a NaN."""
+    """The predicted labels; where a score is NaN, ``num_classes``, which is out of range."""
     xp = backend.xp
     if threshold is not None:
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
             raise ValueError(f"threshold: expected a number, got {threshold!r}")
         if num_classes != 2:
             raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
-        # A NumPy scalar would have a say in the dtype of the comparison.
+        # A NumPy scalar would affect the dtype of the comparison.
         return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, backend)))
     hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
     scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
@@ -169,7 +169,7 @@ def decide(
 
 
 def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hint: str = "") -> Array:
-    """An array of scores with its classes along the last axis."""
+    """The array of scores with its classes moved to the last axis."""
     if not _is_whole(class_axis) or not -x.ndim <= class_axis < x.ndim:
         end = f"; {hint}" if hint else ""
         raise ValueError(f"{name}: expected an axis of classes at class_axis={class_axis}, got shape {x.shape}{end}")
@@ -181,7 +181,7 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
 
 
 def named(weights: list[Array]) -> dict[str, Array]:
-    """The weights, if there are any, under the name that messages use."""
+    """The weights, if any, under the name that messages use."""
     return {"sample_weight": weights[0]} if weights else {}
 
 
@@ -194,9 +194,9 @@ def _is_32_bit(value: int) -> bool:
 
 
 def check_count(value: Any, name: str) -> int:
-    """A whole number of at least 1, or ValueError."""
+    """An integer of at least 1, or ValueError."""
     if not _is_whole(value) or value < 1:
-        raise ValueError(f"{name}: expected a whole number of at least 1, got {value!r}")
+        raise ValueError(f"{name}: expected an integer of at least 1, got {value!r}")
     return int(value)
 
 
@@ -207,7 +207,7 @@ def check_ignore_index(value: Any) -> None:
 
 
 def label_to_ignore(ignore_index: int | None, y_true: Array, backend: Standard) -> int | None:
-    """The label to leave out, or None: no unsigned label is negative, but the largest would be, once widened."""
+    """The label to leave out, or None if it is negative and labels are unsigned: widening could make it match."""
     if ignore_index is not None and ignore_index < 0 and backend.is_unsigned(y_true):
         return None
     return ignore_index
@@ -229,10 +229,10 @@ def check_labels(labels: Array, name: str, backend: Standard) -> None:
 
 
 def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
-    """The labels of a list that NumPy takes for floating numbers though none of them is; else the array itself.
+    """The labels of a list that NumPy converts to floating numbers although none of them is; else the array itself.
 
-    NumPy does so with an empty list, which has no dtype: it is one of no labels. And with integers that no one type
-    holds together, such as -1 and 2**63.
+    NumPy does so with an empty list, which has no dtype and means no labels. It also does so with integers that no
+    single dtype can hold, such as -1 and 2**63.
     """
     if are_scores or not isinstance(given, (list, tuple)) or array.dtype != np.float64:
         return array
@@ -257,7 +257,7 @@ def _is_hollow(value: Any) -> bool:
 
 
 def broadcast(sample_ndim: int, backend: Standard, **arrays: Array) -> list[Array]:
-    """All arrays at their common shape; the sample axes of labels must agree exactly, so that nothing is repeated."""
+    """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated."""
     shapes = [tuple(array.shape) for array in arrays.values()]
     if len(shapes[0]) >= sample_ndim and all(shape == shapes[0] for shape in shapes):
         return list(arrays.values())
@@ -269,7 +269,7 @@ def broadcast(sample_ndim: int, backend: Standard, **arrays: Array) -> list[Arra
         raise ValueError(f"expected the same samples (the last {sample_ndim} axes, classes aside), got {said(arrays)}")
     shape = shapes[0]
     for other in shapes[1:]:
-        if other != shape:  # compiled code, whose sizes are symbols, comes here only if it must
+        if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
             shape = _common_shape(shape, other, arrays)
     if shape[len(shape) - sample_ndim :] != samples:
         raise ValueError(f"expected shapes that broadcast against each other, got {said(arrays)}")
@@ -296,12 +296,12 @@ def said(arrays: dict[str, Array]) -> str:
 
 
 def label_dtype(like: Array, backend: Standard) -> Any:
-    """The integer of labels and of counts."""
+    """The integer dtype of labels and of counts."""
     return backend.widest_int(like) or backend.xp.int32
 
 
 def widen(labels: Array, backend: Standard) -> Array:
-    """Labels in an integer that holds every bin; a uint64 beyond it turns negative, and so is out of range."""
+    """Labels in an integer dtype that holds every bin; a larger uint64 becomes negative, and so is out of range."""
     dtype = label_dtype(labels, backend)
     return labels if labels.dtype == dtype else backend.xp.astype(labels, dtype)
 
@@ -309,9 +309,9 @@ def widen(labels: Array, backend: Standard) -> Array:
 def refuse_outside(
     labels: Array, n: int, kept: Array | None, name: str, given: Array, *, are_scores: bool = False
 ) -> None:
-    """Raise for a label of NumPy's, where looking is free, that is not in [0, n) though its sample counts.
+    """Raise if a NumPy label is not in [0, n) and its sample is kept; only for NumPy, where checks are cheap.
 
-    ``given`` are the same labels before they were widened, which has made other numbers of those beyond int64.
+    ``given`` are the same labels before they were widened, which has changed those beyond int64.
     """
     if all_within(labels, n):
         return
@@ -332,7 +332,7 @@ def refuse_outside(
 
 
 def all_within(labels: Array, n: int) -> bool:
-    """Whether all of NumPy's labels are in [0, n): seen as unsigned, the negative ones are the largest."""
+    """Whether all NumPy labels are in [0, n): viewed as unsigned, the negative ones are the largest."""
     return not labels.size or bool(labels.view(np.uint64).max() < n)
 
 
@@ -344,7 +344,7 @@ def check_weights(weights: Array, backend: Standard) -> Array:
 
 
 def refuse_weights(weights: Array, kept: Array | None) -> None:
-    """Raise for a negative, NaN or infinite weight of NumPy's, where looking is free, though its sample counts."""
+    """Raise if a NumPy weight is negative, NaN or infinite and its sample is kept."""
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if kept is not None:
         wrong &= kept

@@ -27,24 +27,24 @@ def score(
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX or another array
-        library that follows the array API standard; results are on the device where it is.
+        library that follows the array API standard; results are on the same device.
     metrics : str, Metric, or several of them
         Names, aliases, specs (``"recall:class"``, ``"fbeta(beta=2):weighted"``, ``"mcc:one_vs_rest"``), metrics, or
         groups (``core``, ``overall``, ``all``, ``on_host``, or a family as in :func:`matrics.list_metrics`). PyCM's
-        names are found as well (``"Overall J"``). One text may hold several of these, between commas.
+        names work as well (``"Overall J"``). One string may contain several of these, separated by commas.
     zero_division : float, default NaN
         The value of a measure where it is undefined (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
-        other matrix is touched. ``"warn"`` names the first of them where looking is free (NumPy); ``"raise"`` looks
-        everywhere, which waits for the device.
+        other matrix is affected. ``"warn"`` names the first of them where the check is cheap (NumPy); ``"raise"``
+        checks on every backend, which waits for the device.
     workers : int, default 1
-        Threads over the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
     Returns
     -------
     dict of str to array
-        Under each metric as it was given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
+        Keyed by metric, as given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
         keep their dtype (half is widened to float32); integers are scored in the widest float of their device.
 
     Raises
@@ -78,7 +78,7 @@ MAX_KEPT = 256
 def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], list[TableFunction]]:
     """The keys of the result, and the functions of a Table that belong to them."""
     names: Any = (metrics,) if isinstance(metrics, str) else metrics
-    # Compiled code that has seen this memory would be compiled again whenever it changes.
+    # Compiled code that reads this cache would be compiled again whenever the cache changes.
     if is_compiling() or type(names) not in (list, tuple) or not all(isinstance(name, str) for name in names):
         chosen = resolve(metrics)
         return list(chosen), [metric.bind() for metric in chosen.values()]
@@ -92,7 +92,7 @@ def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
-    """The metrics that a caller means, under the keys of the result."""
+    """The requested metrics, under the keys of the result."""
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):

@@ -1,4 +1,4 @@
-"""ConfusionState: confusion matrices that grow batch by batch, and merge by addition."""
+"""ConfusionState: confusion matrices that grow batch by batch, and are merged by addition."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from matrics.catalogue.record import Metric
 from matrics.labels import check_count, count_labels, label_dtype
 from matrics.scoring import score
 
-# Default JAX has no 64-bit integers. Counts are then two words: the low one below 2**16 after each step, so that 2**15
-# states can be added up leaf by leaf before it would wrap, and the high one in units of 2**16.
+# Default JAX has no 64-bit integers. Counts then have two words: the low word is below 2**16 after each step, so that
+# 2**15 states can be added up leaf by leaf before it would wrap; the high word is in units of 2**16.
 WORD = 16
 MOST_DROPPED = 2**30 - 1
 
 
 class ConfusionState(NamedTuple):
-    """Confusion matrices as a running state: pure, of fixed shape, and merged by adding it up, leaf by leaf.
+    """Confusion matrices as a running state: immutable, of fixed shape, and merged by addition, leaf by leaf.
 
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
-    checkpoints as it is. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+    checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
 
     Parameters
     ----------
     counts : array, shape (*B, n, n)
-        Counts, rows true and columns predicted; floating in a state for weighted counts. In default JAX the low words.
+        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low words.
     dropped : array, shape (*B,)
         How many samples were left out for a label out of range or a NaN score.
     carried : array, shape (*B, n, n) or (*B, 0, 0)
         In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
-        nothing.
+        empty.
 
     Notes
     -----
     Make a state with :meth:`zeros`, not from arrays. Counts are exact: to 2**63 where there are 64-bit integers, to
-    2**47 in default JAX. There, ``dropped`` stays just below 2**30 once it gets so far, and holds to 2**31 in
-    a leaf-wise sum.
+    2**47 in default JAX. There, ``dropped`` saturates just below 2**30, and is exact up to 2**31 in a leaf-wise
+    sum.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ConfusionState(NamedTuple):
     >>> state.score("accuracy")["accuracy"]
     np.float64(0.6)
 
-    States of parts of the data add up to the state of all of it:
+    States of parts of the data add up to the state of all data:
 
     >>> sum([state, state, state]).matrix.sum()
     np.int64(15)
@@ -70,7 +70,7 @@ class ConfusionState(NamedTuple):
     def zeros(
         cls, num_classes: int, *, batch_shape: Iterable[int] = (), like: Any = None, dtype: Any = None
     ) -> ConfusionState:
-        """Make a state that has counted nothing.
+        """Make a state with all counts 0.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class ConfusionState(NamedTuple):
         like : array, optional
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
-            Integer counts if left out; float32 or float64 of the library for weighted counts.
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class ConfusionState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_classes`` is not a whole number of at least 1, or ``batch_shape`` has a negative length.
+            ``num_classes`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class ConfusionState(NamedTuple):
         xp = backend.xp
         if dtype is not None and dtype not in (xp.float32, xp.float64):
             raise TypeError(
-                f"dtype: expected None for whole counts, float32 or float64 for weighted ones, got {dtype!r}"
+                f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}"
             )
         integer = label_dtype(like, backend)
         has_words = dtype is None and backend.widest_int(like) is None
@@ -128,21 +128,21 @@ class ConfusionState(NamedTuple):
         sample_weight: Any = None,
         ignore_index: int | None = None,
     ) -> ConfusionState:
-        """Count a batch of labels on top; the state itself stays as it is.
+        """Add the counts of a batch of labels; the state itself does not change.
 
         Parameters
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
-            True labels in [0, n). B is the batch of the state; all axes beyond it are samples, and are pooled.
+            True labels in [0, n). B is the batch of the state; all other axes are samples, and are pooled.
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
             Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
             Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
         class_axis : int, default -1
             Where the class scores of ``y_pred`` are.
         threshold : float, optional
-            ``y_pred`` is the score of class 1 of two, and is called 1 where it is at least this.
+            ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
-            A weight for each sample; broadcasts against the labels. The state must be one for floating counts.
+            A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int, optional
             Samples with this true label are left out, and do not count as dropped.
 
@@ -155,15 +155,15 @@ class ConfusionState(NamedTuple):
         ------
         TypeError
             The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
-            and the state has whole counts.
+            and the state has integer counts.
         ValueError
             The shapes do not fit.
 
         Notes
         -----
-        No value is looked at on any backend: labels out of range and NaN scores are not counted and raise nothing, but
-        ``dropped`` counts them. A NaN or infinite weight goes into its cell, and makes that matrix invalid; a negative
-        one is taken off its cell.
+        No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
+        ``dropped`` counts them. A NaN or infinite weight is added to its cell, and makes that matrix invalid; a
+        negative one is subtracted from its cell.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class ConfusionState(NamedTuple):
         """
         if sample_weight is not None and not _is_floating(self):
             raise TypeError(
-                "sample_weight: this state has whole counts; make it with "
+                "sample_weight: expected None, as this state has integer counts; make it with "
                 "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
             )
         counted = count_labels(
@@ -190,7 +190,7 @@ class ConfusionState(NamedTuple):
         return _add(self, counted.matrix, counted.dropped, None, counted.backend)
 
     def __add__(self, other: Any) -> ConfusionState:
-        """Both together: the state of all the data that either has counted."""
+        """The sum of both states: the counts of all the data that either has counted."""
         if not isinstance(other, ConfusionState):
             raise TypeError(f"expected a ConfusionState to add, got {type(other).__name__}")
         backend, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
@@ -203,34 +203,34 @@ class ConfusionState(NamedTuple):
         return _add(self, b, other.dropped, other.carried, backend)
 
     def __radd__(self, other: Any) -> ConfusionState:
-        """``sum`` begins with 0."""
+        """Accept 0, with which ``sum`` begins."""
         return self if isinstance(other, int) and other == 0 else self + other
 
     def __mul__(self, other: Any) -> ConfusionState:
-        """Refuse what would repeat a tuple."""
+        """Raise an error: multiplying a tuple would repeat it."""
         raise TypeError("a ConfusionState cannot be multiplied: states only add up")
 
     def __rmul__(self, other: Any) -> ConfusionState:
-        """Refuse what would repeat a tuple."""
+        """Raise an error: multiplying a tuple would repeat it."""
         return self.__mul__(other)
 
     @property
     def matrix(self) -> Array:
         """The confusion matrices, shape (*B, n, n).
 
-        In default JAX, which has no integer for them, exact int64 of NumPy; under ``jit``, ``vmap`` and the like, where
-        that cannot be, float32.
+        In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
+        like, where that is impossible, float32.
         """
         if not _has_words(self):
             backend, (counts,) = _backend.as_arrays(counts=self.counts)
-            return backend.copied(counts)  # a state never changes, whatever is done to its matrix
+            return backend.copied(counts)  # a state never changes, even if its matrix is modified
         backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
         if backend.can_look(counts):
             return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
         return _as_float(counts, carried, backend)
 
     def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> dict[str, Array]:
-        """Many measures of the matrices so far, as :func:`matrics.score` gives them.
+        """Many measures of the matrices so far, as from :func:`matrics.score`.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class ConfusionState(NamedTuple):
         Returns
         -------
         dict of str to array
-            Under each metric as it was given, on the device of the state.
+            Keyed by metric, as given, on the device of the state.
 
         Examples
         --------
@@ -254,7 +254,7 @@ class ConfusionState(NamedTuple):
         if not _has_words(self):
             return score(self.counts, metrics, **options)
         backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if options.get("invalid", "warn") == "warn":  # as elsewhere on JAX
+        if options.get("invalid", "warn") == "warn":  # as everywhere on JAX
             options["invalid"] = "nan"
         if backend.host_view(counts) is None:
             return score(_as_float(counts, carried, backend), metrics, **options)
@@ -281,7 +281,7 @@ def _is_floating(state: ConfusionState) -> bool:
 def _add(
     state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard
 ) -> ConfusionState:
-    """The state with these counts on top."""
+    """The state with these counts added."""
     xp = backend.xp
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)

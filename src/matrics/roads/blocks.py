@@ -55,7 +55,7 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
     size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = HEAD_OF_THREADS if threads > 1 else size
+    head = min(size, HEAD_OF_THREADS) if threads > 1 else size
     head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
