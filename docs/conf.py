@@ -1,4 +1,4 @@
-"""Sphinx configuration; also writes the catalogue's pages and PyCM's tables from the records of the metrics."""
+"""Sphinx configuration; also writes the catalogue's pages and the tables of PyCM's names from the metrics' records."""
 
 import math
 import re
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import matrics
-from matrics.metrics import catalogue, pycm
+from matrics.catalogue import description, pycm
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gradients
@@ -26,7 +26,7 @@ html_show_sourcelink = False
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "fieldlist", "substitution"]
 myst_heading_anchors = 3
 
-autodoc_typehints = "none"  # the docstrings say it
+autodoc_typehints = "none"  # the docstrings have the types
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
@@ -39,9 +39,9 @@ toc_object_entries = False  # the headings are the measures
 FAMILIES = {
     "rates": "Rates of one class against the rest",
     "counts": "Counts and shares of one class",
-    "combined": "Rates put together",
+    "combined": "Combined rates",
     "odds": "Odds and likelihood ratios",
-    "imbalance": "Classes of unequal sizes",
+    "imbalance": "Class imbalance",
     "agreement": "Agreement",
     "chance_corrected": "Agreement beyond chance",
     "ground_truth": "Türk's ground-truth index",
@@ -51,10 +51,10 @@ FAMILIES = {
     "spectral": "Eigenvalues",
     "inference": "Errors, limits and tests",
     "similarity": "Similarity",
-    "logarithmic_similarity": "Similarity on a scale of logarithms",
+    "logarithmic_similarity": "Similarity on a logarithmic scale",
     "dissimilarity": "Dissimilarity",
     "chance_similarity": "Similarity beyond chance",
-    "hits_beyond_chance": "Hits beyond chance",
+    "hits_beyond_chance": "True positives beyond chance",
 }
 
 HEAD = """\
@@ -62,43 +62,42 @@ HEAD = """\
 
 % Written by conf.py from the records of the metrics. Do not edit it.
 
-The library has {count} measures, and {host} more that need SciPy. These pages are made from the same records that
-{{func}}`matrics.describe` prints and {{func}}`matrics.list_metrics` lists: a table for each family, and behind every
-name its formula, its undefined cases, its source, its other names and how to call it. The works cited are listed in
-{{doc}}`sources`. Each family is a group that {{func}}`matrics.score` knows; {{doc}}`conventions` has the other groups.
+The library has {count} measures, and {host} more that need SciPy. These pages are generated from the same records that
+{{func}}`matrics.describe` prints and {{func}}`matrics.list_metrics` lists. There is a table for each family; every name
+links to the formula, the undefined cases, the source, the other names and how to call the measure. The works cited are
+listed in {{doc}}`sources`. Each family is a group for {{func}}`matrics.score`; {{doc}}`conventions` has other groups.
 
 ## How to read the tables
 
-- **of**: `class` measures give one value a class, and then an average; `whole` ones give one value a matrix
+- **of**: `class` measures give one value per class, and then an average; `whole` measures give one value per matrix
   ({{doc}}`conventions`).
-- **range**: the least and the greatest value. Where the least value depends on the number n of classes, those for
+- **range**: the lowest and the highest value. Where the lowest value depends on the number n of classes, those for
   n = 2, 3, 10 follow.
 - **better**: ↑ higher, ↓ lower, – neither.
-- **chance**: the one value of all predictions that have nothing to do with the truth, in the limit of many items. It
-  may hold only for guesses that call as many items each class as there are (`true`), or call all classes equally often
-  (`equal`), or do so while the true classes are of one size (`equal, all`). –: guesses have no value in common.
-- **⇄**: `=` if a transposed matrix has the same value, whatever the options, else `≠`.
-- **sizes**: what happens if a true class gets more or fewer items at the same rates. `=`: the value stays; `2`: it
-  stays if there are two classes; `≠`: it changes.
-- **needs**: `all` if it is undefined when a true class is empty: any one for `whole`, the class itself for `class`.
-- **counts**: `#` if it depends on how many items there are, and not on shares alone ({{doc}}`numerics`).
+- **chance**: the common value of all guesses (predictions independent of the truth), in the limit of many samples. It
+  may hold only for guesses that predict each class as often as it is true (`true`), or all classes equally often
+  (`equal`), or all equally often while the true classes have equal sizes (`equal, all`). –: there is no common value.
+- **⇄**: `=` if a transposed matrix has the same value, with any options, else `≠`.
+- **sizes**: what happens if a true class gets more or fewer samples at the same rates. `=`: the value does not change;
+  `2`: it does not change if there are two classes; `≠`: it changes.
+- **needs**: `all` if it is undefined when a true class is empty: any class for `whole`, the class itself for `class`.
+- **counts**: `#` if it depends on the number of samples, and not on shares alone ({{doc}}`numerics`).
 
-`tests/test_facts.py` does not believe the records: it measures the least values, and the columns from chance to counts,
-on random matrices of 2 to 5 classes. A measure marked (SciPy) needs the extra `stats`; it is in no group but
-`on_host`.
+`tests/test_facts.py` checks the lowest values, and the columns from chance to counts, on random matrices of 2 to 5
+classes. A measure marked (SciPy) needs the extra `stats`; it is only in the group `on_host`.
 
 ## Symbols
 
-In the formulas rows are true classes: $c_{{ij}}$ is the number of items of true class $i$ that were called $j$, $m$ is
+In the formulas rows are true classes: $c_{{ij}}$ is the number of samples of true class $i$ predicted as $j$, $m$ is
 the sum of all cells, $n$ the number of classes, $t_k$ the size of true class $k$ (its row sum), $k_k$ the size of
 predicted class $k$ (its column sum), $p_{{ij}} = c_{{ij}} / m$ unless a formula says otherwise, and a dot stands for a
 sum over that index. $tp_k = c_{{kk}}$, $fn_k = t_k - tp_k$, $fp_k = k_k - tp_k$, and $tn_k$ is the sum of the cells
 outside row and column $k$. The rates are $tpr_k = tp_k / t_k$, $fnr_k = fn_k / t_k$, $tnr_k = tn_k / (m - t_k)$ and
-$fpr_k = fp_k / (m - t_k)$. The accuracy is $p_o = \\sum_k tp_k / m$, and $p_e = \\sum_k t_k k_k / m^2$ is what chance
-makes of it, unless a formula says otherwise. The formula of a class measure leaves the index of its class out: $t$ and
-$k$ are the sizes of that class.
+$fpr_k = fp_k / (m - t_k)$. The accuracy is $p_o = \\sum_k tp_k / m$, and $p_e = \\sum_k t_k k_k / m^2$ is its value
+expected by chance, unless a formula says otherwise. The formula of a class measure omits the index of its class: $t$
+and $k$ are the sizes of that class.
 
-These are definitions. The way the library computes them loses fewer digits ({{doc}}`numerics`).
+These are definitions. The library computes them in a way that loses fewer digits ({{doc}}`numerics`).
 """
 
 COLUMNS = ["name", "of", "range", "better", "chance", "⇄", "sizes", "needs", "counts", "what it is"]
@@ -138,7 +137,7 @@ $$
 
 
 def write_catalogue(app):
-    """Write ``catalogue.md`` and a page for each family, where they would change."""
+    """Write ``catalogue.md`` and a page for each family, if their text has changed."""
     folder = Path(app.srcdir)
     (folder / "catalogue").mkdir(exist_ok=True)
     for name, text in catalogue_pages().items():
@@ -169,12 +168,12 @@ def catalogue_pages():
 
 
 GRADIENTS = """\
-# What the gradient of each measure is worth
+# How useful the gradient of each measure is
 
 % Written by conf.py from what gradients.py measures. Do not edit it.
 
-{doc}`/losses` says how to read this table, and how it was measured. Class measures are macro averages, and every option
-has its default.
+{doc}`/losses` explains how to read this table, and how it was measured. Class measures are macro averages, and every
+option has its default.
 
 """
 
@@ -214,7 +213,7 @@ def overview_row(record):
 
 
 def section(record):
-    facts = {key: text for key, text in catalogue.facts(record).items() if key not in {"family", "formula"}}
+    facts = {key: text for key, text in description.facts(record).items() if key not in {"family", "formula"}}
     facts["range"] = bounds(record)
     code = {
         "options": f"`{facts.get('options')}`",
@@ -233,8 +232,8 @@ def section(record):
 
 
 def bounds(record):
-    """The range, with the least values of a few numbers of classes where they depend on it."""
-    stated = catalogue.facts(record)["range"]
+    """The range; if the lowest value depends on the number of classes, with its value for a few numbers."""
+    stated = description.facts(record)["range"]
     if record.lowest is None:
         return stated
     least = ", ".join(f"{record.lowest(n):.3g}" for n in (2, 3, 10))
@@ -246,7 +245,7 @@ def anchor(record):
 
 
 def escape(text):
-    """Text of a record as Markdown; what is between double backticks stays code."""
+    """Text of a record as Markdown; text between double backticks stays code."""
     pieces = text.split("``")
     return "`".join(re.sub(r"([\\*_|<>\[\]$#])", r"\\\1", p) if i % 2 == 0 else p for i, p in enumerate(pieces))
 
@@ -259,7 +258,7 @@ def table(head, rows):
 
 
 def pycm_links(name):
-    """The specs that give PyCM's number; a class statistic is one value a class."""
+    """The specs that give PyCM's number; a class statistic has one value per class."""
     ends = {spec: "" if name in pycm.OVERALL or ":" in spec else ":class" for spec in pycm.PYCM[name]}
     return ", ".join(f"[`{spec}{end}`](#{anchor(matrics.get_metric(spec))})" for spec, end in ends.items())
 
@@ -278,8 +277,8 @@ myst_substitutions = {
 
 
 def as_plain_text(*event):
-    """``(*B, n, n)`` as code and ``|x|`` as it is: they would begin an emphasis, and a substitution."""
-    lines = event[-1]  # of app, what, name, obj, options, lines; changed in place
+    """Mark ``(*B, n, n)`` as code and escape ``|x|``: they would start an emphasis and a substitution."""
+    lines = event[-1]  # event is (app, what, name, obj, options, lines); lines are changed in place
     for number, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...", ".. math::")):
             continue

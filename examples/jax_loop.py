@@ -1,8 +1,8 @@
 """Train a small network on the digits with JAX and Flax, with live metrics: an epoch is one compiled program.
 
-Within the epoch, a ConfusionState is part of the carry of ``lax.scan``, so that the training scores take no step
-outside of it. The test digits go in batches through a ConfusionMetric in an ``nnx.MultiMetric``; the last batch is
-smaller, is filled up with the label -1, and so nothing is traced twice.
+Within the epoch, a ConfusionState is part of the carry of ``lax.scan``, so that the training scores need no extra step.
+The test digits go in batches through a ConfusionMetric in an ``nnx.MultiMetric``; the last batch is smaller, and is
+padded with the label -1, so that nothing is traced twice.
 
 Run: python examples/jax_loop.py (needs jax, flax, optax and scikit-learn; a few seconds)
 """
@@ -67,7 +67,7 @@ def test(model: Network, metrics: nnx.MultiMetric, images: Any, labels: Any) -> 
 
 
 def batches(images: np.ndarray, labels: np.ndarray) -> Any:
-    """All of one shape: the last one is filled up with the label PADDING."""
+    """Batches of one shape: the last one is padded with the label PADDING."""
     missing = -len(labels) % SIZE
     images = np.concatenate([images, np.zeros((missing, 64), images.dtype)])
     labels = np.concatenate([labels, np.full(missing, PADDING)])

@@ -48,7 +48,7 @@ class Digits(lightning.LightningModule):
 
 
 class Table(lightning.Callback):
-    """A line an epoch, of what a logger would get."""
+    """One line per epoch, with the values that a logger would get."""
 
     def __init__(self) -> None:
         self.history: list[dict[str, float]] = []
@@ -87,6 +87,6 @@ def run(epochs: int = 6) -> tuple[Digits, list[dict[str, float]]]:
 
 
 if __name__ == "__main__":
-    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)  # not what hardware there is, and tips
-    warnings.filterwarnings("ignore", message=".*(does not have many workers|LeafSpec).*")  # what is not ours
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)  # hide messages about hardware, and tips
+    warnings.filterwarnings("ignore", message=".*(does not have many workers|LeafSpec).*")  # from other libraries
     run()

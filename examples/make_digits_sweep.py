@@ -1,7 +1,7 @@
-"""Make ``digits_sweep.parquet``: what eight classifiers say of scikit-learn's bundled digits.
+"""Make ``digits_sweep.parquet``: the predictions of eight classifiers for scikit-learn's bundled digits.
 
 Every model is fitted 25 times (five repeats of stratified five-fold cross-validation), so every image is
-predicted five times by each of them, always by a fit that had not seen it. One row a prediction:
+predicted five times by each of them, always by a fit that had not seen it. One row per prediction:
 
     model, repeat, fold, y_true, y_pred
 

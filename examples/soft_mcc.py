@@ -1,13 +1,13 @@
-"""Train on a measure of the soft confusion matrix, beside cross-entropy, on digits five of which are rare.
+"""Train on a measure of the soft confusion matrix, compared with cross-entropy, on digits of which five are rare.
 
-Counts do not change with the weights of a network, but for jumps, and so the Matthews correlation coefficient has been
-said to be no target for training. The soft matrix adds up probabilities in place of counts, and has a gradient. Five
-recipes get the same networks, images, optimiser, number of steps and grid of learning rates. Each takes the rate, and
-with it the network, that has the best coefficient on a validation split of its own seed; what is printed is of the test
-split, whatever comes out.
+Counts are constant in the weights of a network except for jumps, and so the Matthews correlation coefficient has been
+considered unsuitable as a training target. The soft matrix adds up probabilities instead of counts, and has a gradient.
+Five recipes get the same networks, images, optimiser, number of steps and grid of learning rates. Each uses the rate,
+and with it the network, that has the best coefficient on the validation split of its seed; the printed results are
+those on the test split.
 
 All seeds train at once, as a stack: their logits are (seeds, samples, 10), their soft matrices (seeds, 10, 10), and the
-loss of all is the sum of the losses. Run it with ``pip install "matrics[torch]" scikit-learn`` (some 20 seconds)::
+total loss is the sum of the losses. Run it with ``pip install "matrics[torch]" scikit-learn`` (some 20 seconds)::
 
     python examples/soft_mcc.py
 """
@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 import matrics
 
-RARE, KEPT = (1, 3, 5, 7, 9), 24  # of these digits so many images each, beside some 178 of each of the others
+RARE, KEPT = (1, 3, 5, 7, 9), 24  # KEPT images of each of the RARE digits, and some 178 of each other digit
 RATES = (0.003, 0.01, 0.03, 0.1)
 HIDDEN = 32
 MEASURES = ("accuracy", "balanced_accuracy", "mcc")
@@ -36,7 +36,7 @@ def soft_mcc(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 
 def soft_g_mean(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Which no class can be left out of: the geometric mean of the recalls is 0 if one of them is."""
+    """A loss that ignores no class: the geometric mean of the recalls is 0 if one of them is."""
     return 1 - matrics.g_mean(matrics.soft_confusion_matrix(labels, logits.softmax(-1)), zero_division=0)
 
 
@@ -45,13 +45,13 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
 
 def weighted_cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """The usual remedy: every class weighs the same, whatever its size."""
+    """The usual remedy for rare classes: every class has the same weight, whatever its size."""
     sizes = torch.nn.functional.one_hot(labels, 10).sum(1)
     weights = 1 / sizes.gather(1, labels) / 10
     return (torch.nn.functional.cross_entropy(logits.movedim(-1, 1), labels, reduction="none") * weights).sum(-1)
 
 
-RECIPES: dict[str, tuple[Loss, Loss]] = {  # the loss of the first half of the steps, and that of the second
+RECIPES: dict[str, tuple[Loss, Loss]] = {  # the losses of the first and the second half of the steps
     "cross-entropy": (cross_entropy, cross_entropy),
     "weighted cross-entropy": (weighted_cross_entropy, weighted_cross_entropy),
     "soft MCC": (soft_mcc, soft_mcc),
@@ -61,7 +61,7 @@ RECIPES: dict[str, tuple[Loss, Loss]] = {  # the loss of the first half of the s
 
 
 def draw(seeds: int) -> list[Split]:
-    """For each seed other rare images and another split: half to train, a fifth to validate, the rest to test."""
+    """Rare images and a split per seed: half of the images to train, a fifth to validate, the rest to test."""
     images, labels = load_digits(return_X_y=True)
     splits = []
     for seed in range(seeds):
@@ -78,7 +78,7 @@ def draw(seeds: int) -> list[Split]:
 
 
 def train(recipe: tuple[Loss, Loss], rate: float, steps: int, data: Split) -> list[torch.Tensor]:
-    """One hidden layer for each seed, from the same weights whatever the recipe: full batches, Adam."""
+    """Train one hidden layer per seed, from the same weights for every recipe: full batches, Adam."""
     images, labels = data
     random = torch.Generator().manual_seed(0)
     weights = [
@@ -104,14 +104,14 @@ def forward(weights: list[torch.Tensor], images: torch.Tensor) -> torch.Tensor:
 
 
 def scores(weights: list[torch.Tensor], data: Split) -> dict[str, np.ndarray]:
-    """Hard measures, (seeds,) each: what counts in the end is counted."""
+    """Hard measures, computed from counts, (seeds,) each."""
     with torch.no_grad():
         cm = matrics.confusion_matrix(data[1], forward(weights, data[0]), num_classes=10)
     return {name: values.numpy() for name, values in matrics.score(cm, MEASURES, zero_division=0).items()}
 
 
 def compete(seeds: int, steps: int) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, list[int]]]:
-    """Of every recipe the test scores, at the rate that is best in validation, and how often each rate was."""
+    """The test scores of every recipe at its best rate in validation, and how often each rate was the best."""
     training, validation, test = draw(seeds)
     results, taken = {}, {}
     for name, recipe in RECIPES.items():

@@ -1,4 +1,4 @@
-"""Two processes train one network on the digits, and count as one: exact measures at the price of one all_reduce.
+"""Two processes train one network on the digits, and count together: exact measures for one all_reduce.
 
     python examples/torch_ddp.py
 
@@ -29,12 +29,12 @@ def work(rank: int, folder: str) -> None:
         init_method=f"file://{folder}/store",
         rank=rank,
         world_size=PROCESSES,
-        timeout=timedelta(seconds=60),  # how long the others wait for one that is gone
+        timeout=timedelta(seconds=60),  # how long the others wait for a process that has died
     )
     (images, labels), (held_out_images, held_out_labels) = digits.load()
     model = DistributedDataParallel(digits.network())
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    # Beside the model. One inside it would need keep_local(model), as DDP overwrites buffers.
+    # Beside the model: a metric inside it would need keep_local(model), as DDP overwrites buffers.
     metric = ConfusionMetric(10, "accuracy, mcc, cohen_kappa", prefix="val/")
     for epoch in range(EPOCHS):
         order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(epoch))
@@ -44,7 +44,7 @@ def work(rank: int, folder: str) -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        # Each judges its part of the held-out set. Parts need not be equal, and none is padded: 180 of 500, and 320.
+        # Each evaluates its part of the held-out set. Parts may differ in size, without padding: 180 of 500, and 320.
         metric.reset()
         part = slice(0, 180) if rank == 0 else slice(180, None)
         with torch.inference_mode():
@@ -65,8 +65,8 @@ def work(rank: int, folder: str) -> None:
             alone = matrics.confusion_matrix(held_out_labels, model.module(held_out_images), num_classes=10)
         same = torch.equal(alone, metric.matrix)
         print(f"\n{metric.matrix.sum()} labels, each once; one process alone counts {'the same' if same else 'others'}")
-    del model, optimizer, loss  # which hold the process group
-    distributed.barrier()  # none leaves while another is at work
+    del model, optimizer, loss  # they hold the process group
+    distributed.barrier()  # no process leaves while another is still working
     distributed.destroy_process_group()
 
 

@@ -1,8 +1,8 @@
-"""A plain PyTorch loop on the digits: live measures, and a checkpoint from which a killed run goes on.
+"""A plain PyTorch loop on the digits: live measures, and a checkpoint from which a killed run resumes.
 
     python examples/torch_loop.py
-    python examples/torch_loop.py --checkpoint run.pt --kill-at 70    # dies at step 70, without a word
-    python examples/torch_loop.py --checkpoint run.pt                 # goes on; ends with the same matrix, bit by bit
+    python examples/torch_loop.py --checkpoint run.pt --kill-at 70    # is killed at step 70
+    python examples/torch_loop.py --checkpoint run.pt                 # resumes; ends with exactly the same matrix
 
 It needs torch and scikit-learn, and takes seconds. --compile compiles the loss, counting included, as one graph.
 """
@@ -25,17 +25,17 @@ LIVE = "accuracy, mcc"
 
 
 class Run:
-    """Everything that a checkpoint has to hold. The metrics are state like any other."""
+    """Everything that a checkpoint has to contain. The metrics are state like any other."""
 
     def __init__(self) -> None:
         self.step = 0
         self.network = digits.network()
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=0.01)
-        self.seen = ConfusionMetric(10, LIVE, prefix="train/")  # of this epoch's batches, as the network was then
+        self.seen = ConfusionMetric(10, LIVE, prefix="train/")  # of this epoch's batches, while training
         self.held_out = ConfusionMetric(10, "accuracy, mcc, cohen_kappa, eve, recall:class", prefix="val/")
 
     def loss(self, images: Tensor, labels: Tensor) -> Tensor:
-        """The loss of a batch; the metric counts the logits that are there anyway."""
+        """The loss of a batch; the metric counts the logits, which are computed anyway."""
         logits = self.network(images)
         self.seen.update(labels, logits)
         return torch.nn.functional.cross_entropy(logits, labels)
@@ -50,7 +50,7 @@ class Run:
     def save(self, path: Path) -> None:
         parts = {name: getattr(self, name).state_dict() for name in ("network", "optimizer", "seen")}
         torch.save({"step": self.step, **parts}, path.with_suffix(".new"))
-        path.with_suffix(".new").replace(path)  # a run that is killed while it saves still has the last one
+        path.with_suffix(".new").replace(path)  # a run that is killed while saving still has the previous one
 
     def load(self, path: Path) -> None:
         saved = torch.load(path)
@@ -61,8 +61,8 @@ class Run:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--checkpoint", type=Path, help="save there every few steps, and go on from there")
-    parser.add_argument("--kill-at", type=int, help="die at this step, as if the machine had")
+    parser.add_argument("--checkpoint", type=Path, help="save there every few steps, and resume from there")
+    parser.add_argument("--kill-at", type=int, help="kill the process at this step, as in a crash")
     parser.add_argument(
         "--compile", action="store_true", help="compile the loss and the counting (needs a C++ compiler)"
     )

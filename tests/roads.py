@@ -146,16 +146,16 @@ class Road:
 @contextlib.contextmanager
 def without_host() -> Iterator[None]:
     """Whatever is scored by NumPy's blocks raises."""
-    from matrics import host
+    from matrics import evaluation
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("scored by the host")
 
-    kept, host.evaluate = host.evaluate, refuse
+    kept, evaluation.score_blocks = evaluation.score_blocks, refuse
     try:
         yield
     finally:
-        host.evaluate = kept
+        evaluation.score_blocks = kept
 
 
 def _map(function: Callable[[Any], Any], result: Any) -> Any:

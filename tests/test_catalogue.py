@@ -14,7 +14,7 @@ import pytest
 from roads import XLA_DEFAULT
 
 import matrics
-from matrics.metrics.averages import AVERAGES
+from matrics.catalogue.averages import AVERAGES
 
 NAMES = matrics.list_metrics("all")
 ON_HOST = matrics.list_metrics("on_host")

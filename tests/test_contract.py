@@ -84,6 +84,11 @@ def test_warning_names_the_matrices() -> None:
     with pytest.warns(RuntimeWarning, match="1 of 1 confusion matrices is invalid: it has the cell -1") as caught:
         matrics.mcc([[-1, 2], [3, 4]])
     assert caught[0].filename == __file__
+    state = matrics.ConfusionState.zeros(2, dtype=np.float64)
+    state = state.update([0, 1], [0, 1], sample_weight=np.array([1.0, -1.0]))
+    with pytest.warns(RuntimeWarning, match="has the cell -1") as caught:
+        state.score("accuracy")
+    assert caught[0].filename == __file__
 
 
 def test_many_invalid_matrices_in_many_blocks() -> None:
@@ -516,10 +521,11 @@ def test_macro_is_the_same_metric_whether_said_or_not() -> None:
 
 def test_the_measure_of_the_contributing_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     """It works as it stands there, put into a family's file; and is gone again afterwards."""
-    from matrics.metrics import agreement, catalogue
+    from matrics.catalogue import registry
+    from matrics.metrics import agreement
 
-    for registry in ("_METRICS", "_NAMES", "_SPECS", "_GROUPS"):
-        monkeypatch.setattr(catalogue, registry, dict(getattr(catalogue, registry)))
+    for known in ("METRICS", "KEPT", "_NAMES", "_SPECS", "_GROUPS"):
+        monkeypatch.setattr(registry, known, dict(getattr(registry, known)))
     guide = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text("utf-8")
     source = guide.partition("```python\n")[2].partition("```")[0]
     exec(source, dict(vars(agreement)))  # noqa: S102 (what a reader would paste)

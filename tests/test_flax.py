@@ -175,8 +175,8 @@ def test_names() -> None:
     [
         (["a"], ValueError, "expected 2 different names, one for each class"),
         (["a", "a"], ValueError, "expected 2 different names"),
-        ("ab", TypeError, "class_names: expected texts, one for each class, got 'ab'"),
-        ([1, 2], TypeError, "class_names: expected texts"),
+        ("ab", TypeError, "class_names: expected strings, one for each class, got 'ab'"),
+        ([1, 2], TypeError, "class_names: expected strings"),
     ],
 )
 def test_wrong_names(names: Any, error: type, message: str) -> None:

@@ -71,20 +71,20 @@ class Thing:
         (None, "None$"),
         ({0: [3, 1], 1: [0, 4]}, "a dict: make an array of its values first"),
         (Counter([(0, 0), (0, 1)]), "a Counter: make an array of its values first"),
-        ({1, 2}, "a set, which has no order: make a list or an array of it first"),
+        ({1, 2}, "a set, which has no order: make a list or an array from it first"),
         (frozenset({1, 2}), "a frozenset, which has no order"),
-        ({0: 1}.values(), "a dict_values: make a list or an array of it first"),
-        (map(int, "12"), "a map: make a list or an array of it first"),
+        ({0: 1}.values(), "a dict_values: make a list or an array from it first"),
+        (map(int, "12"), "a map: make a list or an array from it first"),
         ("counts.csv", r"the text 'counts\.csv'$"),
         ("x" * 100, r"the text 'x{37}\.\.\.'$"),
-        (b"\1\2", r"bytes: make an array of numbers of it first \(numpy\.frombuffer\)"),
+        (b"\1\2", r"bytes: make an array of numbers from it first \(numpy\.frombuffer\)"),
         (bytearray(b"\1\2"), "bytearray: make an array of numbers"),
         (Thing(), r"an object of type .*\.Thing$"),
         (dict, r"an object of type builtins\.type$"),
         ([[3, None], [0, 4]], r"a list whose element \[0, 1\] is None$"),
         (([3, 1], [{}, 4]), r"a tuple whose element \[1, 0\] is a dict: make an array"),
-        ([2**64, 1], r"a list whose element \[0\] is 18446744073709551616, which no integer of 64 bits holds"),
-        ([[1, -(2**63) - 1]], r"a list whose element \[0, 1\] is -9223372036854775809, which no integer"),
+        ([2**64, 1], r"a list whose element \[0\] is 18446744073709551616, which does not fit in 64 bits"),
+        ([[1, -(2**63) - 1]], r"a list whose element \[0, 1\] is -9223372036854775809, which does not fit"),
     ],
 )  # fmt: skip
 def test_no_arrays(value: Any, message: str) -> None:
@@ -138,14 +138,14 @@ def test_tensors_without_cells(torch: Any) -> None:
         for name, arguments in {"y_true": (value, labels), "y_pred": (labels, value)}.items():
             with pytest.raises(TypeError, match=rf"^{name}: expected .* got {message}"):
                 refused_by_module.update(*arguments)
-    refused([torch.eye(3).to_sparse()] * 2, "a list that NumPy makes no array of: make one array of its elements first")
-    refused([torch.eye(3, requires_grad=True)] * 2, "a list that NumPy makes no array of")
+    refused([torch.eye(3).to_sparse()] * 2, "a list that NumPy cannot convert: make one array of its elements first")
+    refused([torch.eye(3, requires_grad=True)] * 2, "a list that NumPy cannot convert")
 
 
 def test_lists_of_masked_arrays() -> None:
     """NumPy would take the cells under the masks for counts."""
     cm = np.ma.masked_array(EYE, EYE == 0)
-    with pytest.raises(TypeError, match="cm is a masked array"):
+    with pytest.raises(TypeError, match="cm: expected an array without a mask, got a masked array"):
         matrics.mcc([EYE, cm])
 
 

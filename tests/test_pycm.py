@@ -14,8 +14,8 @@ import pytest
 
 import matrics
 from matrics import verbal
-from matrics.metrics.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
-from matrics.metrics.pycm import METHODS as OTHER_METHODS
+from matrics.catalogue.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
+from matrics.catalogue.pycm import METHODS as OTHER_METHODS
 
 pycm = pytest.importorskip("pycm", reason="PyCM is not installed")
 

@@ -78,7 +78,7 @@ def graph(request: pytest.FixtureRequest) -> Iterator[Graph]:
     roads.of_first()
     with pytest.MonkeyPatch.context() as patch:
         if case.road == "torch-compile":  # which is to read specs that nobody has asked for before
-            patch.setattr("matrics.metrics.catalogue._SPECS", {})
+            patch.setattr("matrics.catalogue.registry._SPECS", {})
         yield Graph(road, case.n, case.dtype, specs, FILL if case.n == 2 else math.nan)
     road.let_go()
 

@@ -68,7 +68,7 @@ def test_what_is_dropped_and_what_is_ignored(backend: Any, kind: str) -> None:
 
 
 def _float32(like: Any) -> Any:
-    return matrics._backend.as_arrays(like=like)[0].float32
+    return matrics._backend.as_arrays(like=like)[0].xp.float32
 
 
 def test_sum_and_leaves(backend: Any) -> None:
@@ -157,7 +157,7 @@ def test_weights(backend: Any, dtype: str) -> None:
     y_true, y_pred = RANDOM.integers(-1, 3, (2, 2, 30))
     weights = RANDOM.integers(0, 8, (2, 30)) / 4  # whose sums are exact
     like = backend.asarray(0)
-    state = ConfusionState.zeros(3, like=like, dtype=getattr(matrics._backend.as_arrays(like=like)[0], dtype))
+    state = ConfusionState.zeros(3, like=like, dtype=getattr(matrics._backend.as_arrays(like=like)[0].xp, dtype))
     for t, p, w in zip(y_true, y_pred, weights, strict=True):
         state = state.update(*map(backend.asarray, (t, p)), sample_weight=backend.asarray(w), ignore_index=2)
     state = state.update(*map(backend.asarray, (y_true, y_pred)))  # each worth one
@@ -230,12 +230,12 @@ def zeros(*args: Any, **options: Any) -> ConfusionState:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: zeros(0), ValueError, "num_classes: expected a whole number"),
+        (lambda: zeros(0), ValueError, "num_classes: expected an integer"),
         (lambda: zeros(2, batch_shape=(-1,)), ValueError, r"batch_shape: expected lengths of axes, got \(-1,\)"),
         (lambda: zeros(2, batch_shape=(1.5,)), ValueError, "batch_shape: expected lengths of axes"),
-        (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for whole counts"),
-        (lambda: zeros(2, dtype=np.float16), TypeError, "dtype: expected None for whole counts"),
-        (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"whole counts; .* dtype=\), float32"),
+        (lambda: zeros(2, dtype=np.int32), TypeError, "dtype: expected None for integer counts"),
+        (lambda: zeros(2, dtype=np.float16), TypeError, "dtype: expected None for integer counts"),
+        (lambda: zeros(2).update([0], [0], sample_weight=[1.0]), TypeError, r"integer counts; .* dtype=\), float32"),
         (lambda: zeros(2).update([0, 1], [0.2, 0.8]), ValueError, "pass threshold="),
         (lambda: zeros(2).update([0, 1], [0, 1, 1]), ValueError, "the same samples"),
         (lambda: zeros(2).update([0.0], [1]), TypeError, "y_true: expected labels"),

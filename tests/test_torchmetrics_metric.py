@@ -385,7 +385,7 @@ def test_a_checkpoint_of_other_classes(torch: Any, make: Any) -> None:  # noqa: 
     saved, metric = make(5), make(3)
     saved.persistent(mode=True)
     metric.persistent(mode=True)
-    with pytest.raises(ValueError, match="expected counts of 3 classes, got those of 5"):
+    with pytest.raises(ValueError, match="expected counts of 3 classes, got counts of 5"):
         metric.load_state_dict(saved.state_dict())
 
 

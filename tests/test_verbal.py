@@ -265,7 +265,7 @@ def test_unlike_name_has_them_all():
 
 @pytest.mark.parametrize("name", [None, 1, ("SOA1",), BENCHMARKS["auc"]])
 def test_name_must_be_text(name):
-    with pytest.raises(TypeError, match="benchmark: expected the name of one, got"):
+    with pytest.raises(TypeError, match="benchmark: expected the name of a benchmark, got"):
         interpret(0.5, name)
 
 

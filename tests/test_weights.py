@@ -199,12 +199,10 @@ def test_torch(torch: Any, dynamic: Any) -> None:
 
 def test_filled_on_a_device(torch: Any) -> None:
     """What devices get without a copy from the host is the same."""
-    import array_api_compat.torch as xp
-
-    from matrics import _backend
+    from matrics._backend.torch import TORCH, filled
 
     like = torch.ones((), dtype=torch.float64)
-    assert torch.equal(_backend.filled(GRAVE, like, xp), _backend.constant(GRAVE, like, xp))
+    assert torch.equal(filled(GRAVE, like), TORCH.constant(GRAVE, like))
 
 
 def test_jax(jax_backend: Any) -> None:

@@ -1,4 +1,4 @@
-"""What users hand in: what NumPy makes of it, or why it is no array, in one sentence that says what to pass instead."""
+"""Conversion of users' values with NumPy, and the error if a value is not an array, which says what to pass instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 Array = Any
 
-# What each argument is to hold, under the name that messages use.
+# What each argument is expected to be, under the name that messages use.
 EXPECTED = {
     "cm": "an array of counts (n, n) or (*B, n, n)",
     "y_true": "an array of labels",
@@ -21,16 +21,16 @@ EXPECTED = {
 
 
 def no_array(name: str, what: str) -> TypeError:
-    """The error for an argument that is no array of numbers; ``what`` says what it is, and what to pass instead."""
+    """The error for an argument that is not an array of numbers; ``what`` says what it is and what to pass instead."""
     return TypeError(f"{name}: expected {EXPECTED.get(name, 'an array of numbers')}, got {what}")
 
 
 def check_tensor(name: str, tensor: Any, torch: Any) -> None:
-    """Raise for a PyTorch tensor whose elements are not all there, side by side."""
+    """Raise for a PyTorch tensor that is nested, sparse or masked."""
     if tensor.is_nested:
         raise no_array(
             name,
-            "a nested tensor, whose parts have shapes of their own: pass its parts one by one (.unbind()), or padded "
+            "a nested tensor, whose parts have different shapes: pass its parts one by one (.unbind()), or padded "
             "to one shape (torch.nested.to_padded_tensor)",
         )
     if tensor.layout is not torch.strided:
@@ -41,24 +41,24 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
 
 
 def check_kind(name: str, value: Any) -> None:
-    """Raise for what may pass for an array, and is none: sparse ones, some with the standard's functions, and bytes."""
+    """Raise for values that look like arrays but are not: bytes and sparse arrays (some follow the standard)."""
     if _is_sparse(value) or isinstance(value, (bytes, bytearray)):
         raise no_array(name, _describe(value))
 
 
 def as_numpy(name: str, value: Any) -> Array:
     """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
-    # Elements are looked at only where they are arrays: a list of numbers may be long.
+    # Elements are inspected only if they are arrays: a list of numbers may be long.
     nested = isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], np.ndarray)
     if any(isinstance(part, np.ma.MaskedArray) for part in (value if nested else [value])):
         raise TypeError(
-            f"{name} is a masked array: expected a plain one, as masked cells have no count (use .filled(0))"
+            f"{name}: expected an array without a mask, got a masked array: fill the masked cells first (.filled(0))"
         )
     try:
         array = np.asarray(value)
     except ValueError as error:  # a ragged list
         raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
-    except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, traced, differentiated or far away
+    except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, traced, differentiated or on a device
         raise no_array(name, _describe(value)) from error
     if array.dtype.kind in "OSU":
         what = _odd_element(value, array)
@@ -68,41 +68,41 @@ def as_numpy(name: str, value: Any) -> Array:
 
 
 def library(value: Any) -> str:
-    """Whose array a value is: the name of the library, or of Python's type."""
+    """The name of the library that a value belongs to, or of its Python type."""
     name = type(value).__module__.partition(".")[0]
     return type(value).__name__ if name == "builtins" else name
 
 
 def _describe(value: Any) -> str:
-    """What it is that NumPy makes no array of numbers of, and what to pass instead."""
+    """What a value is that NumPy cannot convert to an array of numbers, and what to pass instead."""
     kind = type(value)
     if value is None:
         return "None"
     if isinstance(value, str):
         return f"the text {value if len(value) <= 40 else value[:37] + '...'!r}"
     if isinstance(value, (bytes, bytearray)):
-        return f"{kind.__name__}: make an array of numbers of it first (numpy.frombuffer)"
+        return f"{kind.__name__}: make an array of numbers from it first (numpy.frombuffer)"
     if _is_sparse(value):
         way = ".toarray()" if hasattr(value, "toarray") else ".todense()"
         return f"a sparse {kind.__name__}: make it dense first ({way})"
     if isinstance(value, Mapping):
         return f"a {kind.__name__}: make an array of its values first, in the order of the classes or samples"
     if isinstance(value, AbstractSet):
-        return f"a {kind.__name__}, which has no order: make a list or an array of it first"
+        return f"a {kind.__name__}, which has no order: make a list or an array from it first"
     if isinstance(value, (list, tuple)):
-        return f"a {kind.__name__} that NumPy makes no array of: make one array of its elements first (stack them)"
+        return f"a {kind.__name__} that NumPy cannot convert: make one array of its elements first (stack them)"
     if isinstance(value, Iterable) and not isinstance(value, type):
-        return f"a {kind.__name__}: make a list or an array of it first"
+        return f"a {kind.__name__}: make a list or an array from it first"
     return f"an object of type {kind.__module__}.{kind.__qualname__}"
 
 
 def _is_sparse(value: Any) -> bool:
-    # SciPy's, CuPy's, JAX's and pydata's all say how to make them dense; no dense array does.
+    # The sparse arrays of SciPy, CuPy, JAX and pydata all have this method; no dense array has it.
     return hasattr(value, "todense")
 
 
 def _odd_element(value: Any, array: Array) -> str | None:
-    """What is no number in a value of which NumPy has made text or objects; None where the dtype says enough."""
+    """The element that is not a number, if NumPy has made text or objects; None if the dtype is message enough."""
     if not array.ndim:
         return _describe(value)
     for position, element in enumerate(array.flat if array.dtype.hasobject else ()):
@@ -112,5 +112,5 @@ def _odd_element(value: Any, array: Array) -> str | None:
         if not isinstance(element, (int, float, complex, np.generic)):
             return f"a {type(value).__name__} whose element [{where}] is {_describe(element)}"
         if isinstance(element, int) and not -(2**63) <= element < 2**64:
-            return f"a {type(value).__name__} whose element [{where}] is {element}, which no integer of 64 bits holds"
+            return f"a {type(value).__name__} whose element [{where}] is {element}, which does not fit in 64 bits"
     return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from matrics import _backend
 from matrics._backend import Array
 from matrics.labels import (
@@ -48,21 +46,22 @@ def confusion_matrix(
         True labels in [0, num_classes).
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
         Integers or booleans are labels. Floating numbers are class scores with ``num_classes`` entries along
-        ``class_axis``, of which the largest counts; or, with ``threshold``, scores of class 1 of two. The dtype alone
-        decides, never the shape or the values. Batches broadcast: one ``y_true`` (N,) against the (M, N) of M models.
+        ``class_axis``, of which the largest is the prediction; or, with ``threshold``, scores of class 1 of two. The
+        dtype alone decides, never the shape or the values. Batches broadcast: one ``y_true`` (N,) against (M, N)
+        predictions of M models.
     num_classes : int
         Number of classes, n.
     class_axis : int, default -1
         Where the class scores of ``y_pred`` are.
     sample_ndim : int, default 1
-        How many of the last axes (after the class axis is gone) are samples, pooled into one matrix; the axes before
-        them are the batch. 2 for one matrix an image.
+        How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
+        are the batch. 2 for one matrix per image.
     threshold : float, optional
-        ``y_pred`` is the score of class 1 of two, and is called 1 where it is at least this.
+        ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int, optional
-        Samples with this true label are left out, whatever their prediction and weight.
+        Samples with this true label are left out, with any prediction and any weight.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.normalize` does.
 
@@ -77,7 +76,7 @@ def confusion_matrix(
         ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating.
     ValueError
         The shapes do not fit; or, on NumPy, a label is out of range, a score is NaN, or a weight is negative, NaN or
-        infinite. Elsewhere values are not looked at, and such labels and scores are left out, never miscounted.
+        infinite. On other backends values are not inspected, and such labels and scores are left out, never miscounted.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def confusion_matrix(
         sample_weight=sample_weight,
         ignore_index=ignore_index,
     )
-    cm = _backend.packed(counted.matrix, counted.xp)
+    cm = counted.backend.packed(counted.matrix)
     return cm if normalize is None else _normalize(cm, over=normalize)
 
 
@@ -120,7 +119,7 @@ def soft_confusion_matrix(
     """Add up predicted probabilities into soft confusion matrices: a differentiable count.
 
     Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of it
-    is a loss.
+    can be a loss.
 
     Parameters
     ----------
@@ -131,11 +130,11 @@ def soft_confusion_matrix(
     class_axis : int, default -1
         Where the classes of ``probs`` are.
     sample_ndim : int, default 1
-        How many of the last axes (after the class axis is gone) are samples, pooled into one matrix.
+        How many of the last axes (without the class axis) are samples, pooled into one matrix.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int, optional
-        Samples with this true label are left out, whatever their prediction and weight.
+        Samples with this true label are left out, with any prediction and any weight.
 
     Returns
     -------
@@ -148,7 +147,7 @@ def soft_confusion_matrix(
         ``y_true`` is not integer, or ``probs`` is not floating.
     ValueError
         The shapes do not fit; or, on NumPy, a label is out of range or a weight is negative, NaN or infinite.
-        Elsewhere values are not looked at, and samples with such labels are left out.
+        On other backends values are not inspected, and samples with such labels are left out.
 
     Examples
     --------
@@ -161,36 +160,35 @@ def soft_confusion_matrix(
     values = {"y_true": y_true, "probs": probs}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    xp, (y_true, probs, *weights) = _backend.as_arrays(**values)
+    backend, (y_true, probs, *weights) = _backend.as_arrays(**values)
+    xp = backend.xp
     sample_ndim = check_count(sample_ndim, "sample_ndim")
     check_ignore_index(ignore_index)
     y_true = listed(given, y_true, "y_true")
-    check_labels(y_true, "y_true", xp)
-    if not _backend.is_float(probs, xp):
+    check_labels(y_true, "y_true", backend)
+    if not backend.is_float(probs):
         raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
-    probs = class_axis_last(_backend.to_float(probs, xp), class_axis, "probs", xp)
+    probs = class_axis_last(backend.to_float(probs), class_axis, "probs", backend)
     n = check_count(probs.shape[-1], f"probs: the number of classes along class_axis={class_axis}")
-    marker = probs[..., 0]  # of the samples' shape
-    y_true, marker, *weights = broadcast(sample_ndim, xp, y_true=y_true, probs=marker, **named(weights))
+    marker = probs[..., 0]  # of the shape of the samples
+    y_true, marker, *weights = broadcast(sample_ndim, backend, y_true=y_true, probs=marker, **named(weights))
     batch_shape = tuple(marker.shape[: marker.ndim - sample_ndim])
     samples = math.prod(marker.shape[marker.ndim - sample_ndim :])
     rows = (math.prod(batch_shape), samples)
 
     probs = xp.broadcast_to(probs, (*marker.shape, n))
-    ignored = label_to_ignore(ignore_index, y_true, xp)
-    labels = widen(y_true, xp)
+    ignored = label_to_ignore(ignore_index, y_true, backend)
+    labels = widen(y_true, backend)
     kept = None if ignored is None else labels != ignored
-    if xp is np:
+    if backend.looking_is_free:
         refuse_outside(labels, n, kept, "y_true", y_true)
     counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
     if weights:
-        weight = check_weights(weights[0], xp)
-        if xp is np:
+        weight = check_weights(weights[0], backend)
+        if backend.looking_is_free:
             refuse_weights(weight, kept)
-        # 0 where nothing is counted: a NaN there would be the gradient of its probabilities.
+        # Weight 0 where nothing is counted: a NaN weight there would make the gradient of its probabilities NaN.
         probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, labels, n), rows)
-    return xp.reshape(
-        _backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1, xp)[:, :n, :], (*batch_shape, n, n)
-    )
+    return xp.reshape(backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1)[:, :n, :], (*batch_shape, n, n))

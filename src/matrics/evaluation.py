@@ -1,56 +1,56 @@
-"""The one road by which functions of a Table reach a user's stack: checked, in blocks on the host, validity last."""
+"""How functions of a Table are applied to a user's stack: check it, choose a road, mark invalid matrices last."""
 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from matrics import _backend, host
-from matrics._backend import Array, Namespace
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics.roads import table_of
+from matrics.roads.blocks import score_blocks
 from matrics.table import Table
 
 Invalid = Literal["warn", "raise", "nan"]
 TableFunction = Callable[[Table], Array]
-
-# Up to so many classes PyTorch's compiler is given class-first cells on the CPU: to transpose more of them takes longer
-# than what is gained. That is more for float64, of which it adds up rows slowly.
-MOST_TURNED = {32: 8, 64: 24}  # bits
 
 
 class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
     """A matrix has a negative, NaN or infinite cell, or cells whose sum is infinite."""
 
 
-def as_stack(cm: Any, *, name: str = "cm") -> tuple[Namespace, Array]:
-    """The namespace and the array of a stack ``(*B, n, n)`` of real numbers; anything else raises, at once."""
-    xp, (array,) = _backend.as_arrays(**{name: cm})
+def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
+    """The library and the array of a stack ``(*B, n, n)`` of real numbers; anything else raises an error."""
+    backend, (array,) = _backend.as_arrays(**{name: cm})
     shape = tuple(array.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
         raise ValueError(
             f"{name}: expected one confusion matrix (n, n) or a stack of them (*B, n, n), rows = true classes and "
             f"columns = predicted classes, got shape {shape}"
         )
-    if not (_backend.is_integer(array, xp) or _backend.is_float(array, xp)):
+    if not (backend.is_integer(array) or backend.is_float(array)):
         raise TypeError(f"{name}: expected counts (integers or real floating numbers), got dtype {array.dtype}")
-    return xp, array
+    return backend, array
 
 
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
-    """Raise at once for an option that no measure understands."""
+    """Raise if an option has a value that is not allowed."""
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
         raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {zero_division!r}")
     number: Any = zero_division
-    # Within float32; written here, as torch.compile(dynamic=True) makes an unknown of what has a name outside.
+    # Within float32; a literal, as torch.compile(dynamic=True) treats a global constant as an unknown value.
     if number > 1e30 or number < -1e30:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
     if invalid not in get_args(Invalid):
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
-        raise ValueError(f"workers: expected a number of threads, or -1 for all cores, got {workers!r}")
+        raise ValueError(f"workers: expected a number of threads of at least 1, or -1 for all cores, got {workers!r}")
 
 
 def evaluate(
@@ -61,34 +61,39 @@ def evaluate(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> list[Array]:
-    """Every function of the stack: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
+    """Evaluate every function: ``[*batch]`` becomes ``(*B,)`` and ``[class, *batch]`` becomes ``(*B, n)``."""
     check_options(zero_division, invalid, workers)
-    zero_division = float(zero_division)  # a NumPy scalar would have a say in the dtype of the results
-    xp, cm = as_stack(cm)
-    view = _backend.host_view(cm, xp)
+    zero_division = float(zero_division)  # a NumPy scalar would affect the dtype of the results
+    backend, cm = as_stack(cm)
+    view = backend.host_view(cm)
     if view is not None:
-        results, bad = host.evaluate(view, functions, zero_division, workers)
+        results, bad = score_blocks(view, functions, zero_division, workers)
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
-        if bad.size and invalid == "warn" and xp is np:  # elsewhere a warning would depend on the device
-            # Two frames up is evaluate's caller, a public function; three is its user.
-            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=3)
-        return [_backend.from_host(result, xp) for result in results]
-    cells = _backend.to_float(cm, xp)
-    most = MOST_TURNED[xp.finfo(cells.dtype).bits]
-    turned = cells.ndim > 2 and 1 < cells.shape[-1] <= most and _backend.is_vectorized(cells, xp)
-    cells = _backend.class_first(cells, xp) if turned else cells
-    # Products of five integers of 64 bits are far within float64.
-    counts = _backend.is_integer(cm, xp) and cells.dtype == xp.float64
-    table = Table(cells, xp, class_first=turned, zero_division=zero_division, is_moderate=counts)
+        if bad.size and invalid == "warn" and backend is NUMPY:  # on others it would depend on the device
+            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=_frames_to_the_user())
+        return [backend.from_host(result) for result in results]
+    cells = backend.to_float(cm)
+    # Products of five 64-bit integers are well within the range of float64.
+    counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
+    table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
     if invalid == "raise":
-        raise_if_invalid(cm, xp)
-    with _backend.quiet(xp):
+        raise_if_invalid(cm, backend)
+    with backend.quiet():
         return [_finish(function(table), table) for function in functions]
 
 
+def _frames_to_the_user() -> int:
+    """The number of frames from the caller up to the user's code: the first frame outside this package."""
+    package = str(Path(__file__).parent)
+    frame, frames = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, frames = frame.f_back, frames + 1
+    return frames
+
+
 def _finish(values: Array, table: Table) -> Array:
-    """NaN for the invalid matrices, and the class axis last."""
+    """Set invalid matrices to NaN, and move the class axis last."""
     xp = table.xp
     classwise = values.ndim > table.total.ndim
     values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
@@ -100,7 +105,7 @@ def _finish(values: Array, table: Table) -> Array:
 
 
 def check(cm: Any) -> Array:
-    """Raise unless every matrix of a stack is a confusion matrix.
+    """Raise an error unless every matrix of a stack is a valid confusion matrix.
 
     Parameters
     ----------
@@ -123,8 +128,8 @@ def check(cm: Any) -> Array:
 
     Notes
     -----
-    This looks at the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
-    where there are no values yet, it raises a TypeError (of a compiler's own kind under ``fullgraph=True``).
+    This inspects the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
+    where there are no values yet, it raises a TypeError (the compiler's own error under ``fullgraph=True``).
 
     Examples
     --------
@@ -136,28 +141,28 @@ def check(cm: Any) -> Array:
         ...
     matrics.evaluation.InvalidConfusionMatrix: 1 of 2 confusion matrices is invalid: [1] has the cell -2 at [1, 0]
     """
-    xp, array = as_stack(cm)
-    raise_if_invalid(array, xp)
+    backend, array = as_stack(cm)
+    raise_if_invalid(array, backend)
     return array
 
 
-def raise_if_invalid(cm: Array, xp: Namespace) -> None:
-    """Raise InvalidConfusionMatrix if a matrix of the stack is; waits for the device."""
-    if not _backend.can_look(cm, xp):
+def raise_if_invalid(cm: Array, backend: Standard) -> None:
+    """Raise InvalidConfusionMatrix if a matrix of the stack is invalid; waits for the device."""
+    if not backend.can_look(cm):
         raise TypeError(
-            "invalid='raise' and check() look at values, which do not exist yet under jit, compile, vmap or fake "
+            "invalid='raise' and check() inspect values, which do not exist yet under jit, compile, vmap or fake "
             "tensors: call them outside, or use invalid='nan'"
         )
-    with _backend.quiet(xp):
-        valid = Table(_backend.to_float(cm, xp), xp).valid
-    if bool(xp.all(valid)):
+    with backend.quiet():
+        valid = Table(backend.to_float(cm), backend).valid
+    if bool(backend.xp.all(valid)):
         return
-    bad = np.flatnonzero(~_backend.to_numpy(valid, xp).ravel())
-    raise InvalidConfusionMatrix(describe_invalid(_backend.to_numpy(cm, xp), bad))
+    bad = np.flatnonzero(~backend.to_numpy(valid).ravel())
+    raise InvalidConfusionMatrix(describe_invalid(backend.to_numpy(cm), bad))
 
 
 def describe_invalid(cm: Array, bad: Array) -> str:
-    """One line that counts the invalid matrices of a NumPy stack and says of the first three what is wrong."""
+    """One line that counts the invalid matrices of a NumPy stack and describes the first three."""
     batch_shape, n = cm.shape[:-2], cm.shape[-1]
     stack = cm.reshape(-1, n, n)
     shown = []

@@ -1,14 +1,12 @@
-"""Margins: one stack of confusion matrices and its counts by class, each computed once.
+"""Margins: one stack of confusion matrices and its counts by class, each computed once and written as on paper.
 
 Inside, classes come first and the batch last: a margin is ``[class, *batch]``, a total ``[*batch]``, so that formulas
-read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. Where the cells themselves lie is this
-file's own business: class-first in blocks on the host, and few classes for PyTorch's compiler on the CPU; where they
-were given elsewhere (XLA is slowed down several times by a transposed stack), and only the margins are class-first.
+read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. The cells themselves lie as they were given,
+``[*batch, true, pred]``, or class-first.
 
 No sum here is a difference that loses digits. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp``
-loses every digit of a few errors beside 10**17 hits, and in float32 beside 10**8. Differences are taken, at a third of
-the cost, only where the host, or JAX's compiled code when it runs, has seen that all cells are whole numbers whose sum
-is small enough to make them exact; or, for true negatives of many classes, where a fifth of the total or more is left.
+loses every digit of a few errors beside 10**17 true positives, and in float32 beside 10**8. This is the definition for
+any library; where a compiler or the host has a faster way to the same numbers, a subclass in ``roads`` has it.
 """
 
 from __future__ import annotations
@@ -17,21 +15,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from matrics import _backend
-from matrics._backend import Array, Namespace
-from matrics.safety import MOST_UNROLLED, Safe, add
+from matrics._backend import Array, Standard
+from matrics.safety import Safe
 from matrics.wide import Wide
 
-# The sums behind true negatives are written out for so many classes, and for more of them for XLA; then PyTorch's
-# compiler on the CPU has the others written out as well.
-MOST_SUMMED = 6
-MOST_SUMMED_BY_XLA = 16
+# The sums behind true negatives are written out for so many classes.
+MAX_WRITTEN_OUT_REST = 6
 # Sums of all other cells of a row or column are written out for so many classes.
 MAX_WRITTEN_OUT = 8
-# From here on it pays XLA to look at the cells: the sums that differences replace are longer.
-LEAST_BRANCHED = 5
 
 
 class margin:  # noqa: N801 (it reads as a decorator, like property)
@@ -60,45 +51,42 @@ class Margins(Safe):
     ----------
     cells
         Floating cells, ``[*batch, true, pred]``, or ``[true, pred, *batch]`` if ``class_first``.
-    xp
-        Their namespace.
+    backend
+        Their library.
     zero_division
         What an undefined (0/0) measure is worth.
-    exact, exact_products
-        Whether sums and differences of cells are known to be exact, and those of products of two of them.
-    product_dtype
-        The dtype of these products on the host: float64, or that of the cells where it holds them.
     is_moderate
         Whether products of five counts are known to stay in the range of the dtype.
     """
 
+    max_written_out_rest = MAX_WRITTEN_OUT_REST
+
     def __init__(
         self,
         cells: Array,
-        xp: Namespace,
+        backend: Standard,
         *,
         class_first: bool = False,
         zero_division: float = math.nan,
-        exact: bool = False,
-        exact_products: bool = False,
-        product_dtype: Any = np.float64,
         is_moderate: bool = False,
     ) -> None:
-        super().__init__(xp, zero_division)
-        self.cells = cells
+        super().__init__(backend, zero_division)
+        self._given = cells
         self.class_first = class_first
         self.true_axis, self.pred_axis = (0, 1) if class_first else (-2, -1)
         self.n: int = cells.shape[0] if class_first else cells.shape[-1]
-        self.is_vectorized = _backend.is_vectorized(cells, xp)
-        most = MOST_UNROLLED if self.is_xla else MOST_SUMMED if self.is_vectorized and class_first else 0
-        looks = self.is_xla and self.n >= LEAST_BRANCHED and not class_first and not exact
-        self.is_branched = looks and 0 not in cells.shape
-        self.is_unrolled = 1 < self.n <= most  # if it does not branch, or in the branch
-        self.is_stacked = self.is_vectorized and not self.is_unrolled
-        self.exact = exact
-        self.exact_products = exact_products
-        self.product_dtype = product_dtype
-        self.is_moderate = is_moderate
+        self.batch_ndim: int = cells.ndim - 2
+        self._known_to_be_moderate = is_moderate
+
+    @margin
+    def cells(self) -> Array:
+        """The cells, in the order in which they were given."""
+        return self._given
+
+    @margin
+    def is_moderate(self) -> bool:
+        """Whether products of five counts are known to stay in the range of the dtype."""
+        return self._known_to_be_moderate
 
     # Memory order ---------------------------------------------------------------------------------------------------
 
@@ -109,9 +97,7 @@ class Margins(Safe):
     def sum_over(self, axis: int, x: Array) -> Array:
         """Sum cells over one class axis: ``[class, *batch]``."""
         sums = self.sum(x, axis=axis)
-        sums = sums if self.class_first else self.lead(sums)
-        # On the host cells may lie in another order, and then later sums would round differently.
-        return np.ascontiguousarray(sums) if self.is_host else sums
+        return sums if self.class_first else self.lead(sums)
 
     def cellwise(self, x: Array) -> Array:
         """``[*batch]`` so that it broadcasts against the cells."""
@@ -134,7 +120,7 @@ class Margins(Safe):
 
     def beside_cells(self, x: Array) -> Array:
         """Something for each pair of classes, ``[true, pred]``, so that it broadcasts against the cells."""
-        batch = (1,) * (self.cells.ndim - 2)
+        batch = (1,) * self.batch_ndim
         return self.xp.reshape(x, (self.n, self.n, *batch) if self.class_first else (*batch, self.n, self.n))
 
     @margin
@@ -144,14 +130,28 @@ class Margins(Safe):
 
     @margin
     def _index(self) -> Array:
-        """The numbers of the classes, as wide as the cells for PyTorch's compiler, whose vectors are of one width."""
-        index = _backend.class_index(self.n, self.cells, self.xp)
-        return self.xp.astype(index, self.cells.dtype) if self.is_vectorized else index
+        """The numbers of the classes."""
+        return self.backend.class_index(self.n, self._given)
 
     @margin
-    def _class(self) -> Array:
+    def class_numbers(self) -> Array:
         """The number of each class, so that it broadcasts against ``[class, *batch]``."""
-        return self._index[(slice(None), *(None,) * (self.cells.ndim - 2))]
+        return self._index[(slice(None), *(None,) * self.batch_ndim)]
+
+    def constant(self, rows: list[list[float]]) -> Array:
+        """Numbers for each pair of classes, so that they broadcast against the cells."""
+        return self.beside_cells(self.backend.constant(rows, self.cells))
+
+    @margin
+    def class_distances(self) -> Array:
+        """How far apart the numbers of two classes are: ``[true, pred]``."""
+        index = self.xp.astype(self.backend.class_index(self.n, self.cells), self.cells.dtype)
+        return self.xp.abs(index[:, None] - index[None, :])
+
+    def transposed(self, x: Array) -> Array:
+        """Something in the order of the cells with true and predicted classes exchanged."""
+        axes = (1, 0, *range(2, x.ndim)) if self.class_first else (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+        return self.xp.permute_dims(x, axes)
 
     def as_matrices(self, x: Array) -> Array:
         """Something in the order of the cells as ``[*batch, true, pred]``, a view: what linear algebra takes."""
@@ -159,30 +159,35 @@ class Margins(Safe):
 
     def diagonal(self, x: Array) -> Array:
         """The diagonal of something in the order of the cells: ``[class, *batch]``."""
-        diagonal = self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
-        return np.ascontiguousarray(diagonal) if self.is_host else diagonal
+        return self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
+
+    def and_valid(self, condition: Array) -> Array:
+        """Where the condition ``[*batch]`` holds and the matrix is valid: NaN would spread from here."""
+        return condition & self.valid
+
+    def zero_unless(self, condition: Array, x: Array) -> Array:
+        """Something in the order of the cells, with zeros for matrices that are invalid or miss the condition."""
+        return self.xp.where(self.cellwise(self.and_valid(condition)), x, 0)
 
     # Factors of products --------------------------------------------------------------------------------------------
 
     def wide(self, x: Array) -> Array:
         """A count as a factor of products that do not leave the range of floats, whatever the counts: see ``Wide``.
 
-        On the host and on PyTorch float32 becomes float64, which holds products of five, and their digits.
+        In PyTorch float32 becomes float64, which holds products of five, and their digits.
         """
-        if self.is_host and (self.is_moderate or self.total.dtype != np.float64):
-            return x.astype(np.float64, copy=False)
         if self.is_moderate:
             return x
-        wider = _backend.wider_float(self.total, self.xp)
+        wider = self.backend.wider_float(self.total)
         if wider is None:
             total = self.cellwise(self.total) if x.ndim - self.total.ndim == 2 else self.total
-            return Wide.of(x, total, self.xp)
+            return Wide.of(x, total, self.backend)
         return self.xp.astype(self.xp.where(self.is_zero(x), 0, x), wider)
 
     def unit(self, x: Array) -> Array:
         """A power of two that brings ``x``, which is not negative, near 1."""
-        limit = _backend.largest_exponent(x, self.xp)
-        return _backend.power_of_two(self.xp.clip(-_backend.exponent(x, self.xp), -limit, limit), self.xp)
+        backend, limit = self.backend, self.backend.largest_exponent(x)
+        return backend.power_of_two(self.xp.clip(-backend.exponent(x), -limit, limit))
 
     @margin
     def scale(self) -> Array | None:
@@ -191,16 +196,16 @@ class Margins(Safe):
         No product in a covariance is above m r, where m is the total and r what the largest class leaves of it: each
         factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish beside a dominant class.
         """
-        xp, exponent = self.xp, _backend.exponent
+        xp, backend = self.xp, self.backend
 
         def rest(x: Array) -> Array:
             least = xp.min(x, axis=0)
             return xp.where(least > 0, least, self.total)
 
         least = xp.minimum(rest(self.not_true), rest(self.not_pred))
-        middle = xp.floor((exponent(self.total, xp) + exponent(least, xp)) / 2)
-        limit = _backend.largest_exponent(self.total, xp)
-        return _backend.power_of_two(xp.clip(-middle, -limit, limit), xp)
+        middle = xp.floor((backend.exponent(self.total) + backend.exponent(least)) / 2)
+        limit = backend.largest_exponent(self.total)
+        return backend.power_of_two(xp.clip(-middle, -limit, limit))
 
     # Margins, [class, *batch] ---------------------------------------------------------------------------------------
 
@@ -211,101 +216,29 @@ class Margins(Safe):
 
     @margin
     def tp(self) -> Array:
-        """The diagonal."""
-        return self._counted[0] if self.is_branched or self.is_stacked else self.diagonal(self.cells)
+        """True positives: the diagonal."""
+        return self.diagonal(self.cells)
 
     @margin
     def fn(self) -> Array:
-        """Items of the class that were called something else."""
-        if self.exact:
-            return self.true - self.tp
-        if self.is_branched or self.is_stacked:
-            return self._counted[1]
-        if self.is_unrolled:
-            return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
+        """False negatives: samples of the class that were predicted as another."""
         return self.sum_over(self.pred_axis, self.off_diagonal)
 
     @margin
     def fp(self) -> Array:
-        """Items of other classes that were called this one."""
-        if self.exact:
-            return self.pred - self.tp
-        if self.is_branched or self.is_stacked:
-            return self._counted[2]
-        if self.is_unrolled:
-            return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
+        """False positives: samples of other classes that were predicted as this one."""
         return self.sum_over(self.true_axis, self.off_diagonal)
 
     @margin
     def tn(self) -> Array:
-        """Items of other classes that were not called this one: all cells outside the class's row and column.
+        """True negatives: samples of other classes predicted as other classes, all cells outside its row and column.
 
         Of few classes running sums from both ends leave one row out without a subtraction. Unrolled over the classes,
-        since cumulative sums are 7 to 30 times slower on every backend.
+        since cumulative sums are 7 to 30 times slower in every library.
         """
-        if self.exact:
-            return self.not_true - self.fp
-        if self.is_branched:
-            return self._counted[3]
-        if self.n > (MOST_SUMMED_BY_XLA if self.is_xla else MOST_SUMMED):
+        if self.n > self.max_written_out_rest:
             return self._rest
         return self._sums_beside(self._sums_of_others(self.cells, self.true_axis))
-
-    @margin
-    def _counted(self) -> Sequence[Array]:
-        """Values tp, fn and fp, and what else compiled code finds with them."""
-        return self._looked_at() if self.is_branched else self._stacked()
-
-    def _looked_at(self) -> Sequence[Array]:
-        """Values tp, fn, fp, tn and valid: XLA looks at the cells as it runs, and takes differences if they are exact.
-
-        Written for its compiler on the CPU. Column sums that are NaN where a cell is not whole, or is negative, or the
-        sum is large, are one fast pass, and looked at in their stead. The branch is where arrays are put into memory,
-        and before and behind it classes come first: in a transposed order XLA would read them again and again.
-
-        The gradient of a difference is one as well. It has the digits of the largest component of a matrix's gradient;
-        those of much smaller ones are lost.
-        """
-        xp, cells, n = self.xp, self.cells, self.n
-        rows = [cells[..., i, :] for i in range(n)]
-        pred = add([xp.where(row == xp.floor(xp.abs(row)), row, math.nan) for row in rows])
-        limit = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4)
-        # Between two sums something has to stand, or XLA makes one of them, and writes each row into memory before it.
-        pred = xp.where(pred < limit, pred, math.nan)
-        total = xp.sum(pred, axis=-1)
-        seen = xp.all(total < limit)  # NaN is not; a maximum may pass it over
-        true = self.sum(cells, axis=-1)
-        tp = xp.reshape(cells, (*cells.shape[:-2], n * n))[..., :: n + 1]  # as a slice, not gathered
-
-        def differences(true: Array, pred: Array, tp: Array, total: Array, _: Array) -> tuple[Array, ...]:
-            fn, fp = true - tp, pred - tp
-            return tp, fn, fp, (total[None, ...] - true) - fp, xp.ones_like(total, dtype=xp.bool)
-
-        def sums(*arrays: Array) -> tuple[Array, ...]:
-            table = Margins(arrays[-1], xp)
-            table.is_branched = False  # or it would ask again
-            counts = _backend.in_memory(xp.stack([table.tp, table.fn, table.fp, table.tn]))
-            return *xp.unstack(counts), table.valid
-
-        found: Sequence[Array] = _backend.branch(
-            seen, differences, sums, self.lead(true), self.lead(pred), self.lead(tp), total, cells
-        )
-        return found
-
-    def _stacked(self) -> Sequence[Array]:
-        """Values tp, fn and fp: stacked, since PyTorch's compiler writes a stack into memory class-first, once."""
-        xp, cells = self.xp, self.cells
-        if self.class_first:
-            tp, errors = self.diagonal(cells), self.off_diagonal
-        else:
-            # By products with what is in memory: it would compute the positions of a row's cells again for every row.
-            # And hits come with the column sums.
-            one = xp.astype(self._index[:, None] == self._index[None, :], cells.dtype)
-            one = xp.concat([one[:1, :], one[1:, :]])
-            tp, errors = self.sum_over(self.true_axis, cells * one), cells * (1 - one)
-        sums = (self.sum_over(axis, errors) for axis in (self.pred_axis, self.true_axis))
-        stack: Sequence[Array] = xp.stack([tp, *sums])
-        return stack
 
     @margin
     def _rest(self) -> Array:
@@ -319,26 +252,30 @@ class Margins(Safe):
         cross = self.tp + (self.fn + self.fp)
         rest = total - cross
         large = cross > 4 * rest
-        if self.is_host and not large.any():
+        if self.looks and not large.any():
             return rest
-        index = self._class
+        index = self.class_numbers
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)
-
-        def columns_of(rows: Array) -> Array:
-            return self.sum_over(self.true_axis, xp.where(self.rowwise(rows), self.cells, 0))
-
-        if self.is_vectorized:  # PyTorch's compiler makes the two sums in one pass
-            columns = [columns_of(index != position[None, ...]) for position in (first, last)]
-        else:
-            # From one masked copy of the stack, which XLA writes down: without both rows, then with the other's again.
-            both = columns_of((index != first[None, ...]) & (index != last[None, ...]))
-            columns = [xp.where((first == last)[None, ...], both, both + self._row(other)) for other in (last, first)]
-
+        columns = self._column_sums_without(first, last)
         without_first, without_last = (
             self.sum(xp.where(index != position[None, ...], sums, 0), axis=0)[None, ...]
             for position, sums in zip((first, last), columns, strict=True)
         )
         return xp.where(large, xp.where(index == first[None, ...], without_first, without_last), rest)
+
+    def _column_sums_without(self, *rows: Array) -> Sequence[Array]:
+        """For each of two positions ``[*batch]`` of a class the column sums of all rows but that of the class.
+
+        From one masked copy of the stack: without both rows, then with the other's again.
+        """
+        first, last = rows
+        index, xp = self.class_numbers, self.xp
+        both = self._column_sums_of((index != first[None, ...]) & (index != last[None, ...]))
+        return [xp.where((first == last)[None, ...], both, both + self._row(other)) for other in (last, first)]
+
+    def _column_sums_of(self, rows: Array) -> Array:
+        """Column sums of the rows for which this is true, ``[class, *batch]``."""
+        return self.sum_over(self.true_axis, self.xp.where(self.rowwise(rows), self.cells, 0))
 
     def _row(self, position: Array) -> Array:
         """For each matrix the row of the class at a position ``[*batch]``: ``[class, *batch]``."""
@@ -350,13 +287,6 @@ class Margins(Safe):
     def _sums_beside(self, rows: Sequence[Array]) -> Array:
         """For each class the sum of its row, a slice of cells, without the class's own entry: ``[class, *batch]``."""
         xp, axis = self.xp, 0 if self.class_first else -1
-        if self.is_unrolled:
-            entries = [xp.unstack(row, axis=axis) for row in rows]
-            sums = [add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)]
-            if self.is_vectorized and self.n == 2:  # a stack PyTorch's compiler would write into memory
-                first, second = (x[None, ...] for x in sums)
-                return xp.where(self._class == 0, first, second)
-            return xp.stack(sums)
         before = () if self.class_first else (...,)
         after = (...,) if self.class_first else ()
         # No sums of nothing: JAX refuses empty slices of arrays that are sharded over devices.
@@ -396,53 +326,56 @@ class Margins(Safe):
 
     @margin
     def true(self) -> Array:
-        """Items of each true class: row sums."""
-        return self.sum_over(self.pred_axis, self.cells) if self.is_host or self.exact else self.tp + self.fn
+        """Samples of each true class: row sums."""
+        return self.tp + self.fn
 
     @margin
     def pred(self) -> Array:
-        """Items called each class: column sums."""
-        return self.sum_over(self.true_axis, self.cells) if self.is_host or self.exact else self.tp + self.fp
+        """Samples predicted as each class: column sums."""
+        return self.tp + self.fp
 
     @margin
     def not_true(self) -> Array:
-        """Items of the other true classes."""
-        return self.total[None, ...] - self.true if self.exact else self.fp + self.tn
+        """Samples of the other true classes."""
+        return self.fp + self.tn
 
     @margin
     def not_pred(self) -> Array:
-        """Items called another class."""
-        return self.total[None, ...] - self.pred if self.exact else self.fn + self.tn
+        """Samples predicted as another class."""
+        return self.fn + self.tn
 
     @margin
     def class_errors(self) -> Array:
-        """Items of the class or called so, but not both."""
+        """Samples of the class or predicted as it, but not both."""
         return self.fp + self.fn
+
+    def errors_outside(self, chosen: Array) -> Array:
+        """The errors outside the row and the column of a chosen class, ``[class, *batch]``: ``[*batch]``."""
+        outside = ~(self.rowwise(chosen) | self.columnwise(chosen))
+        return self.sum(self.xp.where(outside, self.off_diagonal, 0), axis=(self.true_axis, self.pred_axis))
 
     # Totals, [*batch] -----------------------------------------------------------------------------------------------
 
     @margin
     def total(self) -> Array:
-        """All items."""
+        """All samples."""
         return self.sum(self.true, axis=0)
 
     @margin
     def hits(self) -> Array:
-        """Items called what they are."""
+        """Samples predicted as what they are: the sum of the diagonal."""
         return self.sum(self.tp, axis=0)
 
     @margin
     def errors(self) -> Array:
-        """Items called something else."""
+        """Samples predicted as something else."""
         return self.sum(self.fn, axis=0)
 
     @margin
     def valid(self) -> Array:
         """Whether every cell is finite and not negative, and their sum finite."""
-        if self.is_branched:
-            return self._counted[4]
         # Over the true classes first: for PyTorch's compiler that is part of the pass that makes column sums.
         lowest = self.xp.min(self.xp.min(self.cells, axis=self.true_axis), axis=0 if self.class_first else -1)
-        if _backend.is_integer(self.cells, self.xp):
+        if self.backend.is_integer(self.cells):
             return lowest >= 0
         return self.xp.where(self.total < math.inf, lowest, -1) >= 0  # neither is so for NaN

@@ -7,16 +7,8 @@ import math
 import operator
 from collections.abc import Sequence
 
-import numpy as np
-
-from matrics import _backend
-from matrics._backend import Array, Namespace
+from matrics._backend import Array, Standard
 from matrics.wide import Wide
-
-# Short sums are written out for XLA: a reduction along so short an axis costs it up to ten times as
-# much, and nothing is fused across it. PyTorch's compiler writes out short ones by itself.
-MOST_UNROLLED = 8  # classes of a sum over both axes
-MOST_TERMS = 16  # of a sum over one axis
 
 
 def add(terms: Sequence[Array]) -> Array:
@@ -27,53 +19,45 @@ def add(terms: Sequence[Array]) -> Array:
 class Safe:
     """Arithmetic that knows what an undefined value is worth: what a table and its formulas divide with.
 
-    On the host whole blocks are looked at, and the caller has silenced NumPy; elsewhere nobody looks, and each unsafe
-    operation is fed harmless numbers where its result is not wanted.
+    Nobody looks at values: each unsafe operation is fed harmless numbers where its result is not wanted, so that its
+    gradient is finite there as well.
 
     Parameters
     ----------
-    xp
-        The namespace of the arrays.
+    backend
+        The library of the arrays.
     zero_division
         What an undefined (0/0) measure is worth.
     """
 
-    def __init__(self, xp: Namespace, zero_division: float = math.nan) -> None:
-        self.xp = xp
-        self.is_host = xp is np
-        self.is_xla = _backend.is_xla(xp)
+    looks = False
+    """Whether formulas may look at values, to leave out what no matrix needs: on the host, where that is free."""
+
+    def __init__(self, backend: Standard, zero_division: float = math.nan) -> None:
+        self.backend = backend
+        self.xp = backend.xp
         self.zero_division = zero_division
 
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """Sum over some axes."""
-        if isinstance(x, Wide):
-            return x.sum(axis, self.sum)
-        if self.is_host:  # of what np.sum does, what has to be done; it would begin with a pass that writes zeros
-            return np.add.reduce(x, axis=axis, initial=None)
-        if not self.is_xla:
-            return self.xp.sum(x, axis=axis)
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        if not 0 < math.prod(x.shape[a] for a in axes) <= (MOST_TERMS if len(axes) == 1 else MOST_UNROLLED**2):
-            return self.xp.sum(x, axis=axis)
-        for a in sorted((a % x.ndim for a in axes), reverse=True):
-            x = add(self.xp.unstack(x, axis=a))
-        return x
+        return x.sum(axis, self._sum) if isinstance(x, Wide) else self._sum(x, axis)
+
+    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
+        return self.xp.sum(x, axis=axis)
 
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b``; ``zero_division`` where b is 0."""
         if isinstance(b, Wide):
             return self._divide_wide(a, b, self.zero_division)
-        if self.is_host:  # in silence: the block is under errstate, and nothing asks for a gradient
-            return a / b if self.all_positive(b) else np.where(b == 0, self.zero_division, a / b)
         empty = self.is_zero(b)  # as in ratio
-        return self.xp.where(empty, self.zero_division, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
+        return self.xp.where(empty, self.zero_division, self.backend.divide(a, self.xp.where(empty, 1, b)))
 
     def _divide_wide(self, a: Wide, b: Wide, of_nothing: float) -> Array:
         """``a / b`` as a plain array; something else where b is 0."""
         xp, empty = self.xp, self.is_zero(b)
         quotient = a / self.nonzero(b)
         # Not even an exponent of what is replaced: a gradient would pass through its infinite power.
-        quotient = Wide(quotient.digits, xp.where(empty, 0, quotient.exponent), xp)
+        quotient = Wide(quotient.digits, xp.where(empty, 0, quotient.exponent), self.backend)
         return xp.where(empty, of_nothing, quotient.array())
 
     def quotient(self, a: Array, b: Array) -> Array:
@@ -86,7 +70,7 @@ class Safe:
         """``x``, and 1 where it is 0: for a divisor or a logarithm whose result there is replaced."""
         if isinstance(x, Wide):
             zero = x.digits == 0
-            return Wide(self.xp.where(zero, 1, x.digits), self.xp.where(zero, 0, x.exponent), self.xp)
+            return Wide(self.xp.where(zero, 1, x.digits), self.xp.where(zero, 0, x.exponent), self.backend)
         return self.xp.where(self.is_zero(x), 1, x)
 
     def divide_root(self, a: Array, b: Array) -> Array:
@@ -98,64 +82,61 @@ class Safe:
         """``a / b``; 0 where b is 0. For the parts of a formula whose whole ``define`` then judges."""
         if isinstance(b, Wide):
             return self._divide_wide(a, b, 0)
-        if self.all_positive(b):
-            return a / b
         # Both wheres are needed: a gradient through 0/0 is NaN even where its value is then replaced.
         empty = self.is_zero(b)
-        return self.xp.where(empty, 0, _backend.divide(a, self.xp.where(empty, 1, b), self.xp))
+        return self.xp.where(empty, 0, self.backend.divide(a, self.xp.where(empty, 1, b)))
 
-    def rate(self, a: Array, b: Array, positive: Array) -> Array:
-        """``a / b`` as in ``ratio``, where it has been found whether b is positive."""
-        return a / b if self.is_host and positive.ndim == 0 else self.ratio(a, b)
+    def rate(self, a: Array, b: Array, positive: Array) -> Array:  # noqa: ARG002
+        """``a / b`` as in ``ratio``, where ``is_positive`` has found whether b is positive."""
+        return self.ratio(a, b)
 
     def is_positive(self, x: Array) -> Array:
-        """Where x is not 0, for a condition of ``define``: True alone where the host has seen that it is everywhere."""
-        return np.True_ if self.all_positive(x) else x != 0
+        """Where x, which is not negative, is above 0, for a condition of ``define``.
+
+        It has the shape of x, or none where somebody has looked and seen that it is so everywhere.
+        """
+        return ~self.is_zero(x)
 
     def is_zero(self, x: Array) -> Array:
         """Where x is 0. Off the host, where gradients are, so are subnormal numbers: their reciprocal is infinite."""
         if isinstance(x, Wide):
             return x.digits == 0
-        return x == 0 if self.is_host else self.xp.abs(x) < float(self.xp.finfo(x.dtype).smallest_normal)
-
-    def all_positive(self, x: Array) -> bool:
-        """Whether the host has seen that nothing here is 0; elsewhere nobody looks."""
-        return self.is_host and x.size > 0 and bool(np.minimum.reduce(x, axis=None) > 0)
+        return self.xp.abs(x) < float(self.xp.finfo(x.dtype).smallest_normal)
 
     def define(self, value: Array, condition: Array) -> Array:
         """``value`` where the condition holds; elsewhere the measure is undefined: ``zero_division``."""
-        if self.is_host and condition.all():
-            return value
         return self.xp.where(condition, value, self.zero_division)
 
     def sqrt(self, x: Array) -> Array:
         """Square root whose gradient at 0 is 0 instead of infinite."""
         if isinstance(x, Wide):
             return x.map_root(self.sqrt)
-        if self.all_positive(x):
-            return self.xp.sqrt(x)
         zero = self.is_zero(x)
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
-    def within(self, x: Array, low: float, high: float) -> Array:
-        """Return x, whose formula cannot leave [low, high] but whose rounding can.
+    def within(self, x: Array, low: float, high: float) -> Array:  # noqa: ARG002
+        """Return x, whose formula cannot leave [low, high] but whose rounding can: on the host it is cut there.
 
-        Off the host it may, by a bit: to cut it there would take the gradient away where rounding falls that way.
+        Elsewhere it may, by a bit: to cut it would take the gradient away where rounding falls that way.
         """
-        if not self.is_host:
-            return x
-        inside = x.size and np.minimum.reduce(x, axis=None) >= low and np.maximum.reduce(x, axis=None) <= high
-        return x if inside else self.clip(x, low, high)
+        return x
+
+    def geometric_mean(self, x: Array, y: Array) -> Array:
+        """√(x y) of two arrays that are not negative; exactly x where both are equal.
+
+        Not the root of the product, which leaves the range of float32, nor the product of roots alone, which may miss
+        by a bit where the two are equal: their mean is exact there, and has the same gradient.
+        """
+        xp = self.xp
+        return xp.where(x == y, (x + y) / 2, self.sqrt(x) * self.sqrt(y))
 
     def clip(self, x: Array, low: float, high: float) -> Array:
         """Return x, cut at low and at high; with gradient 0 beyond."""
-        if self.is_host:
-            return np.minimum(np.maximum(x, low), high)
         return self.xp.where(x < low, low, self.xp.where(x > high, high, x))
 
     def not_negative(self, x: Array) -> Array:
         """Return x, or 0 where it is below; with gradient 0 there."""
-        return np.maximum(x, 0) if self.is_host else self.xp.where(x > 0, x, 0)
+        return self.xp.where(x > 0, x, 0)
 
     def sign(self, x: Array) -> Array:
         """Return 1, or -1 where x is below 0; by arithmetic, as ``where`` is slow where nobody can guess the branch."""
@@ -164,7 +145,7 @@ class Safe:
     def abs(self, x: Array) -> Array:
         """Size of x, whose gradient at 0 is 0 everywhere (of JAX's own it is 1)."""
         if isinstance(x, Wide):
-            return Wide(self.abs(x.digits), x.exponent, self.xp)
+            return Wide(self.abs(x.digits), x.exponent, self.backend)
         return self.xp.maximum(x, -x)
 
     def smaller(self, x: Array, y: Array) -> Array:
@@ -199,8 +180,6 @@ class Safe:
             xp, inside = self.xp, x.fits
             plain = self.log(xp.where(inside, x.array(), 1))
             return xp.where(inside, plain, self.log(self.nonzero(x).digits) + x.exponent * math.log(2))
-        if self.is_host:  # a choice, at every cell, would take longer than the logarithm
-            return np.log(x if self.all_positive(x) else x + (x == 0))
         return self.xp.log(self.xp.where(self.is_zero(x), 1, x))
 
     def log1p(self, x: Array) -> Array:
@@ -214,7 +193,7 @@ class Safe:
         # Zeros, too, for the sake of their gradient.
         changed = (x.digits != 0) & (x.fits | (x.exponent > 0))
         value = xp.where(x.fits, plain, beyond)
-        return Wide.of(value, value, xp).where(changed, x)
+        return Wide.of(value, value, self.backend).where(changed, x)
 
     def log_quotient(self, a: Array, b: Array) -> Array:
         """Ln (a / b); infinite where only one of the two is 0, ``zero_division`` where both are."""
@@ -228,9 +207,6 @@ class Safe:
 
         As ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), one part of which is 0.
         """
-        if self.is_host:  # likewise
-            near, far = np.maximum(beyond, -0.5), np.minimum(2 * x, 1)
-        else:
-            is_far = x <= 0.5  # at one half both agree, and what comes with a cell of that share as beyond is -1
-            near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)
+        is_far = x <= 0.5  # at one half both agree, and what comes with a cell of that share as beyond is -1
+        near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)
         return self.xp.log1p(near) + self.log(far)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from matrics._backend import Array
-from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import get_metric, groups, split_outside
-from matrics.metrics.metric import Metric
+from matrics._backend import Array, is_compiling
+from matrics.catalogue.names import split_outside
+from matrics.catalogue.record import Metric
+from matrics.catalogue.registry import KEPT, get_metric, groups
+from matrics.evaluation import Invalid, TableFunction, evaluate
 
 
 def score(
@@ -26,24 +27,24 @@ def score(
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX or another array
-        library that follows the array API standard; results are on the device where it is.
+        library that follows the array API standard; results are on the same device.
     metrics : str, Metric, or several of them
         Names, aliases, specs (``"recall:class"``, ``"fbeta(beta=2):weighted"``, ``"mcc:one_vs_rest"``), metrics, or
         groups (``core``, ``overall``, ``all``, ``on_host``, or a family as in :func:`matrics.list_metrics`). PyCM's
-        names are found as well (``"Overall J"``). One text may hold several of these, between commas.
+        names work as well (``"Overall J"``). One string may contain several of these, separated by commas.
     zero_division : float, default NaN
         The value of a measure where it is undefined (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
-        other matrix is touched. ``"warn"`` names the first of them where looking is free (NumPy); ``"raise"`` looks
-        everywhere, which waits for the device.
+        other matrix is affected. ``"warn"`` names the first of them where the check is cheap (NumPy); ``"raise"``
+        checks on every backend, which waits for the device.
     workers : int, default 1
-        Threads over the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+        Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
 
     Returns
     -------
     dict of str to array
-        Under each metric as it was given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
+        Keyed by metric, as given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
         keep their dtype (half is widened to float32); integers are scored in the widest float of their device.
 
     Raises
@@ -66,14 +67,32 @@ def score(
     array([[0.9, 0.9],
            [1. , 0.8]])
     """
-    chosen = resolve(metrics)
-    functions = [metric.bind() for metric in chosen.values()]
+    names, functions = _functions(metrics)
     results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers)
-    return dict(zip(chosen, results, strict=True))
+    return dict(zip(names, results, strict=True))
+
+
+MAX_KEPT = 256
+
+
+def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], list[TableFunction]]:
+    """The keys of the result, and the functions of a Table that belong to them."""
+    names: Any = (metrics,) if isinstance(metrics, str) else metrics
+    # Compiled code that reads this cache would be compiled again whenever the cache changes.
+    if is_compiling() or type(names) not in (list, tuple) or not all(isinstance(name, str) for name in names):
+        chosen = resolve(metrics)
+        return list(chosen), [metric.bind() for metric in chosen.values()]
+    key = tuple(map(str, names))
+    if key not in KEPT:
+        if len(KEPT) == MAX_KEPT:
+            KEPT.clear()
+        chosen = resolve(key)
+        KEPT[key] = list(chosen), [metric.bind() for metric in chosen.values()]
+    return KEPT[key]
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
-    """The metrics that a caller means, under the keys of the result."""
+    """The requested metrics, under the keys of the result."""
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):

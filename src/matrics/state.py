@@ -1,4 +1,4 @@
-"""ConfusionState: confusion matrices that grow batch by batch, and merge by addition."""
+"""ConfusionState: confusion matrices that grow batch by batch, and are merged by addition."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics import _backend
-from matrics._backend import Array, Namespace
+from matrics._backend import Array, Standard
+from matrics.catalogue.record import Metric
 from matrics.labels import check_count, count_labels, label_dtype
-from matrics.metrics.metric import Metric
 from matrics.scoring import score
 
-# Default JAX has no 64-bit integers. Counts are then two words: the low one below 2**16 after each step, so that 2**15
-# states can be added up leaf by leaf before it would wrap, and the high one in units of 2**16.
+# Default JAX has no 64-bit integers. Counts then have two words: the low word is below 2**16 after each step, so that
+# 2**15 states can be added up leaf by leaf before it would wrap; the high word is in units of 2**16.
 WORD = 16
 MOST_DROPPED = 2**30 - 1
 
 
 class ConfusionState(NamedTuple):
-    """Confusion matrices as a running state: pure, of fixed shape, and merged by adding it up, leaf by leaf.
+    """Confusion matrices as a running state: immutable, of fixed shape, and merged by addition, leaf by leaf.
 
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
-    checkpoints as it is. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+    checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
 
     Parameters
     ----------
     counts : array, shape (*B, n, n)
-        Counts, rows true and columns predicted; floating in a state for weighted counts. In default JAX the low words.
+        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low words.
     dropped : array, shape (*B,)
         How many samples were left out for a label out of range or a NaN score.
     carried : array, shape (*B, n, n) or (*B, 0, 0)
         In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
-        nothing.
+        empty.
 
     Notes
     -----
     Make a state with :meth:`zeros`, not from arrays. Counts are exact: to 2**63 where there are 64-bit integers, to
-    2**47 in default JAX. There, ``dropped`` stays just below 2**30 once it gets so far, and holds to 2**31 in
-    a leaf-wise sum.
+    2**47 in default JAX. There, ``dropped`` saturates just below 2**30, and is exact up to 2**31 in a leaf-wise
+    sum.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ConfusionState(NamedTuple):
     >>> state.score("accuracy")["accuracy"]
     np.float64(0.6)
 
-    States of parts of the data add up to the state of all of it:
+    States of parts of the data add up to the state of all data:
 
     >>> sum([state, state, state]).matrix.sum()
     np.int64(15)
@@ -70,7 +70,7 @@ class ConfusionState(NamedTuple):
     def zeros(
         cls, num_classes: int, *, batch_shape: Iterable[int] = (), like: Any = None, dtype: Any = None
     ) -> ConfusionState:
-        """Make a state that has counted nothing.
+        """Make a state with all counts 0.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class ConfusionState(NamedTuple):
         like : array, optional
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
-            Integer counts if left out; float32 or float64 of the library for weighted counts.
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class ConfusionState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_classes`` is not a whole number of at least 1, or ``batch_shape`` has a negative length.
+            ``num_classes`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
 
         Examples
         --------
@@ -103,14 +103,15 @@ class ConfusionState(NamedTuple):
         """
         n = check_count(num_classes, "num_classes")
         batch = _check_batch(batch_shape)
-        xp, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
+        backend, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
+        xp = backend.xp
         if dtype is not None and dtype not in (xp.float32, xp.float64):
             raise TypeError(
-                f"dtype: expected None for whole counts, float32 or float64 for weighted ones, got {dtype!r}"
+                f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}"
             )
-        integer = label_dtype(like, xp)
-        has_words = dtype is None and _backend.widest_int(like, xp) is None
-        place = _backend.device_option(like, xp)
+        integer = label_dtype(like, backend)
+        has_words = dtype is None and backend.widest_int(like) is None
+        place = backend.device_option(like)
         return cls(
             xp.zeros((*batch, n, n), dtype=integer if dtype is None else dtype, **place),
             xp.zeros(batch, dtype=integer, **place),
@@ -127,21 +128,21 @@ class ConfusionState(NamedTuple):
         sample_weight: Any = None,
         ignore_index: int | None = None,
     ) -> ConfusionState:
-        """Count a batch of labels on top; the state itself stays as it is.
+        """Add the counts of a batch of labels; the state itself does not change.
 
         Parameters
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
-            True labels in [0, n). B is the batch of the state; all axes beyond it are samples, and are pooled.
+            True labels in [0, n). B is the batch of the state; all other axes are samples, and are pooled.
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
             Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
             Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
         class_axis : int, default -1
             Where the class scores of ``y_pred`` are.
         threshold : float, optional
-            ``y_pred`` is the score of class 1 of two, and is called 1 where it is at least this.
+            ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
-            A weight for each sample; broadcasts against the labels. The state must be one for floating counts.
+            A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int, optional
             Samples with this true label are left out, and do not count as dropped.
 
@@ -154,15 +155,15 @@ class ConfusionState(NamedTuple):
         ------
         TypeError
             The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
-            and the state has whole counts.
+            and the state has integer counts.
         ValueError
             The shapes do not fit.
 
         Notes
         -----
-        No value is looked at on any backend: labels out of range and NaN scores are not counted and raise nothing, but
-        ``dropped`` counts them. A NaN or infinite weight goes into its cell, and makes that matrix invalid; a negative
-        one is taken off its cell.
+        No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
+        ``dropped`` counts them. A NaN or infinite weight is added to its cell, and makes that matrix invalid; a
+        negative one is subtracted from its cell.
 
         Examples
         --------
@@ -173,7 +174,7 @@ class ConfusionState(NamedTuple):
         """
         if sample_weight is not None and not _is_floating(self):
             raise TypeError(
-                "sample_weight: this state has whole counts; make it with "
+                "sample_weight: expected None, as this state has integer counts; make it with "
                 "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
             )
         counted = count_labels(
@@ -186,50 +187,50 @@ class ConfusionState(NamedTuple):
             ignore_index=ignore_index,
             state=self.counts,
         )
-        return _add(self, counted.matrix, counted.dropped, None, counted.xp)
+        return _add(self, counted.matrix, counted.dropped, None, counted.backend)
 
     def __add__(self, other: Any) -> ConfusionState:
-        """Both together: the state of all the data that either has counted."""
+        """The sum of both states: the counts of all the data that either has counted."""
         if not isinstance(other, ConfusionState):
             raise TypeError(f"expected a ConfusionState to add, got {type(other).__name__}")
-        xp, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
+        backend, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
         if tuple(a.shape) != tuple(b.shape):
             raise ValueError(
                 f"expected states of the same classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
             )
         if _is_floating(self) != _is_floating(other) or _has_words(self) != _has_words(other):
             raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
-        return _add(self, b, other.dropped, other.carried, xp)
+        return _add(self, b, other.dropped, other.carried, backend)
 
     def __radd__(self, other: Any) -> ConfusionState:
-        """``sum`` begins with 0."""
+        """Accept 0, with which ``sum`` begins."""
         return self if isinstance(other, int) and other == 0 else self + other
 
     def __mul__(self, other: Any) -> ConfusionState:
-        """Refuse what would repeat a tuple."""
+        """Raise an error: multiplying a tuple would repeat it."""
         raise TypeError("a ConfusionState cannot be multiplied: states only add up")
 
     def __rmul__(self, other: Any) -> ConfusionState:
-        """Refuse what would repeat a tuple."""
+        """Raise an error: multiplying a tuple would repeat it."""
         return self.__mul__(other)
 
     @property
     def matrix(self) -> Array:
         """The confusion matrices, shape (*B, n, n).
 
-        In default JAX, which has no integer for them, exact int64 of NumPy; under ``jit``, ``vmap`` and the like, where
-        that cannot be, float32.
+        In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
+        like, where that is impossible, float32.
         """
         if not _has_words(self):
-            xp, (counts,) = _backend.as_arrays(counts=self.counts)
-            return _backend.copied(counts, xp)  # a state never changes, whatever is done to its matrix
-        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if _backend.can_look(counts, xp):
-            return (_backend.to_numpy(carried, xp).astype(np.int64) << WORD) + _backend.to_numpy(counts, xp)
-        return _as_float(counts, carried, xp)
+            backend, (counts,) = _backend.as_arrays(counts=self.counts)
+            return backend.copied(counts)  # a state never changes, even if its matrix is modified
+        backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if backend.can_look(counts):
+            return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
+        return _as_float(counts, carried, backend)
 
     def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> dict[str, Array]:
-        """Many measures of the matrices so far, as :func:`matrics.score` gives them.
+        """Many measures of the matrices so far, as from :func:`matrics.score`.
 
         Parameters
         ----------
@@ -241,7 +242,7 @@ class ConfusionState(NamedTuple):
         Returns
         -------
         dict of str to array
-            Under each metric as it was given, on the device of the state.
+            Keyed by metric, as given, on the device of the state.
 
         Examples
         --------
@@ -252,13 +253,13 @@ class ConfusionState(NamedTuple):
         """
         if not _has_words(self):
             return score(self.counts, metrics, **options)
-        xp, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if options.get("invalid", "warn") == "warn":  # as elsewhere on JAX
+        backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
+        if options.get("invalid", "warn") == "warn":  # as everywhere on JAX
             options["invalid"] = "nan"
-        if _backend.host_view(counts, xp) is None:
-            return score(_as_float(counts, carried, xp), metrics, **options)
+        if backend.host_view(counts) is None:
+            return score(_as_float(counts, carried, backend), metrics, **options)
         scores = score(self.matrix, metrics, **options)
-        return {name: _backend.from_host(value, xp) for name, value in scores.items()}
+        return {name: backend.from_host(value) for name, value in scores.items()}
 
 
 def _check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
@@ -273,19 +274,20 @@ def _has_words(state: ConfusionState) -> bool:
 
 
 def _is_floating(state: ConfusionState) -> bool:
-    xp, (counts,) = _backend.as_arrays(counts=state.counts)
-    return _backend.is_float(counts, xp)
+    backend, (counts,) = _backend.as_arrays(counts=state.counts)
+    return backend.is_float(counts)
 
 
 def _add(
-    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, xp: Namespace
+    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard
 ) -> ConfusionState:
-    """The state with these counts on top."""
+    """The state with these counts added."""
+    xp = backend.xp
     if counts.dtype != state.counts.dtype:
         counts = xp.astype(counts, state.counts.dtype)
     counts = state.counts + counts
-    if _backend.widest_int(counts, xp) is None:
-        if _backend.is_integer(counts, xp) and not _has_words(state):
+    if backend.widest_int(counts) is None:
+        if backend.is_integer(counts) and not _has_words(state):
             raise TypeError(
                 "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
                 "ConfusionState.zeros(..., like=) of a JAX array"
@@ -302,5 +304,6 @@ def _add(
     return ConfusionState(counts & (2**WORD - 1), dropped, high if carried is None else high + carried)
 
 
-def _as_float(counts: Array, carried: Array, xp: Namespace) -> Array:
+def _as_float(counts: Array, carried: Array, backend: Standard) -> Array:
+    xp = backend.xp
     return xp.astype(carried, xp.float32) * float(2**WORD) + xp.astype(counts, xp.float32)

@@ -5,9 +5,7 @@ Everything is computed on first use and kept, so that fifty measures cost about 
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from matrics._backend import Array
 from matrics.margins import Margins, margin
@@ -30,7 +28,7 @@ class Table(Margins):
     def scaled(self, x: Array) -> Array:
         """``x`` as a factor of products whose scale cancels: they stay in range, whatever the counts.
 
-        That is ``x`` times a power of two, which changes no digit; on the host ``x`` itself, unless counts are extreme.
+        That is ``x`` times a power of two, which changes no digit.
         """
         if self.scale is None:
             return x
@@ -40,67 +38,67 @@ class Table(Margins):
 
     @margin
     def tpr(self) -> Array:
-        """Hits over the items of the true class."""
+        """True positives over the samples of the true class."""
         return self.rate(self.tp, self.true, self.has_true)
 
     @margin
     def tnr(self) -> Array:
-        """True negatives over the items of the other true classes."""
+        """True negatives over the samples of the other true classes."""
         return self.rate(self.tn, self.not_true, self.has_not_true)
 
     @margin
     def ppv(self) -> Array:
-        """Hits over the items called the class."""
+        """True positives over the samples predicted as the class."""
         return self.rate(self.tp, self.pred, self.has_pred)
 
     @margin
     def npv(self) -> Array:
-        """True negatives over the items called another class."""
+        """True negatives over the samples predicted as another class."""
         return self.rate(self.tn, self.not_pred, self.has_not_pred)
 
     @margin
     def fnr(self) -> Array:
-        """Misses over the items of the true class."""
+        """False negatives over the samples of the true class."""
         return self.rate(self.fn, self.true, self.has_true)
 
     @margin
     def fpr(self) -> Array:
-        """False alarms over the items of the other true classes."""
+        """False positives over the samples of the other true classes."""
         return self.rate(self.fp, self.not_true, self.has_not_true)
 
     @margin
     def has_true(self) -> Array:
-        """Where a class has items."""
+        """Where a class has samples."""
         return self.is_positive(self.true)
 
     @margin
     def has_not_true(self) -> Array:
-        """Where the other classes have items."""
+        """Where the other classes have samples."""
         return self.is_positive(self.not_true)
 
     @margin
     def has_pred(self) -> Array:
-        """Where something is called the class."""
+        """Where a sample is predicted as the class."""
         return self.is_positive(self.pred)
 
     @margin
     def has_not_pred(self) -> Array:
-        """Where something is called another class."""
+        """Where a sample is predicted as another class."""
         return self.is_positive(self.not_pred)
 
     @margin
     def has_every_class(self) -> Array:
-        """Where no true class is empty: ``[*batch]``, or True alone where the host has seen that it is everywhere."""
+        """Where no true class is empty: ``[*batch]``, or without axes as ``is_positive``."""
         return self.has_true if self.has_true.ndim == 0 else self.xp.all(self.has_true, axis=0)
 
     @margin
     def in_truth(self) -> Array:
-        """Where a class has both items and others beside it, so that its two rates are defined."""
+        """Where a class has samples, and so have the others, so that its two rates are defined."""
         return self.has_true & self.has_not_true
 
     @margin
     def in_both(self) -> Array:
-        """Where a class has items and something is called so."""
+        """Where a class has samples and predictions."""
         return self.has_true & self.has_pred
 
     @margin
@@ -151,7 +149,7 @@ class Table(Margins):
 
     @margin
     def pred_rates(self) -> Array:
-        """The cells over their predicted class: columns sum to 1, or to 0 for a class that nothing is called."""
+        """The cells over their predicted class: columns sum to 1, or to 0 for a class without predictions."""
         return self.rate(self.cells, self.columnwise(self.pred), self.has_pred)
 
     @margin
@@ -170,18 +168,9 @@ class Table(Margins):
         Beside a dominant class a rate and a share are equal but for rounding, and what would be left of their
         difference hides all other classes: the counts around each cell have no such part in common.
         """
-        total = self.cellwise(self.total)
-        if not self.is_host:
-            others = self.around
-            part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
-            return rates * self.ratio(others[2], total) - part
-        cells, whole = self.wide(self.cells), self.wide(total)
-        if self.exact_products:
-            beyond = cells * whole - self.wide(self.rowwise(self.true)) * self.wide(self.columnwise(self.pred))
-        else:
-            around = [self.wide(x) for x in self.around]
-            beyond = cells * around[2] - around[0] * around[1]
-        return self.ratio(beyond, self.wide(sums) * whole)
+        total, others = self.cellwise(self.total), self.around
+        part = self.ratio(others[along], sums) * self.ratio(others[1 - along], total)
+        return rates * self.ratio(others[2], total) - part
 
     @margin
     def mean_square_contingency(self) -> Array:
@@ -193,52 +182,11 @@ class Table(Margins):
 
     # Covariance -------------------------------------------------------------------------------------------------------
 
-    def _factor(self, x: Array) -> Array:
-        """``x`` as a factor of products that are added up.
-
-        On the host float32 becomes float64, which holds the products of its whole numbers: that is less work than to
-        keep their digits in float32.
-        """
-        x = self.scaled(x)
-        return x.astype(self.product_dtype, copy=False) if self.is_host else x
-
-    def _rounded(self, x: Array) -> Array:
-        """What has been made of factors, in the dtype of the cells."""
-        return x.astype(self.total.dtype, copy=False) if self.is_host else x
-
-    @margin
-    def _true(self) -> Array:
-        """Row sums as factors."""
-        return self._factor(self.true)
-
-    @margin
-    def _pred(self) -> Array:
-        """Column sums as factors."""
-        return self._factor(self.pred)
-
-    @margin
-    def _square(self) -> Array:
-        """m²."""
-        return self._factor(self.total) ** 2
-
-    @margin
-    def _overlap(self) -> Array:
-        """Σ true pred; to be taken from another product where both are exact."""
-        return self._dot(self._true, self._pred)
-
-    def _dot(self, x: Array, y: Array) -> Array:
-        """Σ x y over the classes."""
-        if self.exact_products:  # nothing rounds, so the host may add up in any order: in one pass
-            return np.einsum("i...,i...->...", x, y)
-        return self.sum(x * y, axis=0)
-
     @margin
     def _class_covariance(self) -> Array:
         """Values tp tn - fp fn of the classes, scaled: m tp - true pred without the cancellation."""
-        factor = self._factor
-        if self.exact_products:
-            return factor(self.tp) * factor(self.total) - self._true * self._pred
-        return factor(self.tp) * factor(self.tn) - factor(self.fp) * factor(self.fn)
+        scaled = self.scaled
+        return scaled(self.tp) * scaled(self.tn) - scaled(self.fp) * scaled(self.fn)
 
     @margin
     def informedness(self) -> Array:
@@ -255,30 +203,22 @@ class Table(Margins):
     @margin
     def covariance(self) -> Array:
         """Their sum, m Σ tp - Σ true pred, scaled: ``[*batch]``."""
-        if self.exact_products:
-            return self._rounded(self._factor(self.hits) * self._factor(self.total) - self._overlap)
-        return self._rounded(self.sum(self._class_covariance, axis=0))
+        return self.sum(self._class_covariance, axis=0)
 
     @margin
     def true_variance(self) -> Array:
         """Σ true (m - true), scaled."""
-        if self.exact_products:
-            return self._rounded(self._square - self._dot(self._true, self._true))
-        return self._rounded(self._dot(self._true, self._factor(self.not_true)))
+        return self.sum(self.scaled(self.true) * self.scaled(self.not_true), axis=0)
 
     @margin
     def pred_variance(self) -> Array:
         """Σ pred (m - pred), scaled."""
-        if self.exact_products:
-            return self._rounded(self._square - self._dot(self._pred, self._pred))
-        return self._rounded(self._dot(self._pred, self._factor(self.not_pred)))
+        return self.sum(self.scaled(self.pred) * self.scaled(self.not_pred), axis=0)
 
     @margin
     def disagreement_by_chance(self) -> Array:
         """Σ true (m - pred), scaled."""
-        if self.exact_products:
-            return self._rounded(self._square - self._overlap)
-        return self._rounded(self._dot(self._true, self._factor(self.not_pred)))
+        return self.sum(self.scaled(self.true) * self.scaled(self.not_pred), axis=0)
 
     @margin
     def class_covariance_share(self) -> Array:
@@ -293,12 +233,14 @@ class Table(Margins):
 
         Where p is nearly 1, its logarithm is that of the rest: p itself has no digits left for it.
         """
-        xp, axes, shares = self.xp, (self.true_axis, self.pred_axis), self.shares
-        largest = xp.max(shares, axis=axes)
-        if self.is_host and not (largest > 0.5).any():  # then of what follows this is left, with the same bits
-            return shares * (np.log1p(shares.dtype.type(-0.5)) + self.log(2 * shares))
+        xp, axes, shares, largest = self.xp, (self.true_axis, self.pred_axis), self.shares, self.largest_share
         rest = self.share(self.sum(xp.where(shares == self.cellwise(largest), 0, self.cells), axis=axes))
         return shares * self.log_near_one(shares, xp.where(shares > 0.5, self.cellwise(-rest), -1))
+
+    @margin
+    def largest_share(self) -> Array:
+        """The largest share of a cell: ``[*batch]``."""
+        return self.xp.max(self.shares, axis=(self.true_axis, self.pred_axis))
 
     @margin
     def joint_entropy(self) -> Array:
@@ -357,16 +299,25 @@ class Table(Margins):
 
     # Other tables ---------------------------------------------------------------------------------------------------
 
-    def _two_by_two(self, cells: Array, **seen: Any) -> Table:
-        return Table(cells, self.xp, class_first=True, zero_division=self.zero_division, **seen)
+    def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
+        """A table of other cells, on the same road."""
+        return type(self)(
+            cells,
+            self.backend,
+            class_first=class_first,
+            zero_division=self.zero_division,
+            is_moderate=is_moderate,
+        )
+
+    def regrouped(self, cells: Array) -> Table:
+        """A table of the same samples in other classes: what is known of their counts stays known."""
+        return self.derived(cells, is_moderate=self.is_moderate)
 
     @margin
     def one_vs_rest(self) -> Table:
         """Each class against the rest: a table of 2×2 matrices over ``[class, *batch]``; the class is index 1."""
         stack = self.xp.stack
-        cells = stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])])
-        seen = {"exact": self.exact, "exact_products": self.exact_products, "product_dtype": self.product_dtype}
-        return self._two_by_two(cells, is_moderate=self.is_moderate, **seen)
+        return self.regrouped(stack([stack([self.tn, self.fp]), stack([self.fn, self.tp])]))
 
     @margin
     def pooled(self) -> Table:
@@ -374,30 +325,26 @@ class Table(Margins):
         # Every error is one class's false positive and another's false negative: one sum, lest they differ by rounding.
         stack, errors = self.xp.stack, self.errors
         cells = stack([stack([self.sum(self.tn, axis=0), errors]), stack([errors, self.hits])])
-        return self._two_by_two(cells, is_moderate=self.is_moderate)
+        return self.derived(cells, is_moderate=self.is_moderate)
 
     def pairs(self, unit: Array | float = 1) -> Table:
-        """Pairs of items, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
+        """Pairs of samples, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
 
-        With a unit ``[*batch]`` for one item, each pair is the square of that.
+        With a unit ``[*batch]`` for one sample, each pair is the square of that.
         """
-        xp, axes = self.xp, (self.true_axis, self.pred_axis)
-        dtype = np.float64 if self.is_host else self.cells.dtype
-        if self.exact_products:
-            # Squares are exact as well, and so are their differences.
-            total, cells = (xp.astype(x, dtype) for x in (self.total, self.cells))
-            whole, same = total**2, self.sum(cells**2, axis=axes)
-            true, pred = (self.sum(xp.astype(x, dtype) ** 2, axis=0) for x in (self.true, self.pred))
-            twice = [whole - true - pred + same, pred - same, true - same, same - total]
-        else:  # each pair is two of: the same cell, the same row, the same column, or neither
-            one = unit if isinstance(unit, (int, float)) else self.cellwise(unit)
-            rest_of_row, rest_of_column, elsewhere, cells = (
-                xp.astype(x * one, dtype) for x in (*self.around, self.cells)
-            )
-            twice = [self.sum(cells * other, axis=axes) for other in (elsewhere, rest_of_column, rest_of_row)]
-            twice.append(self.not_negative(self.sum(cells * (cells - one), axis=axes)))
-        apart, pred_only, true_only, together = (pairs / 2 for pairs in twice)
-        return self._two_by_two(xp.stack([xp.stack([apart, pred_only]), xp.stack([true_only, together])]))
+        apart, pred_only, true_only, together = (twice / 2 for twice in self._twice_the_pairs(unit))
+        return self.derived(self.xp.stack([self.xp.stack([apart, pred_only]), self.xp.stack([true_only, together])]))
+
+    def _twice_the_pairs(self, unit: Array | float) -> list[Array]:
+        """Each pair is two of: the same cell, the same row, the same column, or neither."""
+        axes = (self.true_axis, self.pred_axis)
+        one = unit if isinstance(unit, (int, float)) else self.cellwise(unit)
+        rest_of_row, rest_of_column, elsewhere, cells = (self._pair_factor(x * one) for x in (*self.around, self.cells))
+        twice = [self.sum(cells * other, axis=axes) for other in (elsewhere, rest_of_column, rest_of_row)]
+        return [*twice, self.not_negative(self.sum(cells * (cells - one), axis=axes))]
+
+    def _pair_factor(self, x: Array) -> Array:
+        return self.xp.astype(x, self.cells.dtype)
 
     @margin
     def repaired(self) -> Table:
@@ -407,4 +354,4 @@ class Table(Margins):
     def repair_where(self, condition: Array) -> Table:
         """1/n added to every cell of the matrices where the condition ``[*batch]`` holds."""
         cells = self.xp.where(self.cellwise(condition), self.cells + 1 / self.n, self.cells)
-        return Table(cells, self.xp, class_first=self.class_first, zero_division=self.zero_division)
+        return self.derived(cells, class_first=self.class_first)

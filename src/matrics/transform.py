@@ -1,15 +1,13 @@
-"""Stack to stack: a valid matrix stays valid, unless it is told to be NaN, and an invalid one stays invalid."""
+"""Transformations of stacks: valid matrices stay valid (unless NaN is requested), and invalid ones stay invalid."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from matrics import _backend
-from matrics._backend import Array
+from matrics._backend import NUMPY, Array
 from matrics.evaluation import as_stack
+from matrics.roads.host import HostTable, Known
 from matrics.table import Table
 
 Over = Literal["true", "pred", "all"]
@@ -18,26 +16,28 @@ Where = Literal["empty_class", "zero_diagonal"]
 
 
 def _table(cm: Any, *, floating: bool) -> Table:
-    xp, cm = as_stack(cm)
-    cells = (_backend.to_float if floating else _backend.to_wide)(cm, xp)
-    return Table(cells, xp, exact=_backend.is_integer(cells, xp))
+    backend, cm = as_stack(cm)
+    cells = backend.to_float(cm) if floating else backend.to_wide(cm)
+    if backend is not NUMPY:
+        return Table(cells, backend)
+    return (Known if NUMPY.is_integer(cells) else HostTable)(cells, class_first=False)
 
 
 def _invalid_stays(table: Table, result: Array) -> Array:
-    """The result ``(*B, …)`` with the invalid matrices' share of it invalid: NaN, or -1 where there is no NaN."""
-    marker = math.nan if _backend.is_float(result, table.xp) else -1
+    """The result ``(*B, …)`` with the results of invalid matrices marked: NaN, or -1 where the dtype has no NaN."""
+    marker = math.nan if table.backend.is_float(result) else -1
     valid = table.xp.reshape(table.valid, (*table.valid.shape, *(1,) * (result.ndim - table.valid.ndim)))
     return table.xp.where(valid, result, marker)
 
 
 def check_over(over: Any, name: str = "over") -> None:
-    """Raise unless this says over what to normalise; None says not at all."""
+    """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
     if over is not None and over not in get_args(Over):
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {over!r}")
 
 
 def transpose(cm: Any) -> Array:
-    """Exchange rows and columns: for matrices with predicted classes in rows.
+    """Exchange rows and columns, for matrices with predicted classes in rows.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def transpose(cm: Any) -> Array:
     Returns
     -------
     array, shape (*B, n, n)
-        The same cells, rows being true classes (or the reverse); a view where the backend has views.
+        The same cells, with true classes in rows (or the reverse); a view where the backend has views.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def transpose(cm: Any) -> Array:
     array([[  9,   1],
            [ 80, 210]])
     """
-    xp, cm = as_stack(cm)
+    backend, cm = as_stack(cm)
     batch = cm.ndim - 2
-    return xp.permute_dims(cm, (*range(batch), batch + 1, batch))
+    return backend.xp.permute_dims(cm, (*range(batch), batch + 1, batch))
 
 
 def normalize(cm: Any, over: Over = "true") -> Array:
@@ -86,7 +86,7 @@ def normalize(cm: Any, over: Over = "true") -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``over`` is none of the three.
+        The shape is not (*B, n, n), or ``over`` is not one of the three values.
     TypeError
         The cells are not real numbers.
 
@@ -99,7 +99,7 @@ def normalize(cm: Any, over: Over = "true") -> Array:
     """
     check_over(over)
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         if over == "all":
             return _invalid_stays(t, t.shares)
         sums = t.rowwise(t.true) if over == "true" else t.columnwise(t.pred)
@@ -107,25 +107,25 @@ def normalize(cm: Any, over: Over = "true") -> Array:
 
 
 def repair(cm: Any, where: Where = "empty_class") -> Array:
-    """Add 1/n to every cell of the matrices that need it, as Dembélé does before it divides.
+    """Add 1/n to every cell of the matrices that need it, as Dembélé does before dividing.
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     where : {"empty_class", "zero_diagonal"}
-        Which matrices: those with an empty true class, which EVE and M̃ cannot divide by, or those with a zero on the
-        diagonal, which the matrix A cannot.
+        Which matrices: those with an empty true class, whose size EVE and M̃ divide by, or those with a zero on the
+        diagonal, which the matrix A divides by.
 
     Returns
     -------
     array, shape (*B, n, n)
-        Floating. The other matrices are as they were.
+        Floating. The other matrices are unchanged.
 
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``where`` is neither of the two.
+        The shape is not (*B, n, n), or ``where`` is not one of the two values.
     TypeError
         The cells are not real numbers.
 
@@ -142,22 +142,22 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
     if where not in get_args(Where):
         raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {where!r}")
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         repaired = t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))
         return _invalid_stays(t, repaired.cells)
 
 
 def rebalance(cm: Any, empty: Empty = "nan") -> Array:
-    """Dembélé's estimate M̃ of the confusion matrix, which brings class sizes nearer to each other.
+    """Dembélé's estimate M̃ of the confusion matrix, which makes class sizes more equal.
 
-    Cell (t, p) is multiplied by √(size of p / size of t), where sizes are those of the true classes.
+    Cell (t, p) is multiplied by √(size of p / size of t), where the sizes are those of the true classes.
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     empty : {"nan", "repair"}
-        A matrix with an empty true class becomes NaN, or is first repaired by 1/n in every cell.
+        A matrix with an empty true class becomes NaN, or is first repaired by adding 1/n to every cell.
 
     Returns
     -------
@@ -167,13 +167,13 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``empty`` is neither of the two.
+        The shape is not (*B, n, n), or ``empty`` is not one of the two values.
     TypeError
         The cells are not real numbers.
 
     Notes
     -----
-    Dembélé, equation 22. The diagonal stays; the sum of the cells does not.
+    Dembélé, equation 22. The diagonal does not change; the sum of the cells does.
 
     Examples
     --------
@@ -185,17 +185,17 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
     if empty not in get_args(Empty):
         raise ValueError(f"empty: expected 'nan' or 'repair', got {empty!r}")
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         whole = t.repaired if empty == "repair" else t
-        root = t.sqrt(whole.true)  # a root each: the quotient of two sizes could leave the range of the numbers
+        root = t.sqrt(whole.true)  # separate roots: the quotient of two sizes could overflow or underflow
         cells = t.ratio(whole.cells, t.rowwise(root)) * t.columnwise(root)
         return _invalid_stays(t, t.define(cells, t.cellwise(t.xp.all(whole.true != 0, axis=0))))
 
 
 def one_vs_rest(cm: Any) -> Array:
-    """Each class against the rest: a 2×2 matrix a class, in which the class itself is index 1.
+    """Each class against the rest: one 2×2 matrix per class, in which the class itself has index 1.
 
-    Any overall measure of the result is that measure of each class.
+    Any overall measure of the result is that measure for each class.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def one_vs_rest(cm: Any) -> Array:
     -------
     array, shape (*B, n, 2, 2)
         ``[[tn, fp], [fn, tp]]``. Integers stay integers, and become floats where a sum might wrap: in default JAX,
-        which has none of 64 bits, and on NumPy, where looking is free, beyond 2**62 items.
+        which has no 64-bit integers, and on NumPy, where the check is cheap, beyond 2**62 samples.
 
     Raises
     ------
@@ -223,17 +223,17 @@ def one_vs_rest(cm: Any) -> Array:
            [ 1,  5]])
     """
     t = _table(cm, floating=False)
-    with _backend.quiet(t.xp):
-        if t.is_host and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
+    with t.backend.quiet():
+        if t.looks and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
             t = _table(cm, floating=True)
         cells = t.one_vs_rest.cells  # [2, 2, class, *batch]
         return _invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
 
 
 def pair_counts(cm: Any) -> Array:
-    """Count pairs of items by whether they share their true class, and their predicted one.
+    """Count pairs of samples by whether they share their true class, and whether they share their predicted class.
 
-    This is how clusterings are compared: the class numbers do not matter, only who is with whom.
+    This is how clusterings are compared: the class numbers do not matter, only which samples are grouped together.
 
     Parameters
     ----------
@@ -243,9 +243,9 @@ def pair_counts(cm: Any) -> Array:
     Returns
     -------
     array, shape (*B, 2, 2)
-        Floating. Rows: the pair is apart (0) or together (1) in truth; columns: the same in the prediction. A soft
-        matrix of fewer than one pair together has 0 there. Pairs are squares of counts: beyond 1e19 items they leave
-        float32, and beyond 1e154 float64.
+        Floating. Rows: the pair has different true classes (0) or the same one (1); columns: the same for predicted
+        classes. In a soft matrix, a negative number of pairs is replaced by 0. Pairs are squares of counts: beyond
+        1e19 samples they overflow float32, and beyond 1e154 float64.
 
     Raises
     ------
@@ -256,9 +256,9 @@ def pair_counts(cm: Any) -> Array:
 
     Notes
     -----
-    Dembélé, equations 13 and 14, of which the printed form counts m/2 twice. With rows = true,
-    a = Σ c (c - 1) / 2 is ``[1, 1]``, b (together in the prediction only) is ``[0, 1]``, c is ``[1, 0]``, d is
-    ``[0, 0]``. All four are sums of products, so that none loses digits to a subtraction.
+    Dembélé, equations 13 and 14, whose printed form counts m/2 twice. With rows = true,
+    a = Σ c (c - 1) / 2 is ``[1, 1]``, b (same class in the prediction only) is ``[0, 1]``, c is ``[1, 0]``, d is
+    ``[0, 0]``. All four are sums of products, so that no digits are lost to a subtraction.
 
     Examples
     --------
@@ -268,15 +268,15 @@ def pair_counts(cm: Any) -> Array:
            [2., 4.]])
     """
     t = _table(cm, floating=True)
-    with _backend.quiet(t.xp):
+    with t.backend.quiet():
         counts = t.pairs().cells  # [2, 2, *batch]
         return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
 
 def weight_cells(cm: Any, weights: Any) -> Array:
-    """Multiply cells by weights: what an item of one class called another counts.
+    """Multiply cells by weights: the weight of a sample of one class that is predicted as another.
 
-    Any measure of the result is that measure with these weights; none needs weights of its own.
+    Any measure of the result is that measure with these weights, so that measures need no option for weights.
 
     Parameters
     ----------
@@ -299,23 +299,25 @@ def weight_cells(cm: Any, weights: Any) -> Array:
 
     Notes
     -----
-    Labatut and Cherifi, section 7.1: one weight matrix tells classes, and kinds of errors, apart by importance, and
-    makes weighted forms of each measure redundant. A negative weight is a negative cell, and the matrix invalid.
+    Labatut and Cherifi, section 7.1: one weight matrix sets the importance of classes and of kinds of errors, and
+    makes weighted forms of each measure redundant. A negative weight makes the cell negative and the matrix invalid.
 
     Examples
     --------
     >>> import matrics
     >>> cm = [[8, 2, 0], [1, 9, 0], [0, 2, 8]]
-    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # to take the first two classes for each other
+    >>> harmless = [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]  # to confuse the first two classes
     >>> matrics.accuracy(cm).round(3), matrics.accuracy(matrics.weight_cells(cm, harmless)).round(3)
     (np.float64(0.833), np.float64(0.877))
     """
     t = _table(cm, floating=True)
-    xp, weights = as_stack(weights, name="weights")
-    if xp is np:
-        weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **_backend.device_option(t.cells, t.xp))
-    elif xp is not t.xp:
-        raise TypeError(f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {xp.__name__}")
+    backend, weights = as_stack(weights, name="weights")
+    if backend is NUMPY:
+        weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **t.backend.device_option(t.cells))
+    elif backend.xp is not t.xp:
+        raise TypeError(
+            f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {backend.xp.__name__}"
+        )
     xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
     if (
         mine[-1] != t.n
@@ -324,5 +326,5 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     ):
         raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or one that broadcasts with {shape}, got {mine}")
     weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
-    with _backend.quiet(xp):
+    with t.backend.quiet():
         return _invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

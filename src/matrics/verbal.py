@@ -1,26 +1,27 @@
-"""Values to words, for reports: the published scales that PyCM calls verbal benchmarks, in PyCM's words.
+"""Values in words, for reports: the published scales that PyCM calls verbal benchmarks, in PyCM's words.
 
-A scale cuts a measure's range into bands, and a value on a cut belongs to the band above, as in PyCM. Where PyCM's
-scales have a hole, or the last bit of a value decides, this module differs:
+A scale divides a measure's range into bands, and a value on a cut belongs to the band above, as in PyCM. Where PyCM's
+scales have a gap, or the last bit of a value decides, this module differs:
 
-- A value that misses a cut, or an end of the range, by rounding only (1e-9, in single precision 8e-6) is on it. PyCM
-  gives "Fair" for [[7, 3], [3, 7]], as its kappa is 0.3999999999999999, and "None" for a kappa of 1.0000000000000002.
+- A value that differs from a cut, or from an end of the range, only by rounding (1e-9, in single precision 8e-6) counts
+  as equal to it. PyCM gives "Fair" for [[7, 3], [3, 7]], as its kappa is 0.3999999999999999, and "None" for a kappa of
+  1.0000000000000002.
 - A lambda or Pearson's C of 0 has the lowest label. PyCM's scales begin just above 0, and give "None".
 - A value that the measure cannot have is "out of range". PyCM gives it the nearest label, or "None".
-- NaN is "undefined". PyCM: "None".
-- The scale of discriminant powers is one of natural logarithms, as √3/π in its formula says. PyCM applies it to decimal
-  ones (here ``discriminant_power(base=10)``), which are less by a factor of 2.3.
+- NaN is "undefined". PyCM gives "None".
+- The scale of discriminant powers is for natural logarithms, as √3/π in its formula shows. PyCM applies it to decimal
+  ones (here ``discriminant_power(base=10)``), which are smaller by a factor of 2.3.
 
-Elsewhere the cuts are PyCM's, also where the authors' own differ:
+Otherwise the cuts are those of PyCM, also where those of the authors differ:
 
-- Landis and Koch, and Altman, publish 0.21-0.40, 0.41-0.60 and so on: with them 0.20 is below the cut, here above.
+- Landis and Koch, and Altman, publish 0.21-0.40, 0.41-0.60 and so on: there 0.20 is below the cut, here above it.
 - Cicchetti publishes 0.40-0.59, 0.60-0.74 and 0.75-1.00; PyCM cuts at 0.59 and 0.74.
-- Fleiss calls 0.75 itself "fair to good", here it is "Excellent"; likewise 10 is the lowest positive likelihood ratio
-  that is "Good", where the source asks for more than 10.
+- Fleiss calls 0.75 itself "fair to good"; here it is "Excellent". Similarly, a positive likelihood ratio of 10 is
+  "Good" here, where the source requires more than 10.
 - Hinkle et al. (for correlations) and Bohrnstedt and Knoke (for Q) grade magnitudes. Here negative values have the
-  lowest label: a classifier's -0.9 is no strength.
-- The scale of an AUC begins at 0.5 in print; what is below is "Poor" as well. The scale of negative likelihood ratios
-  ends at 1; what is above is "Negligible" as well.
+  lowest label, as -0.9 is not a good result for a classifier.
+- The published scale of an AUC begins at 0.5; lower values are "Poor" as well. The scale of negative likelihood ratios
+  ends at 1; higher values are "Negligible" as well.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
-from matrics.metrics.catalogue import _fold
+from matrics.catalogue.names import fold
 
 UNDEFINED = "undefined"
 OUT_OF_RANGE = "out of range"
@@ -47,18 +48,18 @@ class Benchmark:
     of: str  # the measure: its name in the catalogue
     source: str
     aliases: tuple[str, ...]  # PyCM's names
-    edges: tuple[float, ...]  # the lower ones, one a label
+    edges: tuple[float, ...]  # the lower ones, one per label
     highest: float
     labels: tuple[str, ...]
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value that have a label."""
+        """The lowest and the highest value that have a label."""
         return self.edges[0], self.highest
 
 
-# Name, measure, source, PyCM's names; lower edges, highest value; labels. The lowest labels of kappa and alpha are open
-# below, as in print.
+# Name, measure, source, PyCM's names; lower edges, highest value; labels. The lowest labels of kappa and alpha have
+# no lower limit, as published.
 _RECORDS = (
     Benchmark("landis_koch", "cohen_kappa", "Landis and Koch 1977", ("SOA1(Landis & Koch)",),
               (-math.inf, 0, 0.2, 0.4, 0.6, 0.8), 1,
@@ -107,8 +108,8 @@ _RECORDS = (
 #: Every scale by its name.
 BENCHMARKS = {record.name: record for record in _RECORDS}
 
-_NAMES = {_fold(name): record.name for record in _RECORDS for name in (record.name, *record.aliases)}
-# PyCM's attributes, and its comparison, say SOA1 for SOA1(Landis & Koch).
+_NAMES = {fold(name): record.name for record in _RECORDS for name in (record.name, *record.aliases)}
+# PyCM's attributes and its comparison use the short form SOA1 for SOA1(Landis & Koch).
 _NAMES |= {name.partition("(")[0]: record for name, record in _NAMES.items()}
 
 
@@ -134,7 +135,7 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     Parameters
     ----------
     values : array_like
-        Real numbers of any shape and any backend. Which measure they are of, the scale's record in ``BENCHMARKS`` says.
+        Real numbers of any shape and backend, values of the measure that the scale's record in ``BENCHMARKS`` names.
     benchmark : str
         One of ``list_benchmarks()``, or PyCM's name of it (``"SOA1(Landis & Koch)"``, ``"SOA1"``, ``"PLRI"``), in any
         case.
@@ -142,13 +143,13 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     Returns
     -------
     str or numpy.ndarray of str
-        The label of every value, in the shape of ``values``; of a single number a str. NaN is ``"undefined"``, and a
+        The label of every value, in the shape of ``values``; for a single number a str. NaN is ``"undefined"``, and a
         value that the measure cannot have is ``"out of range"``.
 
     Raises
     ------
     ValueError
-        There is no such scale (the message has the nearest names).
+        There is no such scale (the message suggests the nearest names).
     TypeError
         The values are not real numbers, or ``benchmark`` is not a name.
 
@@ -163,26 +164,26 @@ def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.
     'Very Good'
     """
     scale = get_benchmark(benchmark)
-    xp, (array,) = _backend.as_arrays(values=values)
-    if not (_backend.is_integer(array, xp) or _backend.is_float(array, xp)):
+    backend, (array,) = _backend.as_arrays(values=values)
+    if not (backend.is_integer(array) or backend.is_float(array)):
         raise TypeError(f"values: expected real numbers (NaN where a measure is undefined), got dtype {array.dtype}")
-    if not _backend.can_look(array, xp):
-        raise TypeError("values: expected numbers to look at, got traced ones: call it outside jit, compile and vmap")
-    numbers = _backend.to_numpy(_backend.to_float(array, xp), xp)
+    if not backend.can_look(array):
+        raise TypeError("values: expected concrete numbers, got traced ones: call it outside jit, compile and vmap")
+    numbers = backend.to_numpy(backend.to_float(array))
     slack = max(1e-9, 64 * float(np.finfo(numbers.dtype).eps))
     above = np.asarray(
         np.searchsorted(np.array(scale.edges) - slack, numbers, side="right")
-    )  # how many edges; 0: below the range
+    )  # the number of edges at or below each value; 0: below the range
     position = np.select([np.isnan(numbers), numbers > scale.highest + slack], [-1, 0], above)
     words = np.array([OUT_OF_RANGE, *scale.labels, UNDEFINED])[position]
     return words if numbers.ndim else str(words)
 
 
 def get_benchmark(name: str) -> Benchmark:
-    """The scale of a name, PyCM's included."""
+    """The scale with this name, which may be PyCM's."""
     if not isinstance(name, str):
-        raise TypeError(f"benchmark: expected the name of one, got {type(name).__name__}: {name!r}")
-    folded = _fold(name)
+        raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {name!r}")
+    folded = fold(name)
     if folded not in _NAMES:
         near = dict.fromkeys(_NAMES[near] for near in difflib.get_close_matches(folded, _NAMES, n=3, cutoff=0.5))
         hint = f"did you mean {', '.join(near)}? " if near else ""

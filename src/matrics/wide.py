@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from matrics import _backend
-from matrics._backend import Array, Namespace
+from matrics._backend import Array, Standard
 
 Operand = Any  # a Wide, or a Python number: PyTorch's compiler refuses an array
 
@@ -22,27 +21,29 @@ class Wide:
     The exponent is no part of a gradient: it only moves digits to where floats can hold them.
     """
 
-    __slots__ = ("digits", "exponent", "xp")
+    __slots__ = ("backend", "digits", "exponent", "xp")
 
-    def __init__(self, digits: Array, exponent: Array, xp: Namespace) -> None:
+    def __init__(self, digits: Array, exponent: Array, backend: Standard) -> None:
         self.digits = digits
         self.exponent = exponent
-        self.xp = xp
+        self.backend = backend
+        self.xp = backend.xp
 
     @classmethod
-    def of(cls, x: Array, total: Array, xp: Namespace) -> Wide:
+    def of(cls, x: Array, total: Array, backend: Standard) -> Wide:
         """Not negative ``x`` as it is; numbers below the normal ones are zeros.
 
         Zeros have an exponent as well, for the sake of their gradient: so low that beside other counts they are moved
         down, lest the powers of two on the gradient's way overflow, but not so low that these vanish.
         """
-        low = -(_backend.largest_exponent(x, xp) // 2)
-        of_zero = xp.minimum(_backend.exponent(total, xp), xp.full_like(total, low))
-        exponent = xp.where(x == 0, of_zero, _backend.exponent(x, xp))
-        return cls(_shift(x, -exponent, xp), exponent, xp)
+        xp = backend.xp
+        low = -(backend.largest_exponent(x) // 2)
+        of_zero = xp.minimum(backend.exponent(total), xp.full_like(total, low))
+        exponent = xp.where(x == 0, of_zero, backend.exponent(x))
+        return cls(_shift(x, -exponent, backend), exponent, backend)
 
     def _made(self, digits: Array, exponent: Array) -> Wide:
-        return Wide(digits, exponent, self.xp)
+        return Wide(digits, exponent, self.backend)
 
     # Arithmetic -----------------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class Wide:
 
     def _at(self, exponent: Array) -> Array:
         """The digits at an exponent that is not smaller, unless they are 0: then their gradient is what is moved."""
-        return _shift(self.digits, self.exponent - exponent, self.xp)
+        return _shift(self.digits, self.exponent - exponent, self.backend)
 
     def sum(self, axis: int | tuple[int, ...], add: Callable[..., Array]) -> Wide:
         """Sum over axes, with the table's own way of adding up."""
@@ -91,7 +92,7 @@ class Wide:
     def map_root(self, sqrt: Callable[[Array], Array]) -> Wide:
         """The square root, by the table's own root of the digits."""
         half = self.xp.floor(self.exponent / 2)
-        return self._made(sqrt(_shift(self.digits, self.exponent - 2 * half, self.xp)), half)
+        return self._made(sqrt(_shift(self.digits, self.exponent - 2 * half, self.backend)), half)
 
     def where(self, condition: Array, other: Wide) -> Wide:
         """The number itself where the condition holds, the other elsewhere."""
@@ -103,17 +104,18 @@ class Wide:
     @property
     def fits(self) -> Array:
         """Whether the plain number is a normal float."""
-        limit = _backend.largest_exponent(self.digits, self.xp) - 10  # for the digits
+        limit = self.backend.largest_exponent(self.digits) - 10  # for the digits
         return (self.digits == 0) | (self.xp.abs(self.exponent) < limit)
 
     def array(self) -> Array:
         """The plain number; 0 or infinite where floats end."""
-        return _shift(self.digits, self.exponent, self.xp)
+        return _shift(self.digits, self.exponent, self.backend)
 
 
-def _shift(x: Array, exponent: Array, xp: Namespace) -> Array:
+def _shift(x: Array, exponent: Array, backend: Standard) -> Array:
     """``x * 2**exponent``, in two steps, each of which floats can hold."""
-    limit = _backend.largest_exponent(x, xp)
+    xp = backend.xp
+    limit = backend.largest_exponent(x)
     half = xp.floor(exponent / 2)
     first, second = (xp.clip(part, -limit, limit) for part in (half, exponent - half))
-    return x * _backend.power_of_two(first, xp) * _backend.power_of_two(second, xp)
+    return x * backend.power_of_two(first) * backend.power_of_two(second)

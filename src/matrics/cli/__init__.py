@@ -5,13 +5,13 @@ import sys
 
 
 def main() -> None:
-    """Run the command ``matrics``; whatever goes wrong ends in one line on stderr."""
+    """Run the command ``matrics``; every error is reported in one line on stderr."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that has no "–" is no reason to stop
+        if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
     try:
         import pyarrow as pa
-        import rich  # noqa: F401 (only whether it is there)
+        import rich  # noqa: F401 (only to check that it is installed)
         import typer
 
         from matrics.cli.app import UsageError, app
@@ -21,7 +21,7 @@ def main() -> None:
         print("the command line needs the extra: pip install 'matrics[cli]'", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     try:
-        # Not standalone, or typer would draw a box around what is wrong with the arguments.
+        # Not standalone, or typer would draw a box around errors in the arguments.
         sys.exit(app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False))
     except typer.Abort:
         sys.exit(130)

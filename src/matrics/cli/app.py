@@ -1,4 +1,4 @@
-"""The commands. What is wrong raises, and ``main`` makes one line of it."""
+"""The commands. Errors raise exceptions, which ``main`` prints in one line."""
 
 import sys
 from pathlib import Path
@@ -11,15 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 import matrics
+from matrics.catalogue.description import facts
 from matrics.cli import report
 from matrics.cli.read import read
 from matrics.cli.run import Run, open_backend
 from matrics.cli.write import check_output, open_output
-from matrics.metrics.catalogue import facts
 from matrics.scoring import resolve
 
-# The base of all that can be wrong with how a command is called. By way of typer, as some versions of it use click and
-# others bring a copy.
+# The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
+# copy.
 UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 (typer calls it so)
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 (typer passes it by position)
     if wanted:
         typer.echo(f"matrics {matrics.__version__}")
         raise typer.Exit
@@ -42,7 +42,7 @@ def _options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
-    del version  # its callback has dealt with it
+    del version  # its callback has handled it
 
 
 @app.command()
@@ -56,20 +56,20 @@ def score(
         ),
     ],
     *,
-    # Plain text where typer would know a type: then what is wrong is said in one line, as everywhere else.
-    metrics: Annotated[str, typer.Option(help="Measures or groups, between commas: mcc,eve,recall:class")] = "core",
+    # Plain text, although typer could convert it: then errors have the same one-line form as all others.
+    metrics: Annotated[str, typer.Option(help="Comma-separated measures or groups: mcc,eve,recall:class")] = "core",
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns.")
     ] = None,
     rows: Annotated[
-        str | None, typer.Option(metavar="true|pred", help="What the rows of matrices are.", show_default="true")
+        str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
     ] = None,
-    backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="What computes; all agree.")] = "numpy",
+    backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: Annotated[
         str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
     ] = "nan",
     output: Annotated[
-        Path | None, typer.Option(help="Write all scores to this .csv or .parquet, instead of to the screen.")
+        Path | None, typer.Option(help="Write all scores to this .csv or .parquet file instead of the screen.")
     ] = None,
 ) -> None:
     """Score every confusion matrix of a file."""
@@ -106,7 +106,7 @@ def _write(run: Run, output: Path) -> None:
     both = sorted({key.name for key in run.source.keys} & set(labels))
     if both:
         raise ValueError(
-            f"--output: expected names that differ, got a measure and a column of the file named {both[0]!r}"
+            f"--output: expected different names, got a measure and a column of the file both named {both[0]!r}"
         )
     with open_output(output) as append:
         for start, scores in run.blocks():
@@ -144,7 +144,7 @@ def _counted(count: float, one: str, many: str | None = None) -> str:
 
 
 def _console() -> Console:
-    # A pipe has no width: whoever reads it wants whole lines.
+    # A pipe has no width: do not split lines.
     return Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
 
 
@@ -156,7 +156,7 @@ def list_metrics(
 ) -> None:
     """List the measures."""
     console = _console()
-    # On a terminal the source goes below the summary, as lines are short there.
+    # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
     table = report.text_table("name", "kind", "range", *apart, "summary")
     for column in table.columns[:3]:
@@ -173,7 +173,7 @@ def list_metrics(
 def describe(
     name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as fbeta(beta=2).", show_default=False)],
 ) -> None:
-    """Show what there is to know of a measure."""
+    """Describe a measure: its properties, formula, source and names."""
     metric = matrics.get_metric(name)
     table = Table.grid(padding=(0, 2))
     for label, fact in facts(metric).items():

@@ -1,4 +1,4 @@
-"""From columns ``y_true`` and ``y_pred`` to one confusion matrix a group, by one count over all rows."""
+"""From columns ``y_true`` and ``y_pred`` to one confusion matrix per group, in one count over all rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Column = Any
 
 LABELS = ("y_true", "y_pred")
-MOST_CELLS = 2**30  # 8 GiB of counts: more means that the labels are no classes, but numbers of items
+MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but IDs of samples
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One matrix a group: ``(groups, n, n)``, or ``(n, n)`` without groups."""
+    """One matrix per group: ``(groups, n, n)``, or ``(n, n)`` without groups."""
 
     stack: Any
     groups: dict[str, Column]
@@ -35,10 +35,10 @@ def count_csv(path: Path, header: Sequence[str], by: Sequence[str]) -> Counted:
     wanted = _check_columns(header, by)
     table = pyarrow.csv.read_csv(
         path,
-        # One thread, as only that knows the row of a mistake.
+        # One thread: only then can pyarrow report the row of an error.
         read_options=pyarrow.csv.ReadOptions(use_threads=False),
-        # Labels come as text, for pyarrow would guess a type for each column by itself. Only an empty cell is missing:
-        # a class may be called "null" or "NA".
+        # Read labels as text, as pyarrow would guess a type for each column separately. Only an empty cell is a missing
+        # value: a class may be named "null" or "NA".
         convert_options=pyarrow.csv.ConvertOptions(
             include_columns=wanted,
             column_types=dict.fromkeys(LABELS, pa.string()),
@@ -55,12 +55,12 @@ def count_csv(path: Path, header: Sequence[str], by: Sequence[str]) -> Counted:
 
 
 def _numbers(columns: list[Column]) -> list[Column]:
-    """Make integers of text if all of it is written as str(int) does: 01 and 0x10 are names, and stay text."""
+    """Convert text to integers if all of it is written like str(int); 01 and 0x10 are names, and stay text."""
     both = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
     if _all_match(both, "0|-?[1-9][0-9]*"):
         try:
             return [pc.cast(column, pa.int64()) for column in columns]
-        except pa.ArrowInvalid:  # longer than 64 bits: names
+        except pa.ArrowInvalid:  # longer than 64 bits: treat as names
             return columns
     points = pc.match_substring(both, ".")
     if pc.any(points).as_py() and _all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
@@ -132,7 +132,7 @@ def _labels(name: str, column: Column) -> Column:
 def _decoded(column: Column) -> Column:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    # What newer writers call a view is the same text.
+    # The type string_view of newer writers is the same text.
     return pc.cast(column, pa.large_string()) if str(column.type) == "string_view" else column
 
 
@@ -142,21 +142,21 @@ def _sorted_values(column: Column) -> Column:
 
 
 def _codes(column: Column, values: Column) -> Any:
-    """Where in ``values`` each row's value is."""
+    """The index in ``values`` of each row's value."""
     return pc.index_in(column, value_set=values).to_numpy().astype(np.int64)
 
 
 def _group(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
-    """Give the group of every row, groups being sorted, and for each column the value of every group."""
+    """The group of every row, with sorted groups, and for each column the value of every group."""
     found = np.zeros(table.num_rows, np.int64)
     groups: dict[str, Column] = {}
     for name in by:
         column = _decoded(table[name])
         try:
             values = _sorted_values(column)
-        except pa.ArrowNotImplementedError as error:  # pyarrow sorts no lists, structs or 16-bit floats
+        except pa.ArrowNotImplementedError as error:  # pyarrow cannot sort lists, structs or 16-bit floats
             raise ValueError(f"column {name!r}: expected numbers, text or times, got {column.type}") from error
-        # Numbered anew after each column, so that the numbers stay below the number of rows.
+        # Renumbered after each column, so that group numbers stay below the number of rows.
         pairs, found = np.unique(found * len(values) + _codes(column, values), return_inverse=True)
         before, here = np.divmod(pairs, len(values))
         groups = {known: column.take(pa.array(before)) for known, column in groups.items()}

@@ -1,4 +1,4 @@
-"""From a file to a stack of confusion matrices and the names of its rows. Nothing is ever unpickled."""
+"""From a file to a stack of confusion matrices and the names of its rows. Pickled data is never loaded."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Array = Any
 
-# Where NumPy's own message would be the Python parser's, which says nothing to a user.
-_BAD_HEADER = "expected arrays of numbers that {} wrote, got a header that cannot be read"
+# Used where NumPy's own message comes from the Python parser, and means nothing to a user.
+_BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 
 
 @dataclass(frozen=True)
 class Key:
-    """A column that says which matrix a row is: the index along an axis of the stack, or a value for each index."""
+    """A column that identifies a row's matrix: the index along an axis of the stack, or a value for each index."""
 
     name: str
     axis: int
@@ -36,7 +36,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Source:
-    """A stack ``(*B, n, n)`` as it lies in a file, of which only the blocks asked for are read."""
+    """A stack ``(*B, n, n)`` in a file, of which only the requested blocks are read."""
 
     path: Path
     stack: Array
@@ -59,13 +59,13 @@ class Source:
         return np.unravel_index(np.arange(start, stop), batch) if batch else ()
 
     def block(self, start: int, stop: int) -> Array:
-        """Read the matrices from ``start`` to ``stop``, in the file's order and with its rows, as float32 or 64."""
-        # Taken by index, as reshaping a stack in Fortran order would copy the whole of it into memory.
+        """Read the matrices from ``start`` to ``stop``, in the order and orientation of the file, as float32 or 64."""
+        # Select by index, as reshaping a stack in Fortran order would copy all of it into memory.
         block = self.stack[self._indices(start, stop)] if self.stack.ndim > 2 else self.stack[None]
         return np.asarray(block, np.float32 if block.dtype in (np.float16, np.float32) else np.float64)
 
     def columns(self, start: int, stop: int) -> dict[str, Array]:
-        """Give the columns that name these matrices in an output file."""
+        """Return the columns that name these matrices in an output file."""
         indices = self._indices(start, stop)
         return {
             key.name: pa.array(indices[key.axis])
@@ -75,7 +75,7 @@ class Source:
         }
 
     def name(self, position: int) -> str:
-        """Give what the screen calls a matrix: its group, or its index like ``[1, 2]``."""
+        """Return the displayed name of a matrix: its group, or its index like ``[1, 2]``."""
         columns = self.columns(position, position + 1)
         named = [_text(columns[key.name][0]) for key in self.keys if key.values is not None]
         index = [str(columns[key.name][0]) for key in self.keys if key.values is None]
@@ -83,25 +83,25 @@ class Source:
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the matrices tells something (an index or number may be an epoch), as names do not."""
+        """Whether the order of the matrices may matter: numbers and indices may be epochs, names are not ordered."""
         values = self.keys[0].values if self.keys else None
         return values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
 
     @property
     def heading(self) -> str:
-        """What the names are names of."""
+        """The heading of the column of names."""
         return ", ".join(key.name for key in self.keys if key.values is not None) or "matrix"
 
 
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except (ValueError, OverflowError):  # a time that Python has no type for: to the nanosecond, or after the year 9999
+    except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
         return str(pc.cast(value, pa.string()))
 
 
 def read(path: Path, by: list[str], rows: str | None) -> Source:
-    """Open a file of confusion matrices, or count one of labels."""
+    """Open a file of confusion matrices, or count a file of labels."""
     readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {rows!r}")
@@ -115,25 +115,25 @@ def read(path: Path, by: list[str], rows: str | None) -> Source:
 
 def _read_npy(path: Path, by: list[str], rows: str | None) -> Source:
     try:
-        # Of a big file, only the blocks that are asked for are ever in memory.
+        # Only the requested blocks of a big file are in memory.
         stack = np.lib.format.open_memmap(path, mode="r")
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.save')}") from error
     except (ValueError, ArithmeticError) as error:
-        raise ValueError(f"{path}: expected an array of numbers that numpy.save wrote: {error}") from error
+        raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error
     return _matrices(path, stack, by, rows)
 
 
 def _read_npz(path: Path, by: list[str], rows: str | None) -> Source:
     if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path}: expected arrays that numpy.savez wrote, got a file that is no zip archive")
+        raise ValueError(f"{path}: expected arrays written by numpy.savez, got a file that is not a zip archive")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.savez')}") from error
     except (ValueError, ArithmeticError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path}: expected arrays of numbers that numpy.savez wrote: {error}") from error
+        raise ValueError(f"{path}: expected arrays of numbers written by numpy.savez: {error}") from error
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
     for name, array in arrays.items():
@@ -142,7 +142,7 @@ def _read_npz(path: Path, by: list[str], rows: str | None) -> Source:
         return _matrices(path, next(iter(arrays.values())), by, rows)
     if len({array.shape for array in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"{path}: expected arrays of one shape, which become one stack, got {shapes}")
+        raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")
     return _matrices(path, np.stack(list(arrays.values())), by, rows, arrays=pa.array(list(arrays)))
 
 
@@ -194,12 +194,12 @@ def _read_parquet(path: Path, by: list[str], rows: str | None) -> Source:
 
 def _refuse_rows(path: Path, rows: str | None) -> None:
     if rows is not None:
-        raise ValueError(f"--rows: expected a file of matrices, got {path}, whose columns say which label is which")
+        raise ValueError(f"--rows: expected a file of matrices, got {path}, which has columns of labels")
 
 
 def _matrices(path: Path, stack: Array, by: list[str], rows: str | None, arrays: Array | None = None) -> Source:
     if by:
-        raise ValueError(f"--by: expected a file with columns y_true and y_pred, got one of matrices: {path}")
+        raise ValueError(f"--by: expected a file with columns y_true and y_pred, got a file of matrices: {path}")
     as_stack(stack, name=str(path))
     if not stack.size:
         raise ValueError(f"{path}: expected at least one confusion matrix, got shape {stack.shape}")

@@ -24,12 +24,12 @@ Names = Callable[[int], str]
 
 MOST_ROWS = 40  # more matrices than this are summarised
 BEST = "bold green"
-LEFT = ("min", "max", "range")  # columns of a number and words, or of words
+LEFT = ("min", "max", "range")  # columns that contain words
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of scores: its label, what range it has in words, and which end is better."""
+    """One column of scores: its label, its range in words, and which end is better."""
 
     label: str
     range: str
@@ -42,8 +42,8 @@ class Summary:
 
     width: int
     count: Array = field(init=False)
-    infinite: Array = field(init=False)  # their sum: ∞, -∞, or NaN if there are both
-    mean: Array = field(init=False)  # of the finite ones
+    infinite: Array = field(init=False)  # the sum of infinite values: ∞, -∞, or NaN if there are both
+    mean: Array = field(init=False)  # of the finite values
     finite: Array = field(init=False)
     squares: Array = field(init=False)
     extremes: dict[bool, Array] = field(init=False)  # True: the highest, False: the lowest
@@ -55,14 +55,14 @@ class Summary:
         self.where = {end: np.full(self.width, -1) for end in (True, False)}
 
     def add(self, start: int, scores: Array) -> None:
-        """Take in the scores (rows, columns) of the matrices from ``start`` on."""
+        """Add the scores (rows, columns) of the matrices from ``start`` on."""
         defined, finite = ~np.isnan(scores), np.where(np.isfinite(scores), scores, 0)
         count, some = defined.sum(axis=0), np.isfinite(scores).sum(axis=0)
         with np.errstate(invalid="ignore"):  # ∞ - ∞
             self.infinite += np.where(np.isinf(scores), scores, 0).sum(axis=0)
         mean = finite.sum(axis=0) / np.maximum(some, 1)
         squares = np.where(np.isfinite(scores), (finite - mean) ** 2, 0).sum(axis=0)
-        # Two means and their squares joined as Chan, Golub and LeVeque do, which loses no digits.
+        # Combine two means and their squares as Chan, Golub and LeVeque do, without losing digits.
         share = some / np.maximum(self.finite + some, 1)
         self.squares += squares + (mean - self.mean) ** 2 * self.finite * share
         self.mean += (mean - self.mean) * share
@@ -77,18 +77,18 @@ class Summary:
 
     @property
     def deviation(self) -> Array:
-        """Standard deviation of the sample; NaN where there are fewer than two values, or an infinite one."""
+        """Sample standard deviation; NaN where there are fewer than two values, or an infinite one."""
         known = (self.count > 1) & (self.infinite == 0)
         return np.sqrt(np.where(known, self.squares / np.maximum(self.count - 1, 1), np.nan))
 
     @property
     def means(self) -> Array:
-        """Mean of the sample, infinite ones included; NaN where there is none."""
+        """Sample mean, including infinite values; NaN where there are no values."""
         return np.where(self.count > 0, np.where(self.infinite == 0, self.mean, self.infinite), np.nan)
 
 
 def show_summary(console: Console, columns: list[Column], summary: Summary, total: int, names: Names) -> None:
-    """Print one row a measure, for many matrices."""
+    """Print one row per measure, for many matrices."""
     lowest, highest = summary.extremes[False], summary.extremes[True]
     cells = {"mean": [number(value) for value in summary.means], "std": [number(value) for value in summary.deviation]}
     wins: Counter[str] = Counter()
@@ -114,7 +114,7 @@ def show_summary(console: Console, columns: list[Column], summary: Summary, tota
 def show_scores(
     console: Console, columns: list[Column], scores: Array, names: list[str], heading: str, *, ordered: bool
 ) -> None:
-    """Print one row a matrix, or one row a measure if there is one matrix."""
+    """Print one row per matrix, or one row per measure if there is one matrix."""
     undefined = bool(np.isnan(scores).any())
     if len(names) == 1:
         values = [number(value) for value in scores[0]]
@@ -133,14 +133,14 @@ def show_scores(
     cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
     headers = [_fold(column.label) for column in columns]
     _show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
-    what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not say what it is
+    what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not be clear
     wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
     judged = int(best.any(axis=0).sum())
     _notes(console, wins, judged, undefined=undefined, sorting=sorting)
 
 
 def best_of_columns(columns: list[Column], scores: Array) -> Array:
-    """Where the best values of the columns are; nowhere in a column without a direction, or of equal values."""
+    """Mark the best values of each column; none in a column without a direction, or with equal values only."""
     best = np.zeros(scores.shape, bool)
     for index, column in enumerate(columns):
         values = scores[:, index]
@@ -151,7 +151,7 @@ def best_of_columns(columns: list[Column], scores: Array) -> Array:
 
 
 def show(console: Console, *parts: Table | Text) -> None:
-    """Print, to a pipe without the blanks that would fill up the last column."""
+    """Print; to a pipe, without trailing blanks."""
     if console.is_terminal:
         console.print(*parts, sep="\n")
         return
@@ -161,7 +161,7 @@ def show(console: Console, *parts: Table | Text) -> None:
 
 
 def _show_blocks(console: Console, heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]) -> None:
-    """Print a table of named rows; what is too wide for the terminal goes into further tables below it."""
+    """Print a table of named rows; columns that do not fit the terminal go into further tables below it."""
     rest = columns
     while rest:
         taken = 1
@@ -174,7 +174,7 @@ def _show_blocks(console: Console, heading: str, head: list[Text], columns: list
 
 
 def text_table(*headers: str) -> Table:
-    """Make a table of words."""
+    """Make an empty table with these headers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for header in headers:
         table.add_column(Text(plain(header, keep="\n")), overflow="fold")
@@ -198,7 +198,7 @@ def _fits(console: Console, table: Table) -> bool:
 
 
 def _fold(label: str, width: int = 10) -> str:
-    """Put a label over several lines, broken after ``_``, ``:``, ``,`` or ``(``."""
+    """Break a label into several lines after ``_``, ``:``, ``,`` or ``(``."""
     lines = [""]
     for part in re.split(r"(?<=[_:,(])", label):
         if lines[-1] and len(lines[-1]) + len(part) > width:
@@ -208,18 +208,18 @@ def _fold(label: str, width: int = 10) -> str:
 
 
 def number(value: float, *, best: bool = False) -> Text:
-    """Write a score with three decimals; the best of a column can be told without colours too."""
+    """Format a score with three decimals; the best value of a column is marked with a star as well as by colour."""
     text = "–" if math.isnan(value) else f"{value:z.3f}"
     return Text(text + ("*" if best else " "), BEST if best else "")
 
 
 def plain(text: str, keep: str = "") -> str:
-    """Make text of a file one that cannot steer the terminal."""
+    """Replace unprintable characters in text from a file, so that it cannot control the terminal."""
     return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
 
 
 def _notes(console: Console, wins: Counter[str], judged: int, *, undefined: bool, sorting: str = "") -> None:
-    """Print what the signs mean, and which row is best most often."""
+    """Print the meaning of the signs, and which row is best most often."""
     signs = ["* best of its measure" if judged else "", "– undefined" if undefined else "", sorting]
     notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
     if judged:

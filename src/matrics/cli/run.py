@@ -1,4 +1,4 @@
-"""A source, block by block, through a backend: what keeps memory bounded for a file of any size."""
+"""Score a source block by block on a backend, so that memory stays bounded for a file of any size."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 import matrics
+from matrics.catalogue.description import facts
+from matrics.catalogue.record import Metric
 from matrics.cli.report import Column
-from matrics.metrics.catalogue import facts
-from matrics.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,11 +35,11 @@ class Run:
     metrics: dict[str, Metric]
     to_backend: Callable[[Array], Array]
     zero_division: float
-    samples: float = 0.0  # counted on the way
+    samples: float = 0.0  # counted while scoring
 
     @property
     def columns(self) -> list[Column]:
-        """One column a measure, or one a class for measures of every class."""
+        """One column per measure, or one per class for measures of every class."""
         columns = []
         for name, metric in self.metrics.items():
             classwise = metric.average in ("class", "one_vs_rest")
@@ -50,7 +50,7 @@ class Run:
         return columns
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
-        """Score: yield the first matrix and the scores (rows, columns) of each block, under a bar if it takes long."""
+        """Yield the first matrix and the scores (rows, columns) of each block, with a progress bar if it takes long."""
         source = self.source
         size = max(1, BLOCK_BYTES // (8 * source.n**2))
         begin, bar_shown = time.monotonic(), False
@@ -85,7 +85,7 @@ class Run:
 
 
 def _name_invalid(source: Source, start: int, block: Array) -> str:
-    """Say which cell of the file it is; the library would count from the start of the block."""
+    """Name the invalid cell by its position in the file; the library would count from the start of the block."""
     wrong = np.argwhere(~(np.isfinite(block) & (block >= 0)))
     if not len(wrong):
         return f"{source.path}: expected counts with a finite sum, got a matrix whose sum is infinite"
@@ -96,7 +96,7 @@ def _name_invalid(source: Source, start: int, block: Array) -> str:
 
 
 def open_backend(backend: str) -> Callable[[Array], Array]:
-    """Import a backend, and give what makes its array of a NumPy one."""
+    """Import a backend, and return a function that converts a NumPy array to its array."""
     if backend not in ("numpy", "torch", "jax"):
         raise ValueError(f"--backend: expected numpy, torch or jax, got {backend!r}")
     if backend == "numpy":
@@ -104,7 +104,7 @@ def open_backend(backend: str) -> Callable[[Array], Array]:
     try:
         library = importlib.import_module(backend)
         if backend == "jax":
-            # Here and not in the library, whose users choose for themselves.
+            # Set here and not in the library, where users choose for themselves.
             library.config.update("jax_enable_x64", True)
             return importlib.import_module("jax.numpy").asarray  # type: ignore[no-any-return]
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Scores to a CSV or Parquet file, block by block; the file is there when it is whole, or not at all."""
+"""Write scores to a CSV or Parquet file, block by block; the file appears only when it is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_output(output: Path, source: Path) -> None:
-    """Raise, before any work is done, for an output that could not be written."""
+    """Raise an error, before any work is done, if the output cannot be written."""
     if output.suffix.lower() not in {".csv", ".parquet"}:
         raise ValueError(f"--output: expected a name that ends in .csv or .parquet, got {str(output)!r}")
     if not output.parent.is_dir():
@@ -26,13 +26,13 @@ def check_output(output: Path, source: Path) -> None:
     if output.is_dir():
         raise ValueError(f"--output: expected a file, got the directory {str(output)!r}")
     if output.exists() and source.exists() and output.samefile(source):
-        raise ValueError(f"--output: expected another file than the one that is read, got {str(output)!r}")
+        raise ValueError(f"--output: expected another file than the input, got {str(output)!r}")
 
 
 @contextlib.contextmanager
 def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Give a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
-    # A short name, whatever the length of the output's: that may be the longest there can be.
+    """Yield a function that appends columns to the file; undefined values (NaN) become empty cells or nulls."""
+    # A short name, as the output's name may already have the maximum length.
     temporary = output.with_name(f".{secrets.token_hex(8)}.tmp")
     open_writer = _csv_writer if output.suffix.lower() == ".csv" else _parquet_writer
     try:
@@ -49,14 +49,14 @@ def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
 
             yield append
         temporary.replace(output)
-    except OSError as error:  # names the file that was asked for, not the temporary one
+    except OSError as error:  # name the requested file, not the temporary one
         raise OSError(error.errno, error.strerror, str(output)) if error.errno else error from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _csv_writer(file: Any, schema: Any) -> Any:
-    # pyarrow would put every name between quotes.
+    # pyarrow would put every name in quotes.
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(schema.names)
     file.write(header.getvalue().encode())

@@ -1,1 +1,1 @@
-"""Matrics inside other libraries; each module is imported by name, and needs its library."""
+"""Matrics inside other libraries; import each module explicitly, as it needs its library."""

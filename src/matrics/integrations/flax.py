@@ -1,4 +1,4 @@
-"""A Flax metric (``nnx.Metric``): one confusion matrix, many measures, names that a logger takes.
+"""A Flax metric (``nnx.Metric``): one confusion matrix, many measures, names for a logger.
 
 It needs Flax (``pip install "matrics[flax]"``).
 """
@@ -13,21 +13,22 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from matrics._backend import Array
+from matrics._backend import NUMPY, Array
+from matrics._backend.jax import JAX
+from matrics.catalogue.record import Metric
 from matrics.integrations.naming import check_names, scalars
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
-from matrics.metrics.metric import Metric
 from matrics.scoring import resolve, score
 from matrics.state import ConfusionState
 
-# What labels become under a mask: those that are left out, and those out of range.
+# Under a mask, the new labels of samples that are left out, and of labels out of range.
 MASKED, OUTSIDE = -2, -1
 
 
 class ConfusionMetric(nnx.Metric):
-    """Any measures of all batches so far, from one confusion matrix that is counted on the device.
+    """Any measures of all batches so far, from one confusion matrix counted on the device.
 
-    It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and leaves other keywords to the other
+    It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
     metrics of an ``nnx.MultiMetric``; ``compute`` scores the sum of the batches, never a mean of their scores.
 
     Parameters
@@ -37,13 +38,13 @@ class ConfusionMetric(nnx.Metric):
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     prefix : str, default ""
-        What the names of the results begin with, such as ``"val/"``.
+        Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
-        What results by class are called: ``recall/cat`` in place of ``recall/0``.
+        Names of the classes in the names of the results: ``recall/cat`` instead of ``recall/0``.
     class_axis : int, default -1
         Where the classes of the logits are.
     threshold : float, optional
-        The logits are those of class 1 of two, and mean 1 where they are at least this.
+        The logits are those of class 1 of two; samples with a logit of at least this are predicted as 1.
     ignore_index : int, optional
         Samples with this true label are left out.
     dtype : dtype, optional
@@ -79,25 +80,25 @@ class ConfusionMetric(nnx.Metric):
         check_ignore_index(ignore_index)
         check_class_axis(class_axis)
         if threshold is not None:
-            decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, xp=np)
+            decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         self.metrics = tuple(resolve(metrics))
-        # Scored once, which refuses at once what cannot be scored.
+        # Score once, so that measures that cannot be scored raise an error at once.
         score(np.eye(num_classes), self.metrics, zero_division=zero_division)
         self.prefix = prefix
         self.class_names = check_names(class_names, num_classes)
         self.class_axis = class_axis
         self.threshold = threshold
         self.ignore_index = ignore_index
-        # NaN is one object: with another, a program that is compiled for one metric is not that of the next.
+        # Always the same NaN object: with different ones, JAX would compile again for each metric.
         self.zero_division = math.nan if math.isnan(zero_division) else zero_division
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
-        # With 64-bit integers it has no elements, which Orbax would refuse to save.
+        # With 64-bit integers it has no elements, and Orbax cannot save such an array.
         self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
 
     @property
     def state(self) -> ConfusionState:
-        """What has been counted: a pytree for ``psum``, with the matrix and the number of dropped samples."""
+        """The counts so far: a pytree for ``psum``, with the matrix and the number of dropped samples."""
         carried = jnp.zeros((0, 0), self.dropped.dtype) if self.carried is None else self.carried[...]
         return ConfusionState(self.counts[...], self.dropped[...], carried)
 
@@ -108,7 +109,7 @@ class ConfusionMetric(nnx.Metric):
             self.carried[...] = state.carried
 
     def reset(self) -> None:
-        """Forget all batches, in place."""
+        """Set all counts to 0, in place."""
         self._keep(ConfusionState(*(jnp.zeros_like(leaf) for leaf in self.state)))
 
     def update(
@@ -122,7 +123,7 @@ class ConfusionMetric(nnx.Metric):
         sample_weight: Any = None,
         **_: Any,
     ) -> None:
-        """Count a batch on top, in place.
+        """Add the counts of a batch, in place.
 
         Parameters
         ----------
@@ -135,14 +136,14 @@ class ConfusionMetric(nnx.Metric):
         sample_weight : array, optional
             A weight for each sample; the metric must have been made with ``dtype=jax.numpy.float32``.
         **_
-            Taken for the other metrics of an ``nnx.MultiMetric``.
+            Ignored; for the other metrics of an ``nnx.MultiMetric``.
         """
         y_true = jnp.asarray(_one_of(y_true=y_true, labels=labels))
         y_pred = jnp.asarray(_one_of(y_pred=y_pred, logits=logits))
         ignore_index = self.ignore_index
         if mask is not None:
             kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
-            ignored = label_to_ignore(ignore_index, y_true, jnp)
+            ignored = label_to_ignore(ignore_index, y_true, JAX)
             kept = kept if ignored is None else kept & (y_true != ignored)
             inside = (y_true >= 0) & (y_true < self.counts.shape[-1])
             y_true = jnp.where(kept, jnp.where(inside, y_true.astype(jnp.int32), OUTSIDE), MASKED)
@@ -159,11 +160,11 @@ class ConfusionMetric(nnx.Metric):
         )
 
     def merge_state(self, other: ConfusionMetric | ConfusionState) -> None:
-        """Count on top what another metric, or the sum of those of several devices, has counted."""
+        """Add the counts of another metric or state, such as the sum over several devices."""
         self._keep(self.state + (other.state if isinstance(other, ConfusionMetric) else other))
 
     def compute(self) -> dict[str, Array]:
-        """Each measure of all batches so far, an array without axes, under a name for a logger."""
+        """Each measure of all batches so far as a scalar array, under a name for a logger."""
         scores = self.state.score(self.metrics, zero_division=self.zero_division)
         return scalars(scores, self.prefix, self.class_names)
 

@@ -1,7 +1,7 @@
-"""Counting into one integer tensor by few and fixed operations: what both PyTorch metrics share.
+"""Counting into one integer tensor by a few fixed operations, shared by both PyTorch metrics.
 
 The tensor has a cell for each pair of classes, and a border of guard cells around them for labels out of range. So no
-label has to be looked at, none can be counted wrongly, and what was dropped is a sum over the border.
+label has to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import array_api_compat.torch as xp
 import torch
 from torch import Tensor
 
-from matrics import _backend, _inputs, labels
+from matrics import _inputs, labels
+from matrics._backend.torch import TORCH
+from matrics.catalogue.record import Metric
 from matrics.evaluation import check_options, evaluate
 from matrics.integrations.naming import check_names, scalars
-from matrics.metrics.metric import Metric
 from matrics.scoring import resolve
 from matrics.state import ConfusionState
 
 
 class GuardedCounts:
-    """How to count labels of n classes into a flat tensor of (n + 2)² cells.
+    """Counts labels of n classes into a flat tensor of (n + 2)² cells.
 
     Everything here is safe in a graph that CUDA replays: shapes are fixed, nothing waits, and counting is in place.
     """
@@ -33,10 +33,10 @@ class GuardedCounts:
         labels.check_class_axis(class_axis)
         self.class_axis, self.threshold, self.ignore_index = class_axis, threshold, ignore_index
         self.side = self.num_classes + 2
-        self._decide(torch.empty((0,) if threshold is not None else (0, num_classes)), 1, -1)  # refuses bad thresholds
+        self._decide(torch.empty((0,) if threshold is not None else (0, num_classes)), 1, -1)  # checks the threshold
 
     def zeros(self) -> Tensor:
-        """Nothing counted."""
+        """A tensor of counts, all 0."""
         return torch.zeros(self.side**2, dtype=torch.int64)
 
     def add(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> None:
@@ -54,10 +54,10 @@ class GuardedCounts:
             _check_labels(y_pred, "y_pred")
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
             raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
-        ignored = labels.label_to_ignore(self.ignore_index, y_true, xp)
+        ignored = labels.label_to_ignore(self.ignore_index, y_true, TORCH)
         y_true = y_true.long()
-        bins = _backend.bordered(y_true, y_pred.long(), self.num_classes, xp)
-        # What is left out counts 0: it needs no cell, and is not dropped.
+        bins = TORCH.bordered(y_true, y_pred.long(), self.num_classes)
+        # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         ones = torch.ones_like(bins) if ignored is None else y_true.ne(ignored).long()
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
@@ -72,12 +72,12 @@ class GuardedCounts:
         return counts.sum() - self.matrix(counts).sum()
 
     def state(self, counts: Tensor) -> ConfusionState:
-        """The same as a state."""
+        """The counts as a state."""
         empty = ConfusionState.zeros(self.num_classes, like=counts)
         return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts))
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
-        """The labels that scores are for; out of range where they have a NaN."""
+        """The predicted labels; out of range where a score is NaN."""
         n = self.num_classes
         fits = (
             scores.ndim == sample_ndim + 1
@@ -86,20 +86,20 @@ class GuardedCounts:
         )
         if self.threshold is not None or not fits:
             return labels.decide(
-                scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, xp=xp
+                scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, backend=TORCH
             )
-        # The same in fewer steps, which are what a small batch costs: 5 µs instead of 7.
+        # The same in fewer operations, which take most of the time for a small batch: 5 µs instead of 7.
         largest, predicted = scores.detach().max(class_axis)
-        return predicted.masked_fill_(largest.ne(largest), -1)  # a NaN spoils the maximum of its row
+        return predicted.masked_fill_(largest.ne(largest), -1)  # a NaN makes the maximum of its row NaN
 
 
 def _check_labels(tensor: Tensor, name: str) -> None:
-    if tensor.is_floating_point() or tensor.is_complex():  # at a tenth of the time
-        labels.check_labels(tensor, name, xp)
+    if tensor.is_floating_point() or tensor.is_complex():  # takes a tenth of the time
+        labels.check_labels(tensor, name, TORCH)
 
 
 class Measures:
-    """Which measures are wanted of a matrix, and under which names a logger is to have them."""
+    """The requested measures of a matrix, and their names for a logger."""
 
     def __init__(
         self,
@@ -113,12 +113,12 @@ class Measures:
         check_options(zero_division, "nan")
         self.metrics, self.prefix, self.zero_division = resolve(metrics), prefix, zero_division
         self.class_names = check_names(class_names, num_classes)
-        # Scored once, which tells the names and refuses at once what cannot be scored.
+        # Score once, to get the names, and to raise an error at once for measures that cannot be scored.
         self.keys = tuple(self.score(torch.eye(num_classes, dtype=torch.int64)))
 
     def score(self, matrix: Tensor) -> dict[str, Tensor]:
-        """All measures of one matrix, as tensors of no axes."""
-        functions = [metric.bind() for metric in self.metrics.values()]  # made anew: they cannot be pickled
+        """All measures of one matrix, as scalar tensors."""
+        functions = [metric.bind() for metric in self.metrics.values()]  # not stored: they cannot be pickled
         values = evaluate(matrix, functions, zero_division=self.zero_division, invalid="nan")
         return scalars(dict(zip(self.metrics, values, strict=True)), self.prefix, self.class_names)
 

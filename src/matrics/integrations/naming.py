@@ -1,4 +1,4 @@
-"""Names that a logger takes for the scores of one matrix."""
+"""Names for a logger for the scores of one matrix."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ CLASSWISE = ("class", "one_vs_rest")
 def scalars(
     scores: Mapping[str, Array], prefix: str = "", class_names: Sequence[str] | None = None
 ) -> dict[str, Array]:
-    """Scores of one matrix as arrays of no axes, each under a name of its own.
+    """Scores of one matrix as scalar arrays, each under its own name.
 
-    A value for each class becomes one entry a class: ``recall:class`` is ``recall/cat``, ``recall/dog``, with the
-    classes' numbers where there are no names.
+    A value for each class becomes one entry per class: ``recall:class`` is ``recall/cat``, ``recall/dog``, with the
+    numbers of the classes if there are no names.
 
     >>> import matrics
     >>> scores = matrics.score([[3, 1], [0, 4]], ["accuracy", "recall:class"])
@@ -34,12 +34,12 @@ def scalars(
 
 
 def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[str, ...] | None:
-    """One name a class, or none; anything else raises."""
+    """Return one name per class, or None; anything else raises an error."""
     if class_names is None:
         return None
     names = tuple(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"class_names: expected texts, one for each class, got {class_names!r}")
+        raise TypeError(f"class_names: expected strings, one for each class, got {class_names!r}")
     if len(names) != num_classes or len(set(names)) != num_classes:
         raise ValueError(f"class_names: expected {num_classes} different names, one for each class, got {names}")
     return names

@@ -9,8 +9,8 @@ from typing import Any, Self, TypeVar
 import torch
 from torch import Tensor, distributed
 
+from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures
-from matrics.metrics.metric import Metric
 from matrics.state import ConfusionState
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
@@ -21,8 +21,8 @@ class ConfusionMetric(torch.nn.Module):
 
     The state is one integer buffer of fixed size, however many samples are counted: it moves with ``.to``, is part of
     ``state_dict``, and takes one ``all_reduce``. Counts are exact. Nothing waits for the device: neither ``update`` nor
-    ``compute`` looks at a value (on a GPU, PyTorch's own ``eigvalsh``, on which EVE rests, does). Both compile without
-    a graph break, together with the step around them.
+    ``compute`` inspects a value (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU). Both compile without a
+    graph break, together with the step around them.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class ConfusionMetric(torch.nn.Module):
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     prefix : str, default ""
-        What the keys of the results begin with, ``"val/"`` for example.
+        Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
-        Names of the classes, for the keys of values by class; else they are numbers.
+        Names of the classes, for the keys of values per class; class numbers if left out.
     class_axis : int, default 1
         Where the classes of scores are: (N, C) or (N, C, ...).
     threshold : float, optional
-        For two classes: floating predictions are scores of class 1, and those of at least the threshold are 1.
+        For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
     ignore_index : int, optional
         Samples with this true label are left out, and do not count as dropped.
     zero_division : float, default NaN
@@ -84,8 +84,8 @@ class ConfusionMetric(torch.nn.Module):
         self._measures = Measures(
             self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
         )
-        # First what this process has counted since the last sync, then what all processes had counted until then.
-        with torch.inference_mode(mode=False):  # or it could not be counted into outside
+        # First the counts of this process since the last sync, then the counts of all processes up to that sync.
+        with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
             self.register_buffer("counts", self._guarded.zeros().repeat(2))
 
     def update(self, y_true: Tensor, y_pred: Tensor) -> None:
@@ -96,16 +96,16 @@ class ConfusionMetric(torch.nn.Module):
         y_true : tensor of int or bool, shape (N, ...)
             True labels.
         y_pred : tensor, shape (N, ...) or (N, C, ...)
-            Integers are labels, floating numbers are class scores (the largest one counts): the dtype decides.
+            Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
         """
         self._guarded.add(self.counts, y_true, y_pred)
 
     forward = update
 
     def compute(self) -> dict[str, Tensor]:
-        """All measures of what has been counted, as tensors of no axes on its device, under names for a logger.
+        """All measures of the counts so far, as scalar tensors on their device, under names for a logger.
 
-        Of several processes, call :meth:`sync` first.
+        With several processes, call :meth:`sync` first.
         """
         return self._measures.score(self.matrix)
 
@@ -121,15 +121,15 @@ class ConfusionMetric(torch.nn.Module):
 
     @property
     def state(self) -> ConfusionState:
-        """What has been counted, as a :class:`matrics.ConfusionState`."""
+        """The counts so far, as a :class:`matrics.ConfusionState`."""
         return self._guarded.state(self._total())
 
     def reset(self) -> None:
-        """Forget everything that has been counted."""
+        """Set all counts to 0."""
         self.counts.zero_()
 
     def merge_state(self, *others: ConfusionMetric) -> Self:
-        """Add what others have counted, on whatever device they are; returns the metric itself."""
+        """Add the counts of other metrics, on any device; returns the metric itself."""
         for other in others:
             if not isinstance(other, ConfusionMetric):
                 raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
@@ -142,18 +142,18 @@ class ConfusionMetric(torch.nn.Module):
         return self
 
     def sync(self, group: distributed.ProcessGroup | None = None) -> Self:
-        """Add up what the processes have counted, by one ``all_reduce``; every process of the group has to call it.
+        """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
 
-        From then on each process has the counts of all. Counting goes on where it was: what is counted later is added
-        at the next sync, and nothing twice. So after a sync one checkpoint is right for all processes. If a process is
-        gone, this raises within the group's timeout and leaves the counts as they were. Without
-        ``torch.distributed``, there is nothing to do.
+        Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
+        none twice. So after a sync one checkpoint is right for all processes. If a process has died, this raises an
+        error within the group's timeout and leaves the counts unchanged. Without ``torch.distributed``, it does
+        nothing.
 
         Parameters
         ----------
         group : ProcessGroup, optional
-            The processes; by default all. For one metric, always the same group: what one group has added up
-            already, another would not learn.
+            The processes; by default all. Always use the same group for one metric: another group would not get the
+            counts that this group has already added up.
 
         Returns
         -------
@@ -161,26 +161,26 @@ class ConfusionMetric(torch.nn.Module):
             The metric itself, for ``metric.sync().compute()``.
         """
         running = distributed.is_available() and distributed.is_initialized()
-        if running and distributed.get_rank(group) >= 0:  # -1: not one of the group
+        if running and distributed.get_rank(group) >= 0:  # -1: not a member of the group
             own, shared = self.counts.view(2, -1)
-            found = own.clone()  # which a failure may spoil
+            found = own.clone()  # a copy, which a failure may corrupt
             distributed.all_reduce(found, group=group)
             shared += found
             own.zero_()
         return self
 
     def extra_repr(self) -> str:
-        """What ``print`` shows of the metric."""
+        """The text that ``print`` shows for the metric."""
         return f"{self.num_classes}, {self._measures}"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take counts of its own: what PyTorch hands to another process is memory that both would write to."""
+        """Copy the counts: PyTorch passes tensors to other processes as shared memory, to which both would write."""
         super().__setstate__(state)
         with torch.inference_mode(mode=False):
             self.counts = self.counts.clone()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
-        """Move to a device, but stay integers: ``model.type(torch.float16)`` would lose counts."""
+        """Move to a device, but keep the integer dtype: ``model.type(torch.float16)`` would lose counts."""
         counts = self.counts
         super()._apply(fn, recurse)
         if self.counts.dtype != counts.dtype:
@@ -193,10 +193,10 @@ class ConfusionMetric(torch.nn.Module):
 
 
 def keep_local(model: _Module) -> _Module:
-    """Make ``DistributedDataParallel`` leave the counts of metrics inside a model to each process.
+    """Make ``DistributedDataParallel`` leave the counts of metrics inside a model unsynchronised.
 
-    It would overwrite all buffers of a model with those of process 0, counts included, at every forward pass. Hand it
-    ``keep_local(model)`` if the model has a :class:`ConfusionMetric` inside; beside the model a metric is safe.
+    It would otherwise overwrite all buffers of a model with those of process 0, counts included, at every forward pass.
+    Pass it ``keep_local(model)`` if the model contains a :class:`ConfusionMetric`; a metric beside the model is safe.
 
     Examples
     --------
@@ -212,6 +212,6 @@ def keep_local(model: _Module) -> _Module:
         if isinstance(module, ConfusionMetric)
     }
     names |= set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
-    # The name has an underscore, but is what PyTorch's documentation of DistributedDataParallel tells to use.
+    # The name is private, but PyTorch's documentation of DistributedDataParallel recommends it.
     torch.nn.parallel.DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(model, names)
     return model

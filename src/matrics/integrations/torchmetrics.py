@@ -10,8 +10,8 @@ import torch
 import torchmetrics
 from torch import Tensor
 
+from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures
-from matrics.metrics.metric import Metric
 from matrics.state import ConfusionState
 
 
@@ -21,7 +21,7 @@ class ConfusionMetric(torchmetrics.Metric):
     The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
     and unlike elsewhere in matrics, predictions come first: ``update(preds, target)``.
 
-    In Lightning, ``self.log_dict(metric)`` in a step does all there is to do: values are computed at the end of the
+    In Lightning, ``self.log_dict(metric)`` in a step is all that is needed: values are computed at the end of the
     epoch, from the counts of all batches and processes, and the metric is reset.
 
     Parameters
@@ -31,19 +31,19 @@ class ConfusionMetric(torchmetrics.Metric):
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     prefix : str, default ""
-        What the keys of the results begin with, ``"val/"`` for example.
+        Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
-        Names of the classes, for the keys of values by class; else they are numbers.
+        Names of the classes, for the keys of values per class; class numbers if left out.
     class_axis : int, default 1
         Where the classes of scores are: (N, C) or (N, C, ...).
     threshold : float, optional
-        For two classes: floating predictions are scores of class 1, and those of at least the threshold are 1.
+        For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
     ignore_index : int, optional
         Samples with this true label are left out, and do not count as dropped.
     zero_division : float, default NaN
         The value of a measure where it is undefined (0/0).
     **keywords
-        What every torchmetrics metric takes: ``sync_on_compute``, ``process_group``, and so on.
+        The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
     See Also
     --------
@@ -88,12 +88,12 @@ class ConfusionMetric(torchmetrics.Metric):
         self._measures = Measures(
             self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
         )
-        # A collection shares states that have one name and are equal after the first batch: those that count
-        # differently must not have one name.
+        # A collection shares states that have the same name and are equal after the first batch, so metrics that count
+        # differently need different names.
         axis = None if class_axis == 1 else class_axis
         options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index}
         self._state = "_".join(["counts", *(f"{key}_{value}" for key, value in options.items() if value is not None)])
-        self._state = self._state.replace(".", "_point_")  # or it would name a module's part
+        self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
         self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
         self._values = torch.nn.ModuleList(_Value(self, key) for key in self._measures.keys)
 
@@ -103,45 +103,45 @@ class ConfusionMetric(torchmetrics.Metric):
         Parameters
         ----------
         preds : tensor, shape (N, ...) or (N, C, ...)
-            Integers are labels, floating numbers are class scores (the largest one counts): the dtype decides.
+            Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
         target : tensor of int or bool, shape (N, ...)
             True labels.
         """
         counts = self._counts
         compiling = torch.compiler.is_compiling()
-        if not compiling and counts.is_inference() and not torch.is_inference_mode_enabled():  # made by a reset there
+        if not compiling and counts.is_inference() and not torch.is_inference_mode_enabled():  # after a reset in it
             counts = counts.clone()
             setattr(self, self._state, counts)
         self._guarded.add(counts, target, preds)
 
     def compute(self) -> dict[str, Tensor]:
-        """All measures of what all processes have counted, as tensors of no axes, under names for a logger."""
+        """All measures of the counts of all processes, as scalar tensors, under names for a logger."""
         return self._measures.score(self.matrix)
 
     @property
     def matrix(self) -> Tensor:
         """The confusion matrix (n, n) of this process: integers, rows are true classes.
 
-        That of all processes is there within ``with metric.sync_context():``.
+        Within ``with metric.sync_context():`` it is that of all processes.
         """
         return self._guarded.matrix(self._counts).clone()
 
     @property
     def dropped(self) -> Tensor:
-        """How many samples had a label out of range or a NaN among their scores, likewise."""
+        """How many samples of this process had a label out of range or a NaN among their scores."""
         return self._guarded.dropped(self._counts)
 
     @property
     def state(self) -> ConfusionState:
-        """What has been counted, as a :class:`matrics.ConfusionState`, likewise."""
+        """The counts of this process, as a :class:`matrics.ConfusionState`."""
         return self._guarded.state(self._counts)
 
     def items(self) -> list[tuple[str, torchmetrics.Metric]]:
-        """Each value as a metric of its own, under its name: what Lightning's ``self.log_dict(metric)`` asks for."""
+        """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
         return list(zip(self._measures.keys, self._values, strict=True))
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
-        """Counts stay integers: nothing happens."""
+        """Do nothing: counts stay integers."""
         return self
 
     @property
@@ -151,29 +151,29 @@ class ConfusionMetric(torchmetrics.Metric):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        # PyTorch hands tensors to other processes (spawn) in memory that all would write to.
+        # PyTorch passes tensors to other processes (spawn) as shared memory, to which all would write.
         setattr(self, self._state, self._counts.clone())
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         key = prefix + self._state
-        if key in state_dict and state_dict[key].shape != self._counts.shape:  # torchmetrics would take it
+        if key in state_dict and state_dict[key].shape != self._counts.shape:  # torchmetrics would accept it
             own, other = (math.isqrt(counts.numel()) - 2 for counts in (self._counts, state_dict[key]))
-            raise ValueError(f"{key}: expected counts of {own} classes, got those of {other}")
+            raise ValueError(f"{key}: expected counts of {own} classes, got counts of {other}")
         super()._load_from_state_dict(state_dict, prefix, *arguments)
-        setattr(self, self._state, self._counts.clone())  # or counting would change what was loaded
+        setattr(self, self._state, self._counts.clone())  # or counting would modify the loaded tensor
 
     def __repr__(self) -> str:
         return f"ConfusionMetric({self.num_classes}, {self._measures})"
 
 
 class _Value(torchmetrics.Metric):
-    """One value of a metric that has many. It has no state: it is counted, computed and reset with its metric."""
+    """One value of a metric that has many. It has no state: it is updated, computed and reset with its metric."""
 
     full_state_update = False
 
     def __init__(self, metric: ConfusionMetric, key: str) -> None:
         super().__init__(sync_on_compute=False, compute_with_cache=False)
-        self.__dict__["_metric"] = metric  # not as a module: each would be within the other
+        self.__dict__["_metric"] = metric  # not as a submodule: each would contain the other
         self._key = key
 
     def update(self, preds: Tensor, target: Tensor) -> None:
@@ -181,11 +181,11 @@ class _Value(torchmetrics.Metric):
         self._metric.update(preds, target)
 
     def compute(self) -> Tensor:
-        """The value; all of them are computed at once, the first time that one is asked for."""
+        """The value; all values are computed together when the first one is requested."""
         return self._metric.compute()[self._key]
 
     def reset(self) -> None:
-        """Forget everything that has been counted, for all values."""
+        """Set all counts to 0, for all values."""
         self._metric.reset()
 
     @property
@@ -200,4 +200,4 @@ class _Value(torchmetrics.Metric):
 
     @_forward_cache.setter
     def _forward_cache(self, value: Any) -> None:
-        """Nothing: it is the metric's."""
+        """Do nothing: the metric holds the cache."""

@@ -1,14 +1,24 @@
-"""Measures of agreement between the true classes and the predicted ones."""
+"""Measures of agreement between true and predicted classes."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.averages import mean_of_defined
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.averages import mean_of_defined
+from matrics.catalogue.registry import metric
 from matrics.metrics.chance_corrected import cohen_kappa
 from matrics.table import Table
+
+__all__ = [
+    "accuracy",
+    "adjusted_rand_index",
+    "balanced_accuracy",
+    "bangdiwala_b",
+    "global_performance_index",
+    "hamming_loss",
+    "zero_one_loss",
+]
 
 _EMPTY = "an empty matrix"
 
@@ -24,7 +34,7 @@ _EMPTY = "an empty matrix"
     symmetric=True,
 )
 def accuracy(t: Table) -> Array:
-    """Share of the items that are called what they are.
+    """Fraction of samples that are predicted as their true class.
 
     Examples
     --------
@@ -41,12 +51,12 @@ def accuracy(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{n} \sum_k \frac{tp_k}{tp_k + fn_k}",
     source="Mullick et al., ACSA",
-    undefined="an empty matrix (empty classes are left out of the mean)",
+    undefined="an empty matrix (classes without samples are left out of the mean)",
     aliases=("acsa", "average_class_accuracy", "balanced_accuracy_score"),
     ignores_class_sizes="always",
 )
 def balanced_accuracy(t: Table) -> Array:
-    """Mean recall of the classes that have items.
+    """Mean recall of the classes that have samples.
 
     Examples
     --------
@@ -63,11 +73,11 @@ def balanced_accuracy(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\sum_k tp_k^2}{\sum_k t_k k_k}",
     source="Bangdiwala 1985",
-    undefined="no class has both items and predictions",
+    undefined="no class has both samples and predictions",
     symmetric=True,
 )
 def bangdiwala_b(t: Table) -> Array:
-    """Area of agreement in the agreement chart: hits squared, over the rectangles of the class sizes.
+    """Area of agreement in Bangdiwala's agreement chart: sum of tp² over sum of row sum times column sum.
 
     Examples
     --------
@@ -85,16 +95,17 @@ def bangdiwala_b(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)} \text{ of the counts of pairs}",
     source="Hubert and Arabie 1985; Dembélé, equations 13 and 14 for the pairs",
-    undefined="fewer than two items, or all of them together, or all apart, in truth and in the prediction",
+    undefined="fewer than two samples, all samples in one cell, or no two samples in the same row or column",
     aliases=("ari", "adjusted_rand_score"),
     chance="any sizes",
     symmetric=True,
     scale_free=False,
 )
 def adjusted_rand_index(t: Table) -> Array:
-    """Agreement of two clusterings beyond chance: κ of pairs of items, together or apart (:func:`pair_counts`).
+    """Agreement of two clusterings beyond chance: κ of the pairs of samples (:func:`pair_counts`).
 
-    The names of the classes do not matter. It needs counts: a soft matrix has no pairs.
+    A pair is either in one class or in two, so the labels of the classes do not matter. The cells must be counts of
+    samples: soft counts do not form pairs.
 
     Examples
     --------
@@ -102,7 +113,7 @@ def adjusted_rand_index(t: Table) -> Array:
     >>> matrics.adjusted_rand_index([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
     np.float64(0.291)
     """
-    # In units that keep the products of pairs, which are products of four counts, in range; κ does not depend on them.
+    # The counts are scaled to keep products of four of them in range; κ does not depend on the scale.
     return t.define(cohen_kappa.function(t.pairs(t.unit(t.total))), t.total >= 2)
 
 
@@ -117,7 +128,7 @@ def adjusted_rand_index(t: Table) -> Array:
     symmetric=True,
 )
 def hamming_loss(t: Table) -> Array:
-    """Share of the items that are called something else.
+    """Fraction of samples that are predicted as another class.
 
     Examples
     --------
@@ -139,7 +150,7 @@ def hamming_loss(t: Table) -> Array:
     scale_free=False,
 )
 def zero_one_loss(t: Table) -> Array:
-    """Number of the items that are called something else.
+    """Number of samples that are predicted as another class.
 
     Examples
     --------
@@ -161,7 +172,7 @@ def zero_one_loss(t: Table) -> Array:
     scale_free=False,
 )
 def global_performance_index(t: Table) -> Array:
-    """Items called a class, mean over the classes, which is all items over their number.
+    """Mean number of samples per class: all samples over the number of classes.
 
     Examples
     --------

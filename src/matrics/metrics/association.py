@@ -1,4 +1,4 @@
-"""Association of the true classes with the predicted ones, as in any table of two attributes."""
+"""Association between true and predicted classes, as in any contingency table."""
 
 from __future__ import annotations
 
@@ -7,17 +7,30 @@ from collections.abc import Callable
 from typing import Literal
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "chi_squared",
+    "chi_squared_degrees_of_freedom",
+    "cramers_v",
+    "goodman_kruskal_lambda",
+    "goodman_kruskal_tau",
+    "pearson_c",
+    "phi",
+    "phi_squared",
+    "theil_u",
+    "tschuprows_t",
+]
 
 Direction = Literal["true_given_pred", "pred_given_true", "symmetric"]
 
 _EMPTY = "an empty matrix"
-_ONE_TRUE = "all items in one true class (pred_given_true: in one predicted class; symmetric: in one of each)"
+_ONE_TRUE = "all samples in one true class (pred_given_true: in one predicted class; symmetric: in one cell)"
 
 
 def _classes_in_use(t: Table) -> tuple[Array, Array]:
-    """How many true classes, and how many predicted ones, have items."""
+    """Number of true classes that have samples, and number of classes that are predicted."""
     dtype = t.true.dtype
     return tuple(t.sum(t.xp.astype(x != 0, dtype), axis=0) for x in (t.true, t.pred))
 
@@ -35,7 +48,7 @@ def _classes_in_use(t: Table) -> tuple[Array, Array]:
     scale_free=False,
 )
 def chi_squared(t: Table) -> Array:
-    """Pearson's χ² of independence; empty classes add nothing.
+    """Pearson's χ² statistic of independence; empty classes contribute 0.
 
     Examples
     --------
@@ -58,7 +71,7 @@ def chi_squared(t: Table) -> Array:
     ignores_class_sizes="always",
 )
 def chi_squared_degrees_of_freedom(t: Table) -> Array:
-    """Degrees of freedom of χ², all classes counted.
+    """Degrees of freedom of χ²; empty classes count as well.
 
     Examples
     --------
@@ -66,7 +79,7 @@ def chi_squared_degrees_of_freedom(t: Table) -> Array:
     >>> matrics.chi_squared_degrees_of_freedom([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(4.0)
     """
-    return 0 * t.total + (t.n - 1) ** 2  # which has a gradient, if one of zeros
+    return 0 * t.total + (t.n - 1) ** 2  # 0 * total gives it a gradient (of zeros)
 
 
 @metric(
@@ -103,7 +116,7 @@ def phi_squared(t: Table) -> Array:
     symmetric=True,
 )
 def phi(t: Table) -> Array:
-    """Root of the mean square contingency; between 0 and √(n - 1). For two classes it is the size of MCC.
+    """Square root of the mean square contingency, between 0 and √(n - 1); absolute value of MCC for two classes.
 
     Examples
     --------
@@ -144,16 +157,16 @@ def pearson_c(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\sqrt{\frac{\chi^2}{m (n - 1)}}",
     source="Labatut and Cherifi, section 4.1; Cramér 1946",
-    undefined="an empty matrix, or a single class (effective: a single one with items, true or predicted)",
+    undefined="an empty matrix, or a single class (effective: a single true or predicted class in use)",
     aliases=("cramer_v",),
     chance="any sizes",
     symmetric=True,
 )
 def cramers_v(t: Table, *, effective: bool = False) -> Array:
-    """Cramér's V: the root of χ² over its largest value.
+    """Cramér's V: square root of χ² over its largest possible value.
 
-    With ``effective`` only classes that have items count: the smaller of the numbers of true and of predicted ones
-    stands for n.
+    With ``effective``, only classes in use count: n is the number of true classes that have samples or the number of
+    classes that are predicted, whichever is smaller.
 
     Examples
     --------
@@ -175,16 +188,16 @@ def cramers_v(t: Table, *, effective: bool = False) -> Array:
     higher_is_better=True,
     formula=r"\sqrt{\frac{\chi^2}{m (n - 1)}}",
     source="Labatut and Cherifi, section 4.1; Tschuprow 1925",
-    undefined="an empty matrix, or a single class (effective: a single one with items, true or predicted)",
+    undefined="an empty matrix, or a single class (effective: a single true or predicted class in use)",
     aliases=("tschuprow_t",),
     chance="any sizes",
     symmetric=True,
 )
 def tschuprows_t(t: Table, *, effective: bool = False) -> Array:
-    """Tschuprow's T, which is Cramér's V for as many true classes as predicted ones.
+    """Tschuprow's T: equal to Cramér's V if there are as many true as predicted classes.
 
-    With ``effective`` only classes that have items count, √((r - 1)(s - 1)) of which stands for n - 1; then the two
-    differ.
+    With ``effective``, only classes in use count: √((r - 1)(s - 1)) replaces n - 1, where r true classes have samples
+    and s classes are predicted. T and V then differ if r and s do.
 
     Examples
     --------
@@ -208,7 +221,7 @@ def _reduction(
     true_given_pred: Callable[[], tuple[Array, Array]],
     pred_given_true: Callable[[], tuple[Array, Array]],
 ) -> Array:
-    """What is gained over what there is to gain, one way, the other, or both together."""
+    """Reduction over the largest possible one, in one direction, in the other, or in both combined."""
     if direction == "symmetric":
         gain, all_there_is = (a + b for a, b in zip(true_given_pred(), pred_given_true(), strict=True))
     else:
@@ -227,7 +240,7 @@ def _reduction(
     chance="any sizes",
 )
 def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred") -> Array:
-    """Goodman and Kruskal's λ: how many fewer errors a guess of the mode makes if the other class is known.
+    """Goodman and Kruskal's λ: relative reduction of errors in guessing the mode if the other class is known.
 
     Examples
     --------
@@ -238,8 +251,8 @@ def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred"
     xp = t.xp
 
     def gain(axis: int, sums: Array) -> tuple[Array, Array]:
-        # Σ max - max Σ as the least Σ (max - c), which is a sum of differences of single cells.
-        # No product comes before the differences: a compiler that fuses both would not find 0 for the mode itself.
+        # Σ max - max Σ, computed as min Σ (max - c): a sum of differences of single cells.
+        # No product precedes the differences: if a compiler fused the two, the mode itself would not give exactly 0.
         most = xp.max(t.cells, axis=axis, keepdims=True)
         missed = t.sum_over(t.pred_axis if axis == t.true_axis else t.true_axis, most - t.cells)
         return xp.min(missed, axis=0), xp.min(sums, axis=0)
@@ -258,7 +271,7 @@ def goodman_kruskal_lambda(t: Table, *, direction: Direction = "true_given_pred"
     chance="any sizes",
 )
 def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -> Array:
-    """Goodman and Kruskal's τ: as λ, for a guess by the shares of the classes instead of their mode.
+    """Goodman and Kruskal's τ: as λ, but classes are guessed in proportion to their sizes instead of by the mode.
 
     Examples
     --------
@@ -291,7 +304,7 @@ def goodman_kruskal_tau(t: Table, *, direction: Direction = "true_given_pred") -
     chance="any sizes",
 )
 def theil_u(t: Table, *, direction: Direction = "true_given_pred") -> Array:
-    """Theil's U: the part of one class's entropy that the other tells.
+    """Theil's U: fraction of the entropy of the true class that the predicted class explains (or the reverse).
 
     Examples
     --------

@@ -1,15 +1,25 @@
-"""Agreement beyond what chance would make: κ, and those that take chance to be something else."""
+"""Chance-corrected agreement: Cohen's κ, and coefficients with other definitions of chance."""
 
 from __future__ import annotations
 
 import math
 from typing import Literal
 
-from matrics import _backend
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
-from matrics.metrics.weights import SymmetricWeights, WeightMatrix
+from matrics.catalogue.registry import metric
+from matrics.catalogue.weights import SymmetricWeights, WeightMatrix
 from matrics.table import Table
+
+__all__ = [
+    "bennett_s",
+    "class_random_accuracy",
+    "cohen_kappa",
+    "gwet_ac1",
+    "kappa_no_prevalence",
+    "krippendorff_alpha",
+    "random_accuracy",
+    "scott_pi",
+]
 
 Weights = Literal["none", "linear", "quadratic"] | WeightMatrix
 Differences = Literal["none", "linear", "quadratic"] | SymmetricWeights
@@ -19,23 +29,20 @@ _EMPTY = "an empty matrix"
 
 
 def _distances(t: Table, weights: Weights | Differences) -> Array:
-    """How far apart the classes of each cell are, as a share of the farthest; in the order of the cells."""
-    xp = t.xp
+    """Distance between the two classes of each cell as a fraction of the largest, in the order of the cells."""
     if isinstance(weights, tuple):
         if len(weights) != t.n:
             given = f"({len(weights)}, {len(weights)})"
             raise ValueError(f"weights: expected a matrix ({t.n}, {t.n}) for {t.n} classes, got {given}")
-        most = max([max(row) for row in weights]) or 1.0  # only their proportions matter; products stay in range
+        most = max([max(row) for row in weights]) or 1.0  # only ratios of weights matter; keeps products in range
         shares = [[weight / most for weight in row] for row in weights]
-        return t.beside_cells(_backend.constant(shares, t.cells, xp))
-    index = xp.astype(_backend.class_index(t.n, t.cells, xp), t.cells.dtype)
-    distance = xp.abs(index[:, None] - index[None, :]) / max(t.n - 1, 1)
-    distance = distance if weights == "linear" else distance * distance
-    return t.beside_cells(distance)
+        return t.constant(shares)
+    distance = t.class_distances / max(t.n - 1, 1)
+    return t.beside_cells(distance if weights == "linear" else distance * distance)
 
 
 def _disagreement(t: Table, weights: Weights | Differences, true: Array, pred: Array) -> tuple[Array, Array]:
-    """Observed disagreement, and what is expected of independent classes of these sizes; both times m²."""
+    """Observed disagreement, and that expected of independent classes of these sizes; both times m²."""
     axes, distances = (t.true_axis, t.pred_axis), t.wide(_distances(t, weights))
     observed = t.wide(t.cells) * t.wide(t.cellwise(t.total)) * distances
     expected = t.wide(t.rowwise(true)) * t.wide(t.columnwise(pred)) * distances
@@ -52,28 +59,28 @@ def _mean_share(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{p_o - p_e}{1 - p_e} = \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sum_k t_k (m - k_k)}",
     source="Dembélé, equation 9; Cohen 1960",
-    undefined="all items in one and the same true and predicted class",
+    undefined="all samples in one cell of the diagonal",
     aliases=("kappa", "heidke_skill_score", "cohens_kappa", "cohen_kappa_score"),
     chance="any sizes",
     symmetric=True,
 )
 def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
-    """Agreement beyond what the class sizes make happen by chance.
+    """Agreement beyond what is expected by chance from the class sizes.
 
-    The form on the right has no difference of nearly equal numbers, and so keeps its digits at any count. ``weights``
-    is for classes in an order: errors count by how many classes they are off, or by the square of that. A matrix of
-    weights w says of each error what it counts, and κ is 1 - Σ w p / Σ w pₑ: p are the shares of the cells, pₑ those
-    that chance would make. Weights are of disagreement, as in Cohen 1968 and PyCM: 0 is full agreement, and only their
-    proportions matter. Those of agreement, as in SAS, become such by 1 - w. With a matrix of weights κ may be below -1;
-    it is undefined where no item could be in a cell of positive weight; and a transposed matrix has the same value if
-    the weights are symmetric.
+    The right-hand form has no difference of nearly equal numbers, and so keeps its precision for any counts.
+    ``weights`` is for ordered classes: errors are weighted by the distance of the two classes in that order, or by its
+    square. A matrix of weights w gives the weight of each error, and κ = 1 - Σ w p / Σ w pₑ, where p are the fractions
+    of the cells and pₑ those expected by chance. Weights measure disagreement, as in Cohen 1968 and PyCM: 0 is full
+    agreement, and only their ratios matter. Weights of agreement w, as in SAS, are converted to 1 - w. With a matrix of
+    weights, κ may be below -1; it is undefined if every cell of positive weight has pₑ = 0; and a transposed matrix has
+    the same value if the weights are symmetric.
 
     Examples
     --------
     >>> import matrics
     >>> print(f"{matrics.cohen_kappa([[20, 5], [10, 15]]):.4f}")
     0.4000
-    >>> grave = matrics.cohen_kappa.using(weights=[[0, 1, 3], [1, 0, 3], [6, 6, 0]])  # to miss the last class is worst
+    >>> grave = matrics.cohen_kappa.using(weights=[[0, 1, 3], [1, 0, 3], [6, 6, 0]])  # missing the last class is worst
     >>> print(f"{grave([[20, 5, 1], [10, 15, 0], [1, 2, 9]]):.4f}")
     0.6611
     >>> print(grave)
@@ -92,15 +99,15 @@ def cohen_kappa(t: Table, *, weights: Weights = "none") -> Array:
     formula=r"\frac{p_o - p_e}{1 - p_e}, \quad p_e = \sum_k \left( \frac{t_k + k_k}{2m} \right)^2 "
     r"\quad \left( \text{proportions=true: } \sum_k (t_k / m)^2 \right)",
     source="Labatut and Cherifi, section 4.6; Scott 1955",
-    undefined="all items in one and the same true and predicted class (proportions=true: in one true class)",
+    undefined="all samples in one cell of the diagonal (proportions=true: in one true class)",
     aliases=("scotts_pi",),
     chance="true sizes",
 )
 def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> Array:
-    """Agreement beyond chance, where both sides share one distribution of classes.
+    """Agreement beyond chance, where chance assumes one class distribution for truth and prediction.
 
-    Scott pools the true classes with the predicted ones; then the least value is -1. The numbers of Labatut and Cherifi
-    come of the true ones alone, and then there is none.
+    Scott pools the sizes of the true and the predicted classes; the smallest value is then -1. The values of Labatut
+    and Cherifi use the true classes alone (``proportions="true"``); there is then no lower bound.
 
     Examples
     --------
@@ -116,7 +123,7 @@ def scott_pi(t: Table, *, proportions: Literal["pooled", "true"] = "pooled") -> 
 
 
 def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
-    """Agreement beyond that of pooled classes by chance, and the most there could be; both times m²."""
+    """Agreement beyond that expected from the pooled class sizes, and its largest possible value; both times m²."""
     bias = t.wide(t.abs(t.fp - t.fn) / 2)
     size, rest = t.wide((t.true + t.pred) / 2), t.wide((t.not_true + t.not_pred) / 2)
     return t.sum(t.beyond_chance - bias * bias, axis=0), t.sum(size * rest, axis=0)
@@ -135,7 +142,7 @@ def _beyond_pooled_chance(t: Table) -> tuple[Array, Array]:
     symmetric=True,
 )
 def bennett_s(t: Table) -> Array:
-    """Agreement beyond that of a guess that takes every class alike: Bennett's S, Maxwell's random error.
+    """Agreement beyond that of guessing all classes equally often: Bennett's S, Maxwell's random error.
 
     Examples
     --------
@@ -162,7 +169,7 @@ def bennett_s(t: Table) -> Array:
     symmetric=True,
 )
 def gwet_ac1(t: Table) -> Array:
-    """Agreement beyond chance, where only items that are hard to tell are guessed: Gwet's AC1.
+    """Agreement beyond chance, where only samples that are hard to classify count as guessed: Gwet's AC1.
 
     Examples
     --------
@@ -184,18 +191,18 @@ def gwet_ac1(t: Table) -> Array:
     formula=r"1 - \left( 1 - \frac{1}{2m} \right) \frac{D_o}{D_e}, \quad D_o = \sum_{ij} w_{ij}\,p_{ij}, "
     r"\quad D_e = \sum_{ij} w_{ij}\,\pi_i \pi_j, \quad \pi_k = \frac{t_k + k_k}{2m}",
     source="Krippendorff 1970",
-    undefined="all items in one and the same true and predicted class, or items of half a count or less in all",
+    undefined="all samples in one cell of the diagonal, or a total of 0.5 or less",
     aliases=("krippendorffs_alpha",),
     chance="true sizes",
     symmetric=True,
     scale_free=False,
 )
 def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
-    """Scott's π with a correction for few items: Krippendorff's α of two observers and nominal classes.
+    """Scott's π with a small-sample correction: Krippendorff's α for two observers and nominal classes.
 
-    ``weights`` is for classes in an order, as in :func:`cohen_kappa`; with squares it is the α of interval data. A
-    matrix of weights is Krippendorff's difference function, δ² of each pair of classes, and so symmetric, with 0 on the
-    diagonal. The correction supposes counts: shares of a total of 1 make no sense.
+    ``weights`` is for ordered classes, as in :func:`cohen_kappa`; ``"quadratic"`` gives the α of interval data. A
+    matrix of weights is Krippendorff's difference function, δ² of each pair of classes: symmetric, with 0 on the
+    diagonal. The correction requires counts: it is meaningless for fractions that sum to 1.
 
     Examples
     --------
@@ -215,7 +222,7 @@ def krippendorff_alpha(t: Table, *, weights: Differences = "none") -> Array:
 
 
 def _chance_agreement(t: Table, proportions: Proportions) -> Array:
-    """The share of all items for which a guess of each class is right, ``[class, *batch]``."""
+    """Fraction of all samples that are expected to agree on each class by chance, ``[class, *batch]``."""
     first, second = {
         "separate": lambda: (t.true_share, t.pred_share),
         "pooled": lambda: (_mean_share(t), _mean_share(t)),
@@ -235,7 +242,7 @@ def _chance_agreement(t: Table, proportions: Proportions) -> Array:
     aliases=("expected_accuracy", "expected_agreement"),
 )
 def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
-    """Accuracy that chance would have with these class sizes: what κ (separate) and π (pooled) correct for.
+    """Accuracy expected by chance from the class sizes: what κ (separate) and π (pooled) correct for.
 
     Examples
     --------
@@ -256,7 +263,7 @@ def random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array
     undefined=_EMPTY,
 )
 def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") -> Array:
-    """What each class adds to the accuracy that chance would have (:func:`random_accuracy`).
+    """Contribution of each class to the accuracy expected by chance (:func:`random_accuracy`).
 
     Examples
     --------
@@ -277,7 +284,7 @@ def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") ->
     symmetric=True,
 )
 def kappa_no_prevalence(t: Table) -> Array:
-    """Twice the accuracy, less one: κ of two classes if both were equally common.
+    """Twice the accuracy minus one: the κ of two classes if both were equally frequent.
 
     Examples
     --------

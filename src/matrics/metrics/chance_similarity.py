@@ -1,12 +1,26 @@
-"""Similarity of the items of a class and those called so, beyond what chance would make it."""
+"""Similarity of a class's samples and its predictions, beyond that expected by chance."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "benini_i",
+    "benini_ii",
+    "digby",
+    "dispersion",
+    "doolittle",
+    "forbes_ii",
+    "goodman_kruskal_lambda_r",
+    "kendall_tau",
+    "kent_foster_i",
+    "kent_foster_ii",
+    "kuder_richardson",
+]
 
 
 @metric(
@@ -15,12 +29,12 @@ from matrics.table import Table
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{t\,(m - k)}",
     source="Benini 1901",
-    undefined="no item of the true class, or everything is called the class",
+    undefined="no sample of the true class, or all samples predicted as the class",
     chance="any sizes",
     needs_every_class=True,
 )
 def benini_i(t: Table) -> Array:
-    """Benini's attraction: covariance over the most that the class's true size allows.
+    """Benini's attraction: covariance over its value without false negatives, for the same row and column sums.
 
     Examples
     --------
@@ -38,13 +52,13 @@ def benini_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{\min(t\,(m - k), k\,(m - t))}",
     source="Benini 1901",
-    undefined="no item of the class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def benini_ii(t: Table) -> Array:
-    """Covariance over the most that both sizes of the class allow.
+    """Covariance over its largest possible value for the class's row and column sums.
 
     Examples
     --------
@@ -69,7 +83,7 @@ def benini_ii(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def digby(t: Table) -> Array:
-    """The odds ratio brought to [-1, 1], to the power ¾: between Yule's Q and Y.
+    """The odds ratio to the power ¾, mapped to [-1, 1]: between Yule's Q and Y.
 
     Examples
     --------
@@ -93,7 +107,7 @@ def digby(t: Table) -> Array:
     symmetric=True,
 )
 def dispersion(t: Table) -> Array:
-    """Covariance of being of a class and being called so.
+    """Covariance of being of the class and being predicted as it.
 
     Examples
     --------
@@ -110,13 +124,13 @@ def dispersion(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{(tp\,tn - fp\,fn)^2}{k\,t\,(m - k)(m - t)}",
     source="Doolittle 1885",
-    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def doolittle(t: Table) -> Array:
-    """Product of informedness and markedness: the square of a class's MCC.
+    """Product of informedness and markedness: the squared MCC of the class against the rest.
 
     Examples
     --------
@@ -133,13 +147,13 @@ def doolittle(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp\,tn - fp\,fn}{\min(k, t) \min(m - k, m - t)}",
     source="Forbes 1925",
-    undefined="no item of the class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def forbes_ii(t: Table) -> Array:
-    """Covariance over the most that the class's sizes allow.
+    """Covariance over its largest possible value for the class's row and column sums.
 
     Examples
     --------
@@ -157,11 +171,11 @@ def forbes_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp + tn - s}{m - s}, \quad s = \tfrac{1}{2} \left( \max(k, m - k) + \max(t, m - t) \right)",
     source="Goodman and Kruskal 1954",
-    undefined="all items are of one kind, in truth and in the prediction; -∞ if they are of the two opposite ones",
+    undefined="all samples are in tp, or all are in tn; -∞ if all are in fp, or all are in fn",
     symmetric=True,
 )
 def goodman_kruskal_lambda_r(t: Table) -> Array:
-    """Reliability λ: errors saved by the prediction, against a guess of the mode of both sides together.
+    """Reliability λ: relative reduction of errors against guessing the mode, averaged over truth and prediction.
 
     Examples
     --------
@@ -180,12 +194,12 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2 (tp + tn - fp - fn)}{m (m - 1)}",
     source="Kendall 1938 (abydos)",
-    undefined="no item, or a single one",
+    undefined="no sample, or a single one",
     symmetric=True,
     scale_free=False,
 )
 def kendall_tau(t: Table) -> Array:
-    """Matches less errors, over the number of pairs of items: what PyCM and abydos call so, not the rank correlation.
+    """Kendall's τ in PyCM and abydos, not the rank correlation: tp + tn minus errors, over the pairs of samples.
 
     Examples
     --------
@@ -204,11 +218,11 @@ def kendall_tau(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{-fp\,fn}{(fp + fn)(tp + fp + fn) - fp\,fn}",
     source="Kent and Foster 1977",
-    undefined="no error",
+    undefined="no errors",
     symmetric=True,
 )
 def kent_foster_i(t: Table) -> Array:
-    """Occurrence agreement beyond chance, among the items of the class or called so.
+    """Occurrence agreement beyond chance, among samples that are of the class or predicted as it.
 
     Examples
     --------
@@ -227,11 +241,11 @@ def kent_foster_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{-fp\,fn}{(fp + fn)(tn + fp + fn) - fp\,fn}",
     source="Kent and Foster 1977",
-    undefined="no error",
+    undefined="no errors",
     symmetric=True,
 )
 def kent_foster_ii(t: Table) -> Array:
-    """Non-occurrence agreement beyond chance, among the items not of the class or not called so.
+    """Non-occurrence agreement beyond chance, among samples that are not of the class or not predicted as it.
 
     Examples
     --------
@@ -250,12 +264,12 @@ def kent_foster_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{4 (tp\,tn - fp\,fn)}{4\,tp\,tn + (tp + tn)(fp + fn)}",
     source="Kuder and Richardson 1937; Cronbach 1951",
-    undefined="no error and only one of tp and tn, or tp = tn = fp fn = 0; -∞ if only tp and tn are 0",
+    undefined="fp = fn = tp tn = 0, or tp = tn = fp fn = 0; -∞ if only tp and tn are 0",
     chance="any sizes",
     symmetric=True,
 )
 def kuder_richardson(t: Table) -> Array:
-    """Reliability of a class and its prediction as a test of two questions.
+    """Kuder-Richardson reliability of a test of two questions: the true and the predicted class.
 
     Examples
     --------

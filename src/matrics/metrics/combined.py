@@ -1,4 +1,4 @@
-"""Class measures that put several rates into one number."""
+"""Per-class measures that combine several rates into one number."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ import math
 from typing import Annotated
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "adjusted_f_score",
+    "adjusted_geometric_mean",
+    "aurpc",
+    "braun_blanquet",
+    "distance_index",
+    "iba",
+    "icsi",
+    "kulczynski",
+    "maurpc",
+    "mprecision",
+    "net_benefit",
+    "optimization_precision",
+    "overlap_coefficient",
+    "similarity_index",
+    "tversky_index",
+]
 
 NotNegative = Annotated[float, 0, math.inf, True]
 
-_ONE_KIND = "no item of the true class, or none of another"
-_NOT_BOTH = "no item is of the class, or none is called so"
+_ONE_KIND = "no sample of the true class, or none of another"
+_NOT_BOTH = "no sample of the class, or none predicted as it"
 
 
 @metric(
@@ -27,7 +45,7 @@ _NOT_BOTH = "no item is of the class, or none is called so"
     needs_every_class=True,
 )
 def icsi(t: Table) -> Array:
-    """Precision plus recall, less one: individual classification success index.
+    """Precision plus recall minus one: individual classification success index.
 
     Examples
     --------
@@ -78,7 +96,7 @@ def kulczynski(t: Table) -> Array:
 def aurpc(t: Table) -> Array:
     """Area under the recall-precision curve of one operating point.
 
-    The same number as :func:`kulczynski`, under the name that Mullick et al. give it.
+    The same value as :func:`kulczynski`, under the name used by Mullick et al.
 
     Examples
     --------
@@ -100,7 +118,7 @@ def _balanced_precision(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tpr}{tpr + fpr}",
     source="Mullick et al., modified precision",
-    undefined="no item of the true class, or none of another, or nothing is called the class",
+    undefined="no sample of the true class, or none of another, or none predicted as the class",
     aliases=("modified_precision",),
     chance="any sizes",
     chance_value=0.5,
@@ -108,7 +126,7 @@ def _balanced_precision(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def mprecision(t: Table) -> Array:
-    """Precision as it would be if the class had as many items as the rest.
+    """Precision as it would be if the class had as many samples as all others together.
 
     Examples
     --------
@@ -125,13 +143,13 @@ def mprecision(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{2} \left( tpr + \frac{tpr}{tpr + fpr} \right)",
     source="Mullick et al., modified AURPC",
-    undefined="no item of the true class, or none of another, or nothing is called the class",
+    undefined="no sample of the true class, or none of another, or none predicted as the class",
     aliases=("modified_aurpc",),
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def maurpc(t: Table) -> Array:
-    """Mean of recall and the modified precision, which does not depend on how common the class is.
+    """Mean of recall and modified precision; it does not depend on the prevalence of the class.
 
     Examples
     --------
@@ -158,7 +176,7 @@ def _distance_from_the_corner(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def distance_index(t: Table) -> Array:
-    """Distance of the operating point from the perfect corner of the ROC square.
+    """Distance of the operating point from the perfect corner of the ROC plane.
 
     Examples
     --------
@@ -181,7 +199,7 @@ def distance_index(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def similarity_index(t: Table) -> Array:
-    """Nearness of the operating point to the perfect corner of the ROC square.
+    """One minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1].
 
     Examples
     --------
@@ -198,12 +216,12 @@ def similarity_index(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp + tn}{m} - \frac{|tnr - tpr|}{tnr + tpr}",
     source="Ranawana and Palade 2006",
-    undefined="no item of the true class, or none of another, or the class is always wrong",
+    undefined="no sample of the true class, or none of another, or tp = tn = 0",
     aliases=("optimisation_precision",),
     needs_every_class=True,
 )
 def optimization_precision(t: Table) -> Array:
-    """Accuracy of a class, less the imbalance of its two rates.
+    """Accuracy of a class minus the relative difference of its recall and specificity.
 
     Examples
     --------
@@ -212,7 +230,7 @@ def optimization_precision(t: Table) -> Array:
     array([0.683, 0.683])
     """
     (tp, fp, fn, tn), (true, _, not_true, _) = t.outcomes, t.sizes
-    # The difference and the sum of both rates times true not_true; of the difference what both have in common is gone.
+    # Difference and sum of the two rates, both times true * not_true; in the difference, tp * tn has cancelled.
     imbalance = t.ratio(t.abs(tp * fp - tn * fn), tp * not_true + tn * true)
     defined = t.in_truth & ~(t.is_zero(t.tp) & t.is_zero(t.tn))
     return t.define(t.within(t.share(t.tp + t.tn) - imbalance, -1, 1), defined)
@@ -230,9 +248,9 @@ def optimization_precision(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
-    """Index of balanced accuracy: product of the two rates, weighted by which of them is the better.
+    """Index of balanced accuracy: recall times specificity, weighted by 1 + alpha (recall - specificity).
 
-    Within [0, 1] for alpha up to 1, which is the default; beyond, it may leave it at both ends.
+    It is within [0, 1] for alpha up to 1, the default; for a larger alpha it may be below 0 or above 1.
 
     Examples
     --------
@@ -254,7 +272,7 @@ def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
     needs_every_class=True,
 )
 def adjusted_geometric_mean(t: Table) -> Array:
-    """Geometric mean of the two rates, moved towards specificity as the other classes grow; 0 without a hit.
+    """Mean of √(recall × specificity) and specificity, weighted by 1 and by the fraction of the rest; 0 if tp = 0.
 
     Examples
     --------
@@ -277,7 +295,7 @@ def adjusted_geometric_mean(t: Table) -> Array:
     aliases=("agf", "adjusted_f_measure"),
 )
 def adjusted_f_score(t: Table) -> Array:
-    """Geometric mean of F2 and of the F½ of the other classes: an F that counts correct rejections.
+    """Geometric mean of the class's F2 and the F½ of the rest, so that true negatives count as well.
 
     Examples
     --------
@@ -321,7 +339,7 @@ def overlap_coefficient(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{\max(tp + fp, tp + fn)}",
     source="Braun-Blanquet 1932; Mosley 2013 for its mean over the classes",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     aliases=("class_balance_accuracy",),
     symmetric=True,
 )
@@ -343,10 +361,10 @@ def braun_blanquet(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + \alpha\,fn + \beta\,fp}",
     source="Tversky 1977",
-    undefined="no item is of the class or called so (for 0: no hit, and no error that counts)",
+    undefined="no sample of the class and none predicted as it (with a weight of 0: tp = 0 and no weighted errors)",
 )
 def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5) -> Array:
-    """Hits over hits and weighted errors: Dice for ½ and ½, Jaccard for 1 and 1, recall for 1 and 0.
+    """True positives over these plus weighted errors: Dice for ½ and ½, Jaccard for 1 and 1, recall for 1 and 0.
 
     Examples
     --------
@@ -366,7 +384,7 @@ def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5
     undefined="an empty matrix",
 )
 def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
-    """Hits less weighted false alarms, of all items; the weight is the odds of the decision's threshold.
+    """True positives minus weighted false positives, over all samples; the weight is the odds of the threshold.
 
     Examples
     --------

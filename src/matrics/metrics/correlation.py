@@ -1,28 +1,24 @@
-"""Correlation of the true classes with the predicted ones."""
+"""Correlation between true and predicted classes."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "mcc",
+    "tmcc",
+]
 
 
 def _correlation(t: Table) -> tuple[Array, Array]:
-    """MCC, and where it is defined."""
-    true_variance, pred_variance = t.true_variance, t.pred_variance
-    # Not the root of the product, which leaves the range of float32, nor the product of roots alone, which may miss 1
-    # by a bit where the two are equal.
-    if t.is_host:
-        larger, smaller = t.xp.maximum(true_variance, pred_variance), t.xp.minimum(true_variance, pred_variance)
-        spread = smaller * t.sqrt(t.ratio(larger, smaller))
-        defined = t.is_positive(spread)
-        return t.rate(t.covariance, spread, defined), defined
-    # The gradient of that quotient would leave float32. Where the two are equal their mean is exact, and has the same.
-    equal = true_variance == pred_variance
-    spread = t.xp.where(equal, (true_variance + pred_variance) / 2, t.sqrt(true_variance) * t.sqrt(pred_variance))
-    return t.ratio(t.covariance, spread), ~t.is_zero(spread)
+    """MCC, and a mask of where it is defined."""
+    spread = t.geometric_mean(t.true_variance, t.pred_variance)
+    defined = t.is_positive(spread)
+    return t.rate(t.covariance, spread, defined), defined
 
 
 @metric(
@@ -31,7 +27,7 @@ def _correlation(t: Table) -> tuple[Array, Array]:
     higher_is_better=True,
     formula=r"\frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}",
     source="Dembélé, equation 10; Gorodkin 2004",
-    undefined="all items in one true class or in one predicted class",
+    undefined="all samples in one true class or in one predicted class",
     aliases=("matthews_corrcoef", "r_k", "phi_coefficient"),
     chance="any sizes",
     symmetric=True,
@@ -39,7 +35,7 @@ def _correlation(t: Table) -> tuple[Array, Array]:
 def mcc(t: Table) -> Array:
     """Matthews correlation coefficient for any number of classes.
 
-    scikit-learn and Jurman et al. call the undefined case 0: ``zero_division=0``.
+    scikit-learn and Jurman et al. define the undefined case as 0, as with ``zero_division=0`` here.
 
     Examples
     --------
@@ -56,14 +52,14 @@ def mcc(t: Table) -> Array:
     higher_is_better=False,
     formula=r"(1 - \mathrm{MCC}) \left( 1 - \log_{2n-2}(1 - \mathrm{ACC}) \right) \left( 1 - \tfrac{1}{n} \right)",
     source="Jurman et al., equation 3",
-    undefined="where MCC is undefined although there are errors, an empty matrix, or a single class",
+    undefined="MCC is undefined and there are errors, an empty matrix, or a single class",
     aliases=("transformed_mcc",),
     symmetric=True,
 )
 def tmcc(t: Table) -> Array:
     """MCC transformed to resemble confusion entropy; 0 without errors.
 
-    For random matrices it is about k(n) CEN, where k(n) = 1 + 0.18924 / ln n - 0.06694 / ln² n (Jurman et al.).
+    For random matrices it is approximately k(n) CEN, where k(n) = 1 + 0.18924 / ln n - 0.06694 / ln² n (Jurman et al.).
 
     Examples
     --------

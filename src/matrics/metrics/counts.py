@@ -1,12 +1,31 @@
-"""Counts of one class against the rest, and what they are of all items."""
+"""Counts of one class against the rest, and their fractions of all samples."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "automatic_manual_difference",
+    "bray_curtis_dissimilarity",
+    "class_accuracy",
+    "class_error",
+    "false_negatives",
+    "false_positives",
+    "hamming_distance",
+    "negatives",
+    "population",
+    "positives",
+    "predicted_negatives",
+    "predicted_positives",
+    "predicted_prevalence",
+    "prevalence",
+    "true_negatives",
+    "true_positives",
+]
 
 _NEVER = "never"
 _EMPTY = "an empty matrix"
@@ -24,7 +43,7 @@ _EMPTY = "an empty matrix"
     scale_free=False,
 )
 def true_positives(t: Table) -> Array:
-    """Items of a class that are called so.
+    """Samples of a class that are predicted as it.
 
     Examples
     --------
@@ -47,7 +66,7 @@ def true_positives(t: Table) -> Array:
     scale_free=False,
 )
 def true_negatives(t: Table) -> Array:
-    """Items of other classes that are not called this one.
+    """Samples of other classes that are not predicted as this one.
 
     Examples
     --------
@@ -69,7 +88,7 @@ def true_negatives(t: Table) -> Array:
     scale_free=False,
 )
 def false_positives(t: Table) -> Array:
-    """Items of other classes that are called this one.
+    """Samples of other classes that are predicted as this one.
 
     Examples
     --------
@@ -91,7 +110,7 @@ def false_positives(t: Table) -> Array:
     scale_free=False,
 )
 def false_negatives(t: Table) -> Array:
-    """Items of a class that are called something else.
+    """Samples of a class that are predicted as another.
 
     Examples
     --------
@@ -113,7 +132,7 @@ def false_negatives(t: Table) -> Array:
     scale_free=False,
 )
 def positives(t: Table) -> Array:
-    """Items of a class: its row sum.
+    """Samples of a class: its row sum.
 
     Examples
     --------
@@ -135,7 +154,7 @@ def positives(t: Table) -> Array:
     scale_free=False,
 )
 def negatives(t: Table) -> Array:
-    """Items of the other classes.
+    """Samples of the other classes.
 
     Examples
     --------
@@ -157,7 +176,7 @@ def negatives(t: Table) -> Array:
     scale_free=False,
 )
 def predicted_positives(t: Table) -> Array:
-    """Items that are called a class: its column sum.
+    """Samples predicted as a class: its column sum.
 
     Examples
     --------
@@ -179,7 +198,7 @@ def predicted_positives(t: Table) -> Array:
     scale_free=False,
 )
 def predicted_negatives(t: Table) -> Array:
-    """Items that are called another class.
+    """Samples predicted as another class.
 
     Examples
     --------
@@ -201,7 +220,7 @@ def predicted_negatives(t: Table) -> Array:
     scale_free=False,
 )
 def population(t: Table) -> Array:
-    """All items, the same for every class.
+    """Number of all samples, the same for every class.
 
     Examples
     --------
@@ -224,7 +243,7 @@ def population(t: Table) -> Array:
     scale_free=False,
 )
 def hamming_distance(t: Table) -> Array:
-    """Errors that involve a class: missed items and false alarms.
+    """Errors that involve a class: false negatives plus false positives.
 
     Examples
     --------
@@ -246,7 +265,7 @@ def hamming_distance(t: Table) -> Array:
     scale_free=False,
 )
 def automatic_manual_difference(t: Table) -> Array:
-    """How many more items are called a class than are of it.
+    """Samples predicted as a class minus samples of the class.
 
     Examples
     --------
@@ -267,7 +286,7 @@ def automatic_manual_difference(t: Table) -> Array:
     symmetric=True,
 )
 def bray_curtis_dissimilarity(t: Table) -> Array:
-    """Difference of a class's true and predicted sizes, over twice all items.
+    """Absolute difference of a class's row sum and column sum, over twice the number of samples.
 
     Examples
     --------
@@ -288,7 +307,7 @@ def bray_curtis_dissimilarity(t: Table) -> Array:
     aliases=("base_rate",),
 )
 def prevalence(t: Table) -> Array:
-    """Share of the items that are of a class.
+    """Fraction of the samples that are of a class.
 
     Examples
     --------
@@ -309,7 +328,7 @@ def prevalence(t: Table) -> Array:
     aliases=("detection_prevalence", "test_outcome_positive_rate"),
 )
 def predicted_prevalence(t: Table) -> Array:
-    """Share of the items that are called a class.
+    """Fraction of the samples that are predicted as a class.
 
     Examples
     --------
@@ -331,7 +350,7 @@ def predicted_prevalence(t: Table) -> Array:
     symmetric=True,
 )
 def class_accuracy(t: Table) -> Array:
-    """Share of the items about which a class is right: its hits and its correct rejections.
+    """Fraction of the samples that are true positives or true negatives of a class.
 
     Examples
     --------
@@ -354,7 +373,7 @@ def class_accuracy(t: Table) -> Array:
     symmetric=True,
 )
 def class_error(t: Table) -> Array:
-    """Share of the items about which a class is wrong: its misses and its false alarms.
+    """Fraction of the samples that are false negatives or false positives of a class.
 
     Examples
     --------

@@ -1,16 +1,36 @@
-"""Dissimilarity of the items of a class and those called so: coefficients in which errors are what counts."""
+"""Dissimilarity of a class's samples and its predictions: coefficients based on the errors."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "batagelj_bren",
+    "baulieu_i",
+    "baulieu_ii",
+    "baulieu_iii",
+    "baulieu_iv",
+    "baulieu_ix",
+    "baulieu_v",
+    "baulieu_vi",
+    "baulieu_vii",
+    "baulieu_viii",
+    "baulieu_x",
+    "baulieu_xi",
+    "baulieu_xii",
+    "baulieu_xiii",
+    "baulieu_xiv",
+    "baulieu_xv",
+    "canberra",
+]
 
 
 def _cube(t: Table) -> Array:
-    """Values tp (tp - 4)², as a factor of products."""
+    """The values tp (tp - 4)², as a factor of products."""
     beside = t.wide(t.abs(t.tp - 4))
     return t.wide(t.tp) * beside * beside
 
@@ -29,7 +49,7 @@ def _cube(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def batagelj_bren(t: Table) -> Array:
-    """The odds ratio of a class, turned over.
+    """Reciprocal of the odds ratio of a class.
 
     Examples
     --------
@@ -47,12 +67,12 @@ def batagelj_bren(t: Table) -> Array:
     higher_is_better=False,
     formula=r"1 - \frac{tp^2}{k\,t}",
     source="Baulieu 1989",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     symmetric=True,
     needs_every_class=True,
 )
 def baulieu_i(t: Table) -> Array:
-    """One less the product of precision and recall.
+    """One minus the product of precision and recall.
 
     Examples
     --------
@@ -72,7 +92,7 @@ def baulieu_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp^2\,tn^2}{k\,t\,(m - k)(m - t)}",
     source="Baulieu 1989",
-    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     symmetric=True,
     needs_every_class=True,
 )
@@ -100,7 +120,7 @@ def baulieu_ii(t: Table) -> Array:
     symmetric=True,
 )
 def baulieu_iii(t: Table) -> Array:
-    """A half, less twice the covariance.
+    """One half minus twice the covariance.
 
     Examples
     --------
@@ -122,7 +142,7 @@ def baulieu_iii(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_iv(t: Table) -> Array:
-    """Errors less a product of the matches, over all items; unbounded below.
+    """Errors minus a product of tp and tn terms, over all samples; unbounded below.
 
     Examples
     --------
@@ -146,7 +166,7 @@ def baulieu_iv(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_v(t: Table) -> Array:
-    """Errors over errors and hits, both with one more error.
+    """Errors over errors plus true positives, with one more error in both.
 
     Examples
     --------
@@ -169,7 +189,7 @@ def baulieu_v(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_vi(t: Table) -> Array:
-    """Errors over errors and hits and one.
+    """Errors over errors plus true positives plus one.
 
     Examples
     --------
@@ -192,7 +212,7 @@ def baulieu_vi(t: Table) -> Array:
     scale_free=False,
 )
 def baulieu_vii(t: Table) -> Array:
-    """Errors over all items and a cube of the hits.
+    """Errors over all samples plus a cubic term in the true positives.
 
     Examples
     --------
@@ -213,7 +233,7 @@ def baulieu_vii(t: Table) -> Array:
     symmetric=True,
 )
 def baulieu_viii(t: Table) -> Array:
-    """Square of the difference of the class's two sizes, as shares.
+    """Squared difference of the class's prevalence and predicted prevalence.
 
     Examples
     --------
@@ -234,7 +254,7 @@ def baulieu_viii(t: Table) -> Array:
     undefined="an empty matrix",
 )
 def baulieu_ix(t: Table) -> Array:
-    """Errors over all items, where misses count twice.
+    """Errors over all samples, where false negatives count twice.
 
     Examples
     --------
@@ -256,7 +276,7 @@ def baulieu_ix(t: Table) -> Array:
     symmetric=True,
 )
 def baulieu_x(t: Table) -> Array:
-    """Errors over all items, where the commoner kind of error counts twice.
+    """Errors over all samples, where the more frequent kind of error counts twice.
 
     Examples
     --------
@@ -274,11 +294,11 @@ def baulieu_x(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp + fn}{fp + fn + tn}",
     source="Baulieu 1997",
-    undefined="all items are of the class and called so",
+    undefined="all samples are true positives",
     symmetric=True,
 )
 def baulieu_xi(t: Table) -> Array:
-    """Errors over errors and correct rejections.
+    """Errors over errors plus true negatives.
 
     Examples
     --------
@@ -296,12 +316,12 @@ def baulieu_xi(t: Table) -> Array:
     higher_is_better=None,
     formula=r"\frac{fp + fn}{tp + fp + fn - 1}",
     source="Baulieu 1997",
-    undefined="a single item is of the class or called so",
+    undefined="tp + fp + fn = 1",
     symmetric=True,
     scale_free=False,
 )
 def baulieu_xii(t: Table) -> Array:
-    """Errors over errors and hits, less one.
+    """Errors over errors plus true positives minus one.
 
     Examples
     --------
@@ -309,7 +329,7 @@ def baulieu_xii(t: Table) -> Array:
     >>> matrics.baulieu_xii([[8, 2], [3, 7]], average=None).round(3)
     array([0.417, 0.455])
     """
-    # 1 is taken from the larger of the two, which is exact where their sum is near 1.
+    # 1 is subtracted from the larger of the two, which is exact where their sum is near 1.
     errors = t.class_errors
     larger, smaller = t.xp.maximum(t.tp, errors), t.xp.minimum(t.tp, errors)
     return t.divide(errors, (larger - 1) + smaller)
@@ -321,12 +341,12 @@ def baulieu_xii(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp + fn}{tp + fp + fn + tp (tp - 4)^2}",
     source="Baulieu 1997",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
     scale_free=False,
 )
 def baulieu_xiii(t: Table) -> Array:
-    """Errors over errors, hits, and a cube of the hits.
+    """Errors over errors plus true positives plus a cubic term in the true positives.
 
     Examples
     --------
@@ -344,10 +364,10 @@ def baulieu_xiii(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp + 2\,fn}{tp + fp + 2\,fn}",
     source="Baulieu 1997",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
 )
 def baulieu_xiv(t: Table) -> Array:
-    """Errors over errors and hits, where misses count twice.
+    """Errors over errors plus true positives, where false negatives count twice.
 
     Examples
     --------
@@ -365,11 +385,11 @@ def baulieu_xiv(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp + fn + \max(fp, fn)}{tp + fp + fn + \max(fp, fn)}",
     source="Baulieu 1997",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
 )
 def baulieu_xv(t: Table) -> Array:
-    """Errors over errors and hits, where the commoner kind of error counts twice.
+    """Errors over errors plus true positives, where the more frequent kind of error counts twice.
 
     Examples
     --------
@@ -387,11 +407,11 @@ def baulieu_xv(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp + fn}{2\,tp + fp + fn}",
     source="Lance and Williams 1967",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
 )
 def canberra(t: Table) -> Array:
-    """Errors over the sum of the class's true and predicted sizes: one less F1.
+    """Errors over row sum plus column sum of the class: one minus F1.
 
     Examples
     --------

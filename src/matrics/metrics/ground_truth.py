@@ -1,13 +1,16 @@
-"""Türk's ground-truth index: what a class owes to knowledge, what it owes to luck."""
+"""Türk's ground-truth index: recall of a class, corrected for lucky guesses."""
 
 from __future__ import annotations
 
-from matrics import _backend
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
 
-#: Each step multiplies the correct digits of the one unknown: 1e-3, 3e-7, 5e-14. One more only polishes the last bits.
+__all__ = [
+    "gt_index",
+]
+
+#: Iterations for the one unknown, whose error after each is 1e-3, 3e-7, 5e-14. A fourth changes only the last bits.
 STEPS = 3
 
 
@@ -18,22 +21,24 @@ STEPS = 3
     formula=r"\theta_k = \frac{tpr_k - a_k}{1 - a_k}, \quad c_{ji} \approx v_j\,a_i \;\; (i \ne j), "
     r"\quad \sum_i a_i = 1",
     source="Labatut and Cherifi, section 4.7; Türk 1979",
-    undefined="fewer than three classes, no errors, all errors touch one class, or no item of the class",
+    undefined="fewer than three classes, no errors outside one class's row and column, or no sample of the class",
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def gt_index(t: Table) -> Array:
-    """Ground-truth index: the share of a class's items that is known, if the others are guessed.
+    """Ground-truth index: fraction of a class's samples that are known, if its other samples are guessed.
 
-    The guesses call every item class i with one probability a_i, whatever its true class j. The errors tell it: they
-    are fitted by a product of two factors that has their row and column sums (quasi-independence). What usually takes
-    up to hundreds of rounds of proportional fitting is here one equation of one unknown, the missing diagonal cell of
-    the pivot (the class with the largest √R + √K, where R and K are its false alarms and its misses). Three steps solve
-    it: each replaces all other classes by one that behaves alike, and solves the problem of two classes exactly.
+    A guess predicts class i with probability a_i, whatever the true class j. These probabilities are estimated from the
+    errors, which are fitted by a product of two factors that has the same row and column sums (quasi-independence).
+    Iterative proportional fitting can take hundreds of rounds; here one equation with one unknown is solved instead:
+    the missing diagonal cell of the pivot, the class with the largest √R + √K, where R and K are its false positives
+    and its false negatives. Three iterations suffice: each replaces all other classes by one equivalent class, and
+    solves the problem of two classes exactly.
 
-    It is ill-conditioned where nearly all errors touch one class, or lie between two: rounding of the cells by a part
-    ε then moves it by ε times all errors over those that avoid the pivot.
+    The index is ill-conditioned where nearly all errors are in the row and column of one class, or between two classes:
+    a relative rounding error ε of the cells then changes it by ε times the ratio of all errors to those outside the
+    row and column of the pivot.
 
     Examples
     --------
@@ -48,24 +53,23 @@ def gt_index(t: Table) -> Array:
 
 
 def _not_guessed(t: Table) -> tuple[Array, Array]:
-    """Whether the guesses are determined, ``[*batch]``, and 1 - a_i, ``[class, *batch]``; 1 where they are not.
+    """Where the a_i are determined, ``[*batch]``, and 1 - a_i, ``[class, *batch]``, which is 1 elsewhere.
 
-    With R_i and K_i the errors that a class gets and has, N their sum, and the fitted diagonal f_i completing the table
-    to V = N + Σ f, a class satisfies V = R_i + K_i + f_i + e_i with e_i f_i = R_i K_i, and 1 - a_i = (K_i + e_i) / V.
-    All f_i are the smaller of the two roots but, perhaps, that of the pivot, whose e is the unknown.
+    Let R_i and K_i be the false positives and false negatives of class i, N the number of errors, f_i the fitted
+    diagonal, and V = N + Σ f the total of the fitted table. Then V = R_i + K_i + f_i + e_i with e_i f_i = R_i K_i, and
+    1 - a_i = (K_i + e_i) / V. Each f_i is the smaller of the two roots, except possibly that of the pivot, whose e is
+    the unknown.
     """
     xp = t.xp
     eps = float(xp.finfo(t.fp.dtype).eps)
-    # In a unit that brings the errors near 1, whatever lies on the diagonal: products of four of them follow.
+    # The errors are scaled to about 1, whatever the diagonal is: products of four of them follow.
     unit = t.unit(t.errors)
     got, had, total = t.fp * unit[None, ...], t.fn * unit[None, ...], t.errors * unit
-    first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # of several alike, the first
-    index = _backend.class_index(t.n, total, xp)
-    is_pivot = first == xp.reshape(index, (t.n,) + (1,) * (got.ndim - 1))
-    avoid = _errors_without(t, is_pivot) * unit
-    defined = (avoid > 0) & ~t.is_zero(avoid)
-    defined = defined if t.is_host else defined & t.valid  # the host has put zeros in place of invalid matrices
-    # Where there is nothing to solve, a problem of zeros is solved instead, so that no gradient is NaN.
+    first = xp.argmax(got + had + 2 * t.sqrt(got * had), axis=0)[None, ...]  # the first of equal ones
+    is_pivot = first == t.class_numbers
+    avoid = t.errors_outside(is_pivot) * unit
+    defined = t.and_valid((avoid > 0) & ~t.is_zero(avoid))
+    # Where the a_i are not determined, a problem without errors is solved instead, so that no gradient is NaN.
     got, had = (xp.where(defined[None, ...], x, 0) for x in (got, had))
     total, avoid = (xp.where(defined, x, 1) for x in (total, avoid))
 
@@ -79,16 +83,16 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
 
     pivot_reach, pivot_product = of_pivot(reach), of_pivot(product)
     product = xp.where(is_pivot, 0, product)
-    # D_i = e_i - f_i as a form in which classes like the pivot do not cancel.
+    # D_i = e_i - f_i, in a form without cancellation for classes similar to the pivot.
     slope, offset = 2 * (pivot_reach[None, ...] - reach), skew - of_pivot(skew)[None, ...]
     least = ((eps * total) ** 2)[None, ...]
 
     def solve(left: Array, other: Array) -> Array:
-        """The unknown, if the other classes were one with this product of errors; ``left`` is what they leave."""
+        """The unknown, if the other classes were one with this product of errors; ``left`` is the rest of V."""
         linear, constant = left * avoid + pivot_product - other, avoid * other
         return avoid + 2 * constant / (linear + xp.sqrt(linear * linear + 4 * left * constant))
 
-    # First the class that is like all others for large V.
+    # Start with the class that is equivalent to all others for large V.
     others = t.sum(product, axis=0)
     unknown = solve(total - t.ratio(t.sum(product * reach, axis=0), others), others)
     for step in range(STEPS + 1):
@@ -102,16 +106,6 @@ def _not_guessed(t: Table) -> tuple[Array, Array]:
             filled = t.sum(fitted, axis=0)
             width = (filled + eps**2 * size) / (t.sum(fitted / gap, axis=0) + eps**2)
             left = total - size + 2 * filled + width
-            left = xp.where(left > least_left, left, least_left)  # which rounding alone could miss
+            left = xp.where(left > least_left, left, least_left)  # only rounding can go below
             unknown = solve(left, filled * (filled + width))
     return defined, (had + xp.where(is_pivot, unknown[None, ...], twice / 2)) / size[None, ...]
-
-
-def _errors_without(t: Table, is_pivot: Array) -> Array:
-    """The errors outside the pivot's row and column: ``[*batch]``."""
-    xp = t.xp
-    if t.exact:
-        touch = t.sum(xp.where(is_pivot, t.class_errors, 0), axis=0)
-        return t.errors - touch
-    outside = ~(t.rowwise(is_pivot) | t.columnwise(is_pivot))
-    return t.sum(xp.where(outside, t.off_diagonal, 0), axis=(t.true_axis, t.pred_axis))

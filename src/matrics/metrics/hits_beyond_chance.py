@@ -1,4 +1,4 @@
-"""Hits of a class beyond those that chance would make, over one size or another."""
+"""True positives of a class beyond those expected by chance, with various denominators."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ import math
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.metrics.inference import special
 from matrics.table import Table
+
+__all__ = [
+    "dennis",
+    "eyraud",
+    "gilbert_wells",
+    "kuhns_i",
+    "kuhns_ii",
+    "kuhns_iii",
+    "kuhns_iv",
+    "kuhns_v",
+    "kuhns_vi",
+    "kuhns_vii",
+]
 
 
 def _variances(t: Table) -> tuple[Array, Array]:
@@ -24,14 +36,14 @@ def _variances(t: Table) -> tuple[Array, Array]:
     higher_is_better=True,
     formula=r"\frac{tp - k\,t / m}{\sqrt{k\,t / m}}",
     source="Dennis 1965",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
     scale_free=False,
 )
 def dennis(t: Table) -> Array:
-    """Hits beyond chance, in standard deviations.
+    """True positives beyond chance, over the square root of the number expected by chance.
 
     Examples
     --------
@@ -49,13 +61,13 @@ def dennis(t: Table) -> Array:
     higher_is_better=None,
     formula=r"\frac{tp - k\,t}{k\,t\,(m - k)(m - t)}",
     source="Eyraud 1936",
-    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     symmetric=True,
     needs_every_class=True,
     scale_free=False,
 )
 def eyraud(t: Table) -> Array:
-    """Eyraud's coefficient, in the form that PyCM and abydos have.
+    """Eyraud's coefficient, in the form used by PyCM and abydos.
 
     Examples
     --------
@@ -80,7 +92,7 @@ def eyraud(t: Table) -> Array:
     symmetric=True,
 )
 def kuhns_i(t: Table) -> Array:
-    """Hits beyond chance, of half the items.
+    """True positives beyond chance, over half the number of samples.
 
     Examples
     --------
@@ -97,12 +109,12 @@ def kuhns_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\delta}{\max(k, t)}, \quad \delta = tp - \frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     chance="any sizes",
     symmetric=True,
 )
 def kuhns_ii(t: Table) -> Array:
-    """Hits beyond chance, over the larger of the class's two sizes.
+    """True positives beyond chance, over the larger of the class's row and column sums.
 
     Examples
     --------
@@ -121,12 +133,12 @@ def kuhns_ii(t: Table) -> Array:
     formula=r"\frac{\delta}{\left( 1 - \frac{tp}{k + t} \right) \left( k + t - \frac{k\,t}{m} \right)}, \quad "
     r"\delta = tp - \frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     chance="any sizes",
     symmetric=True,
 )
 def kuhns_iii(t: Table) -> Array:
-    """Hits beyond chance, over the separation of the class's two sizes.
+    """True positives beyond chance × (row + column sum), over the product of observed and expected tp + fp + fn.
 
     Examples
     --------
@@ -145,13 +157,13 @@ def kuhns_iii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\delta}{\min(k, t)}, \quad \delta = tp - \frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def kuhns_iv(t: Table) -> Array:
-    """Hits beyond chance, over the smaller of the class's two sizes.
+    """True positives beyond chance, over the smaller of the class's row and column sums.
 
     Examples
     --------
@@ -171,12 +183,12 @@ def kuhns_iv(t: Table) -> Array:
     formula=r"\frac{\delta}{\max\left( k \frac{m - k}{m}, t \frac{m - t}{m} \right)}, \quad \delta = tp - "
     r"\frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="all items are of one kind, in truth and in the prediction",
+    undefined="at most one of tp, fp, fn and tn is not 0",
     chance="any sizes",
     symmetric=True,
 )
 def kuhns_v(t: Table) -> Array:
-    """Covariance over the larger of the two variances.
+    """Covariance of truth and prediction over the larger of their variances.
 
     Examples
     --------
@@ -194,13 +206,13 @@ def kuhns_v(t: Table) -> Array:
     formula=r"\frac{\delta}{\min\left( k \frac{m - k}{m}, t \frac{m - t}{m} \right)}, \quad \delta = tp - "
     r"\frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="all items are of one kind, in truth or in the prediction",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def kuhns_vi(t: Table) -> Array:
-    """Covariance over the smaller of the two variances.
+    """Covariance of truth and prediction over the smaller of their variances.
 
     Examples
     --------
@@ -217,13 +229,13 @@ def kuhns_vi(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\delta}{\sqrt{k\,t}}, \quad \delta = tp - \frac{k\,t}{m}",
     source="Kuhns 1965",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def kuhns_vii(t: Table) -> Array:
-    """Hits beyond chance, over the geometric mean of the class's two sizes.
+    """True positives beyond chance, over the geometric mean of the class's row and column sums.
 
     Examples
     --------
@@ -236,7 +248,7 @@ def kuhns_vii(t: Table) -> Array:
 
 
 def _rest_of_factorial(x: Array) -> Array:
-    """Return ln x! - x ln x + x, which is small where the three are large."""
+    """Return ln x! - x ln x + x, which is much smaller than its three terms for large x."""
     large = np.where(x > 10, x, 10)
     series = np.log(2 * np.pi * large) / 2 + 1 / (12 * large) - 1 / (360 * large**3) + 1 / (1260 * large**5)
     series += -1 / (1680 * large**7) + 1 / (1188 * large**9) - 691 / (360360 * large**11)
@@ -251,7 +263,7 @@ def _rest_of_factorial(x: Array) -> Array:
     formula=r"\ln \frac{m^3}{2 \pi\,k\,t\,(m - k)(m - t)} + 2 \ln \frac{m!\,tp!\,fp!\,fn!\,tn!}{k!\,t!\,(m - "
     r"k)!\,(m - t)!}",
     source="Gilbert and Wells 1966",
-    undefined="no item of the true class or none of another, or nothing is called the class or everything is",
+    undefined="no sample of the true class or none of another, or all samples or none predicted as the class",
     on_host=True,
     chance="any sizes",
     symmetric=True,
@@ -259,10 +271,10 @@ def _rest_of_factorial(x: Array) -> Array:
     scale_free=False,
 )
 def gilbert_wells(t: Table) -> Array:
-    """Logarithm of how unlikely a class's counts are by chance.
+    """Logarithmic measure of how improbable a class's counts are by chance.
 
-    SciPy computes the logarithms of the factorials on the host (extra ``stats``): not under jit or compile, and without
-    a gradient.
+    SciPy (extra ``stats``) computes the logarithms of the factorials on the host: it does not work under jit or
+    compile, and has no gradient.
 
     Examples
     --------
@@ -275,7 +287,7 @@ def gilbert_wells(t: Table) -> Array:
         cells, total = np.stack([tp, fp, fn, tn]), tp + fp + fn + tn
         sums = np.stack([tp + fp, tp + fn, fp + tn, fn + tn])
         pred, true, not_true, not_pred = sums
-        # Mutual information, as a sum of terms none of which is negative: m p ln(p / e), p being e (1 + x).
+        # Mutual information as a sum of nonnegative terms: m p ln(p / e) with p = e (1 + x).
         expected = np.stack([pred * true, pred * not_true, not_pred * true, not_pred * not_true]) / total
         covariance = tp * tn - fp * fn
         beyond = np.stack([covariance, -covariance, -covariance, covariance]) / total / expected
@@ -285,5 +297,5 @@ def gilbert_wells(t: Table) -> Array:
         size = 3 * np.log(total) - np.log(2 * np.pi) - np.log(sums).sum(axis=0)
         return size + 2 * (np.where(cells == 0, expected, shared).sum(axis=0) + factorials)
 
-    value = _backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn, xp=t.xp)
+    value = t.backend.on_host(logarithm, t.tp, t.fp, t.fn, t.tn)
     return t.define(value, t.in_truth & t.has_pred & t.has_not_pred)

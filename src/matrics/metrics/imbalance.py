@@ -1,12 +1,24 @@
-"""Measures for classes of unequal sizes (Mullick et al.)."""
+"""Measures for imbalanced classes (Mullick et al.)."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "auroc_ova",
+    "auroc_ova_lower_bound",
+    "auroc_ovo",
+    "aurpc_ova",
+    "csi",
+    "g_mean",
+    "imbalance_ratio",
+    "maurpc_ova",
+    "nauroc_ova",
+]
 
 _EMPTY_CLASS = "a true class is empty"
 
@@ -31,9 +43,9 @@ def _mean_auc(t: Table) -> Array:
     ignores_class_sizes="always",
 )
 def g_mean(t: Table) -> Array:
-    """Geometric mean of the recalls of all classes; 0 if one of them has no hit.
+    """Geometric mean of the recalls of all classes; 0 if one of them has no true positive.
 
-    For two classes, and so with ``:one_vs_rest``, the root of recall times specificity.
+    For two classes, and so with ``:one_vs_rest``, it is the square root of recall times specificity.
 
     Examples
     --------
@@ -61,10 +73,10 @@ def g_mean(t: Table) -> Array:
     ignores_class_sizes="always",
 )
 def auroc_ovo(t: Table) -> Array:
-    """Area under the ROC curve of one operating point, mean over pairs of classes.
+    """Area under the ROC curve of one operating point, averaged over pairs of classes.
 
-    A linear function of the mean recall (the form on the right), whose least value (n - 2) / (2n - 2) nears ½ as
-    classes are added.
+    It is a linear function of the mean recall (the right-hand form). Its smallest value, (n - 2) / (2n - 2), approaches
+    ½ for many classes.
 
     Examples
     --------
@@ -91,9 +103,9 @@ def auroc_ovo(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def auroc_ova(t: Table) -> Array:
-    """Area under the ROC curve of one operating point, mean over each class against the rest.
+    """Area under the ROC curve of one operating point, averaged over the classes, each against the rest.
 
-    Its least value for given class sizes is :func:`auroc_ova_lower_bound`.
+    Its smallest value for given class sizes is :func:`auroc_ova_lower_bound`.
 
     Examples
     --------
@@ -118,7 +130,7 @@ def auroc_ova(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def auroc_ova_lower_bound(t: Table) -> Array:
-    """The least AUROC-OVA that a classifier can have with these class sizes: all wrong, in the largest class.
+    """The smallest AUROC-OVA for these class sizes: each sample is predicted as the largest of the other classes.
 
     Examples
     --------
@@ -130,7 +142,7 @@ def auroc_ova_lower_bound(t: Table) -> Array:
         return t.undefined()
     xp = t.xp
     largest = xp.max(t.true, axis=0)
-    # Largest but one: the largest of those that are smaller, or the largest itself where two share its size.
+    # Second largest: the largest of the smaller sizes, or the largest itself if two classes have it.
     smaller = t.true < largest[None, ...]
     tied = t.sum(xp.astype(smaller, t.true.dtype), axis=0) < t.n - 1.5
     second = xp.where(tied, largest, xp.max(xp.where(smaller, t.true, 0), axis=0))
@@ -151,8 +163,8 @@ def auroc_ova_lower_bound(t: Table) -> Array:
 def nauroc_ova(t: Table) -> Array:
     """AUROC-OVA, scaled to [0, 1] for any number of classes.
 
-    0 is approached, not reached, where the two largest classes have all items; with three classes of one size the
-    least value is 0.1.
+    It approaches 0, but does not reach it, as the two largest classes take all samples; for three classes of equal size
+    its smallest value is 0.1.
 
     Examples
     --------
@@ -172,12 +184,12 @@ def nauroc_ova(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{2n} \sum_k \left( \frac{tp_k}{tp_k + fp_k} + \frac{tp_k}{tp_k + fn_k} \right)",
     source="Mullick et al., equation 14",
-    undefined="a true class is empty, or nothing is called one of the classes",
+    undefined="a true class is empty, or a class is never predicted",
     symmetric=True,
     needs_every_class=True,
 )
 def aurpc_ova(t: Table) -> Array:
-    """Area under the recall-precision curve of one operating point, mean over the classes.
+    """Area under the recall-precision curve of one operating point, averaged over the classes.
 
     Examples
     --------
@@ -194,12 +206,12 @@ def aurpc_ova(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{2n} \sum_i \left( \frac{c_{ii} / t_i}{\sum_j c_{ji} / t_j} + \frac{c_{ii}}{t_i} \right)",
     source="Mullick et al., equation 25",
-    undefined="a true class is empty, or nothing is called one of the classes",
+    undefined="a true class is empty, or a class is never predicted",
     needs_every_class=True,
     ignores_class_sizes="always",
 )
 def maurpc_ova(t: Table) -> Array:
-    """AURPC-OVA as it would be if all classes had one size.
+    """AURPC-OVA as it would be if all classes had the same size.
 
     Examples
     --------
@@ -239,7 +251,7 @@ def imbalance_ratio(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{n} \sum_k \left( \frac{tp_k}{tp_k + fp_k} + \frac{tp_k}{tp_k + fn_k} - 1 \right)",
     source="Labatut and Cherifi, section 4.5 (CSI)",
-    undefined="a true class is empty, or nothing is called one of the classes",
+    undefined="a true class is empty, or a class is never predicted",
     aliases=("classification_success_index",),
     symmetric=True,
     needs_every_class=True,

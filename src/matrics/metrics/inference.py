@@ -1,4 +1,4 @@
-"""Errors and limits of measures, and the test against the largest class."""
+"""Standard errors and confidence limits, and the test of the accuracy against the no-information rate."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "accuracy_confidence_limit",
+    "accuracy_standard_error",
+    "kappa_confidence_limit",
+    "kappa_standard_error",
+    "no_information_p_value",
+    "no_information_rate",
+]
 
 Bound = Literal["lower", "upper"]
 Confidence = Annotated[float, 0, 1]
@@ -19,7 +27,7 @@ _EMPTY = "an empty matrix"
 
 
 def special(name: str) -> Any:
-    """A function of ``scipy.special``; the extra ``stats`` has it."""
+    """A function of ``scipy.special``, which the extra ``stats`` installs."""
     try:
         import scipy.special
     except ImportError as error:
@@ -28,8 +36,8 @@ def special(name: str) -> Any:
 
 
 def _two_sided_quantile(confidence: float) -> float:
-    """How many standard errors on either side hold this share of a normal distribution."""
-    # By Newton from 0, which rises to the root: math has erf, and no inverse of it. torch.compile folds all of this.
+    """The z for which ±z standard deviations contain this fraction of a normal distribution."""
+    # Newton's method from 0 converges from below: math has no inverse of erf. torch.compile folds all of this.
     z = 0.0
     for _ in range(60):
         miss = math.erfc(z / math.sqrt(2)) - (1 - confidence)
@@ -84,9 +92,9 @@ def accuracy_confidence_limit(
 ) -> Array:
     """Lower or upper limit of a confidence interval of the accuracy.
 
-    The formula is Wilson's, which stays within [0, 1]. The other two may leave it, and are cut there: Wald's, p ± z
-    standard errors, holds too few true values where few items are wrong; Agresti and Coull's is Wald's of z²/2 more
-    hits and as many more errors.
+    The formula is Wilson's, which stays within [0, 1]. The other two may exceed this range, and are clipped to it.
+    Wald's, p ± z standard errors, contains the true value too rarely if there are few errors. Agresti and Coull's is
+    Wald's after adding z²/2 correct and z²/2 wrong predictions.
 
     Examples
     --------
@@ -123,13 +131,13 @@ def _kappa_defined(t: Table) -> Array:
     higher_is_better=None,
     formula=r"\sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
     source="Cohen 1960",
-    undefined="all items in one and the same true and predicted class",
+    undefined="all samples in one cell of the diagonal",
     aliases=("kappa_se",),
     symmetric=True,
     scale_free=False,
 )
 def kappa_standard_error(t: Table) -> Array:
-    """Standard error of Cohen's κ, the class sizes taken as given.
+    """Standard error of Cohen's κ, with the class sizes taken as fixed.
 
     Examples
     --------
@@ -146,12 +154,12 @@ def kappa_standard_error(t: Table) -> Array:
     higher_is_better=None,
     formula=r"\kappa \pm z \sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
     source="Cohen 1960",
-    undefined="all items in one and the same true and predicted class",
+    undefined="all samples in one cell of the diagonal",
     symmetric=True,
     scale_free=False,
 )
 def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Confidence = 0.95) -> Array:
-    """Lower or upper limit of a confidence interval of Cohen's κ, cut at -1 and 1.
+    """Lower or upper limit of a confidence interval of Cohen's κ, clipped to [-1, 1].
 
     Examples
     --------
@@ -175,7 +183,7 @@ def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Conf
     lowest=lambda n: 1 / n,
 )
 def no_information_rate(t: Table) -> Array:
-    """Accuracy of calling everything the largest true class.
+    """Accuracy of always predicting the largest true class.
 
     Examples
     --------
@@ -199,10 +207,11 @@ def no_information_rate(t: Table) -> Array:
     scale_free=False,
 )
 def no_information_p_value(t: Table) -> Array:
-    """How likely chance has at least this accuracy by calling everything the largest true class.
+    """P-value of the test that the accuracy is above that of always predicting the largest true class.
 
-    One-sided and exact, as the incomplete beta function I(hits, errors + 1) of the rate, which also takes counts that
-    are not whole. SciPy computes it on the host (extra ``stats``): not under jit or compile, and without a gradient.
+    The test is the one-sided exact binomial test, computed as the incomplete beta function I(Σ tp, errors + 1) of the
+    no-information rate, which also accepts counts that are not integers. SciPy (extra ``stats``) computes it on the
+    host: it does not work under jit or compile, and has no gradient.
 
     Examples
     --------
@@ -216,4 +225,4 @@ def no_information_p_value(t: Table) -> Array:
         return np.where(some, special("betaincc")(errors + 1, np.where(some, hits, 1), rest), 1)
 
     rest = t.ratio(t.xp.min(t.not_true, axis=0), t.total)
-    return t.define(_backend.on_host(tail, t.hits, t.errors, rest, xp=t.xp), t.total != 0)
+    return t.define(t.backend.on_host(tail, t.hits, t.errors, rest), t.total != 0)

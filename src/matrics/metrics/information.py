@@ -6,15 +6,31 @@ import math
 from typing import Annotated, Literal
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "cen",
+    "class_cen",
+    "class_mcen",
+    "conditional_entropy",
+    "joint_entropy",
+    "kl_divergence",
+    "margin_cross_entropy",
+    "mcen",
+    "mutual_information",
+    "nmi",
+    "pred_entropy",
+    "rci",
+    "true_entropy",
+]
 
 _EMPTY = "an empty matrix"
 Base = Annotated[float, 1]
 
 
 def _share_of(t: Table, entropy: Array) -> Array:
-    """The mutual information as a part of something that is never less."""
+    """The mutual information as a fraction of an entropy that is never smaller."""
     return t.define(t.within(t.ratio(t.mutual_information, entropy), 0, 1), ~t.is_zero(entropy))
 
 
@@ -33,7 +49,7 @@ def _in_base(t: Table, nats: Array, base: float) -> Array:
     symmetric=True,
 )
 def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
-    """Entropy of the cells, in nats or to another base.
+    """Joint entropy of true and predicted classes (the cells), in nats or to another base.
 
     Examples
     --------
@@ -54,7 +70,7 @@ def joint_entropy(t: Table, *, base: Base = math.e) -> Array:
     aliases=("h_true", "reference_entropy"),
 )
 def true_entropy(t: Table, *, base: Base = math.e) -> Array:
-    """Entropy of the true classes' sizes, in nats or to another base.
+    """Entropy of the true class distribution (row sums), in nats or to another base.
 
     Examples
     --------
@@ -75,7 +91,7 @@ def true_entropy(t: Table, *, base: Base = math.e) -> Array:
     aliases=("h_pred", "response_entropy"),
 )
 def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
-    """Entropy of the predicted classes' sizes, in nats or to another base.
+    """Entropy of the predicted class distribution (column sums), in nats or to another base.
 
     Examples
     --------
@@ -98,7 +114,7 @@ def pred_entropy(t: Table, *, base: Base = math.e) -> Array:
     symmetric=True,
 )
 def mutual_information(t: Table, *, base: Base = math.e) -> Array:
-    """What the predicted class tells of the true one, in nats or to another base.
+    """Information that the predicted class gives about the true class, in nats or to another base.
 
     Examples
     --------
@@ -115,15 +131,15 @@ def mutual_information(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{\tfrac{1}{2} (H(\mathrm{true}) + H(\mathrm{pred}))}",
     source="Dembélé, section 2 (normalizer=joint); Vinh et al. 2010",
-    undefined="the normalizer is 0: a single true class, a single predicted one, or both",
+    undefined="the normalizer is 0: a single true class, a single predicted class, or both",
     aliases=("normalized_mutual_information", "v_measure"),
     chance="any sizes",
     symmetric=True,
 )
 def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "min", "max"] = "arithmetic") -> Array:
-    """Mutual information over a mean of the two entropies, over their joint entropy, or over one of them.
+    """Mutual information over a mean of the two entropies, over the joint entropy, or over one of the two.
 
-    The formula is the default's, which is also scikit-learn's; Dembélé divides by the joint entropy.
+    The formula is that of the default, as in scikit-learn; Dembélé divides by the joint entropy.
 
     Examples
     --------
@@ -147,15 +163,15 @@ def nmi(t: Table, *, normalizer: Literal["arithmetic", "joint", "geometric", "mi
 def _confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     """Σ_j q_j CEN_j over twice the total, in nats, where q_j = true + pred - (1 - diagonal_weight) tp.
 
-    Written out, x ln x of the shares C_jk / q_j and C_kj / q_j needs two logarithm passes over the cells. Pulling q_j
-    out of the logarithm leaves the pass that the joint entropy makes anyway, and one over the classes.
+    Computed directly, x ln x of the fractions C_jk / q_j and C_kj / q_j takes two logarithms of every cell. With q_j
+    moved out of the logarithm, it takes one of every cell, which the joint entropy shares, and one of every q_j.
     """
     _, spread = _class_confusion(t, diagonal_weight)
     return t.sum(spread, axis=0) / 2
 
 
 def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
-    """The shares q_j of the total, and q_j CEN_j in nats."""
+    """The q_j as fractions of the total, and q_j CEN_j in nats."""
     errors = t.share(t.fn) + t.share(t.fp)
     reach = errors + (1 + diagonal_weight) * t.share(t.tp)
     spread = errors * t.log(reach) - t.class_error_logs
@@ -175,10 +191,10 @@ def _class_confusion(t: Table, diagonal_weight: float) -> tuple[Array, Array]:
     symmetric=True,
 )
 def cen(t: Table) -> Array:
-    """Confusion entropy: how evenly errors are spread over the cells; 0 without errors.
+    """Confusion entropy: how evenly the errors are spread over the cells; 0 without errors.
 
-    It measures how mixed up the errors are, not how many there are: all items in one wrong cell give 0 as well. It
-    exceeds 1 for two classes only, where the largest value is 2 / (e ln 2) = 1.0615.
+    It measures how the errors are spread, not how many there are: all samples in one off-diagonal cell give 0 as well.
+    It can exceed 1 for two classes only, where its largest value is 2 / (e ln 2) = 1.0615.
 
     Examples
     --------
@@ -208,7 +224,7 @@ def cen(t: Table) -> Array:
 def mcen(t: Table) -> Array:
     """Modified confusion entropy, which stays within [0, 1].
 
-    α is ½ for two classes and 1 for more, which is what reproduces Dembélé's tables.
+    α is ½ for two classes and 1 for more: this reproduces Dembélé's tables.
 
     Examples
     --------
@@ -246,9 +262,9 @@ def _class_confusion_entropy(t: Table, diagonal_weight: float) -> Array:
     symmetric=True,
 )
 def class_cen(t: Table) -> Array:
-    """Confusion entropy of a class: how evenly the errors of its row and column are spread; 0 without errors or items.
+    """Confusion entropy of a class: how evenly the errors of its row and column are spread; 0 without errors.
 
-    The overall :func:`cen` is the mean of these, weighted by the sums of row and column.
+    The overall :func:`cen` is the mean of these, weighted by row sum plus column sum.
 
     Examples
     --------
@@ -269,7 +285,7 @@ def class_cen(t: Table) -> Array:
     symmetric=True,
 )
 def class_mcen(t: Table) -> Array:
-    """Modified confusion entropy of a class, in which its hits count once.
+    """Modified confusion entropy of a class, in which its true positives count once, not twice.
 
     Examples
     --------
@@ -291,7 +307,7 @@ def class_mcen(t: Table) -> Array:
 def conditional_entropy(
     t: Table, *, direction: Literal["pred_given_true", "true_given_pred"] = "pred_given_true", base: Base = math.e
 ) -> Array:
-    """What remains unknown of the predicted class if the true one is known (or the reverse), in nats or to a base.
+    """Entropy of the predicted class given the true class (or the reverse), in nats or to another base.
 
     Examples
     --------
@@ -310,12 +326,12 @@ def conditional_entropy(
     higher_is_better=None,
     formula=r"-\sum_k \frac{t_k}{m} \ln \frac{k_k}{m}",
     source="Shannon 1948; Good 1956",
-    undefined="an empty matrix; ∞ if a true class is never predicted",
+    undefined="an empty matrix; ∞ if a class with samples is never predicted",
 )
 def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
-    """Cross entropy of the predicted classes' sizes relative to those of the true ones, in nats or to another base.
+    """Cross entropy of the predicted relative to the true class distribution, in nats or to another base.
 
-    It compares sizes only: it is not the loss of a network, which compares probabilities item by item.
+    It compares class sizes only: it is not the cross-entropy loss, which compares probabilities sample by sample.
 
     Examples
     --------
@@ -328,7 +344,7 @@ def margin_cross_entropy(t: Table, *, base: Base = math.e) -> Array:
 
 
 def _covered(t: Table) -> Array:
-    """Whether every class with items is predicted at least once."""
+    """Whether every class with samples is predicted at least once."""
     return t.xp.all((t.true == 0) | t.has_pred, axis=0)
 
 
@@ -338,11 +354,11 @@ def _covered(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\sum_k \frac{t_k}{m} \ln \frac{t_k}{k_k}",
     source="Kullback and Leibler 1951",
-    undefined="an empty matrix; ∞ if a true class is never predicted",
+    undefined="an empty matrix; ∞ if a class with samples is never predicted",
     aliases=("kullback_leibler_divergence",),
 )
 def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
-    """Divergence of the predicted classes' sizes from those of the true ones, in nats or to another base.
+    """Kullback-Leibler divergence D(true ‖ pred) of the class distributions, in nats or to another base.
 
     Examples
     --------
@@ -362,14 +378,14 @@ def kl_divergence(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\frac{I(\mathrm{true}; \mathrm{pred})}{H(\mathrm{true})}",
     source="Sindhwani et al. 2001",
-    undefined="all items in one true class",
+    undefined="all samples in one true class",
     aliases=("relative_classifier_information",),
     chance="any sizes",
 )
 def rci(t: Table) -> Array:
-    """Relative classifier information: the part of the true classes' entropy that predictions tell.
+    """Relative classifier information: fraction of the entropy of the true class that the predictions explain.
 
-    The same number as :func:`theil_u` of the true class, under the name that classification gives it.
+    The same value as :func:`theil_u` of the true class (its default), under the name used in classification.
 
     Examples
     --------

@@ -1,10 +1,18 @@
-"""Similarity of the items of a class and those called so, on a scale of logarithms."""
+"""Similarity of a class's samples and its predictions, on a logarithmic scale."""
 
 from __future__ import annotations
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "consonni_todeschini_i",
+    "consonni_todeschini_ii",
+    "consonni_todeschini_iii",
+    "consonni_todeschini_iv",
+    "consonni_todeschini_v",
+]
 
 
 @metric(
@@ -18,7 +26,7 @@ from matrics.table import Table
     scale_free=False,
 )
 def consonni_todeschini_i(t: Table) -> Array:
-    """Logarithm of the matches over that of all items.
+    """Logarithm of tp + tn over that of all samples, one added to both counts.
 
     Examples
     --------
@@ -41,7 +49,7 @@ def consonni_todeschini_i(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_ii(t: Table) -> Array:
-    """One less the logarithm of the errors over that of all items.
+    """One minus the logarithm of the errors over that of all samples, one added to both counts.
 
     Examples
     --------
@@ -65,7 +73,7 @@ def consonni_todeschini_ii(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_iii(t: Table) -> Array:
-    """Logarithm of the hits over that of all items.
+    """Logarithm of the true positives over that of all samples, one added to both counts.
 
     Examples
     --------
@@ -82,12 +90,12 @@ def consonni_todeschini_iii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\ln(1 + tp)}{\ln(1 + tp + fp + fn)}",
     source="Consonni and Todeschini 2012",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
     scale_free=False,
 )
 def consonni_todeschini_iv(t: Table) -> Array:
-    """Logarithm of the hits over that of the hits and errors.
+    """Logarithm of the true positives over that of true positives plus errors, one added to both counts.
 
     Examples
     --------
@@ -110,7 +118,7 @@ def consonni_todeschini_iv(t: Table) -> Array:
     scale_free=False,
 )
 def consonni_todeschini_v(t: Table) -> Array:
-    """Logarithm of the product of the matches less that of the errors, over its largest value.
+    """Logarithm of tp tn minus that of fp fn, one added to both products, over its largest possible value.
 
     Examples
     --------

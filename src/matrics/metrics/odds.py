@@ -1,4 +1,4 @@
-"""Odds of one class against the rest: likelihood ratios, their logarithms, and what is made of them."""
+"""Odds of one class against the rest: likelihood ratios, odds ratios, and functions of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import math
 from typing import Annotated
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "diagnostic_odds_ratio",
+    "discriminant_power",
+    "information_score",
+    "lift",
+    "negative_likelihood_ratio",
+    "positive_likelihood_ratio",
+    "sensitivity_index",
+    "yule_q",
+    "yule_y",
+]
 
 Base = Annotated[float, 1]
 
@@ -40,7 +52,7 @@ def _rational(x: Array, coefficients: tuple[tuple[float, ...], tuple[float, ...]
 
 
 def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) -> Array:
-    """Where the normal distribution reaches ``share``, whose complement is ``rest``, given the smaller's logarithm."""
+    """Normal quantile of ``share``, given its complement ``rest`` and the logarithm of the smaller of the two."""
     xp = t.xp
     middle = (share - rest) / 2
     central = xp.abs(middle) <= 0.425
@@ -48,7 +60,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) ->
     radius = xp.sqrt(xp.where(central, math.log(2), 0 - log_smaller))
     far = radius > 5
     outer = _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
-    if not t.is_host or far.any():
+    if not t.looks or far.any():
         outer = xp.where(far, _rational(xp.where(far, radius - 5, 0), _TAIL), outer)
     outer = xp.where(middle < 0, 0 - outer, outer)
     return xp.where(central, inner * _rational(0.180625 - inner * inner, _CENTRAL), outer)
@@ -60,7 +72,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) ->
     higher_is_better=True,
     formula=r"\frac{tp / (tp + fn)}{fp / (fp + tn)}",
     source="Deeks and Altman 2004",
-    undefined="no item of the true class or none of another, or tp = fp = 0; ∞ if only fp is 0",
+    undefined="no sample of the true class or none of another, or tp = fp = 0; ∞ if only fp is 0",
     aliases=("plr", "lr_plus"),
     chance="any sizes",
     chance_value=1,
@@ -68,7 +80,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) ->
     ignores_class_sizes="two classes",
 )
 def positive_likelihood_ratio(t: Table) -> Array:
-    """How many times as often the items of a class are called so as the items of other classes are.
+    """Recall over false positive rate: positive likelihood ratio.
 
     Examples
     --------
@@ -86,7 +98,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fn / (tp + fn)}{tn / (fp + tn)}",
     source="Deeks and Altman 2004",
-    undefined="no item of the true class or none of another, or fn = tn = 0; ∞ if only tn is 0",
+    undefined="no sample of the true class or none of another, or fn = tn = 0; ∞ if only tn is 0",
     aliases=("nlr", "lr_minus"),
     chance="any sizes",
     chance_value=1,
@@ -94,7 +106,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def negative_likelihood_ratio(t: Table) -> Array:
-    """How many times as often the items of a class are called something else as the items of other classes are.
+    """False negative rate over specificity: negative likelihood ratio.
 
     Examples
     --------
@@ -121,7 +133,7 @@ def negative_likelihood_ratio(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def diagnostic_odds_ratio(t: Table) -> Array:
-    """Odds of being called a class among its items, over those among the others.
+    """Odds of being predicted as a class among its samples, over those among the other samples.
 
     Examples
     --------
@@ -144,7 +156,7 @@ def _parts_of_lift(t: Table) -> tuple[Array, Array]:
     higher_is_better=True,
     formula=r"\frac{tp / (tp + fp)}{(tp + fn) / m}",
     source="Brin et al. 1997; Forbes 1907",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     aliases=("lift_score",),
     chance="any sizes",
     chance_value=1,
@@ -152,7 +164,7 @@ def _parts_of_lift(t: Table) -> tuple[Array, Array]:
     needs_every_class=True,
 )
 def lift(t: Table) -> Array:
-    """How many times as common a class is among what is called so as among all items; 1 for a guess.
+    """Precision over prevalence: how much more frequent a class is among its predictions; 1 for random guessing.
 
     Examples
     --------
@@ -169,13 +181,13 @@ def lift(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\ln \frac{tp / (tp + fp)}{(tp + fn) / m}",
     source="Kononenko and Bratko 1991",
-    undefined="no item is of the class, or none is predicted as it; -∞ if there are both, and no true positive",
+    undefined="no sample of the class, or none predicted as it; -∞ if there are both, but no true positive",
     chance="any sizes",
     symmetric=True,
     needs_every_class=True,
 )
 def information_score(t: Table, *, base: Base = math.e) -> Array:
-    """Logarithm of the lift, in nats or to another base: what a prediction of a class tells of it.
+    """Logarithm of the lift, in nats or to another base: information that a prediction gives about its class.
 
     Examples
     --------
@@ -192,7 +204,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\frac{\sqrt{3}}{\pi} \ln \frac{tp\,tn}{fp\,fn}",
     source="Blakeley and Oddone 1995; Sokolova et al. 2006",
-    undefined="tp tn and fp fn are both 0; ∞ if only fp fn is 0, -∞ if only tp tn is",
+    undefined="tp tn and fp fn are both 0; ∞ if only fp fn is 0, -∞ if only tp tn is 0",
     aliases=("discriminatory_power",),
     chance="any sizes",
     symmetric=True,
@@ -202,7 +214,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
 def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     """Logarithm of the diagnostic odds ratio, in standard deviations of the logistic distribution.
 
-    √3/π is the factor that goes with the natural logarithm. PyCM takes the decimal one: ``base=10``.
+    The factor √3/π belongs to the natural logarithm. PyCM uses the decimal logarithm: ``base=10``.
 
     Examples
     --------
@@ -221,14 +233,14 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     higher_is_better=True,
     formula=r"\Phi^{-1}\!\left(\frac{tp}{tp + fn}\right) - \Phi^{-1}\!\left(\frac{fp}{fp + tn}\right)",
     source="Green and Swets 1966; Wichura 1988 for the quantile",
-    undefined="no item of the true class or none of another, or both rates are 0 or both 1; ±∞ if one of them is",
+    undefined="no sample of the class or none of another, or both rates 0 or both 1; otherwise ±∞ if a rate is 0 or 1",
     aliases=("d_prime", "dprime"),
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def sensitivity_index(t: Table) -> Array:
-    """d': how far the scores of a class lie from those of the others, in standard deviations of two normal curves.
+    """d': distance of the mean score of a class from that of the others, in standard deviations (normal scores).
 
     Examples
     --------
@@ -246,7 +258,7 @@ def sensitivity_index(t: Table) -> Array:
         return xp.where(inside, value, xp.where(rate < 0.5, -math.inf, math.inf * xp.ones_like(rate)))
 
     of_hits, of_false_alarms = quantile(t.tp, t.fn, t.tpr, t.fnr), quantile(t.fp, t.tn, t.fpr, t.tnr)
-    # Equal infinities are so where both rates are 0, or both 1.
+    # Equal infinities occur where both rates are 0, or both 1.
     same = (of_hits == of_false_alarms) & (xp.abs(of_hits) == math.inf)
     return t.define(xp.where(same, 0, of_hits) - xp.where(same, 0, of_false_alarms), t.in_truth & ~same)
 
@@ -265,7 +277,7 @@ def sensitivity_index(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def yule_q(t: Table) -> Array:
-    """Yule's Q: the odds ratio brought to [-1, 1].
+    """Yule's Q: the odds ratio mapped to [-1, 1].
 
     Examples
     --------
@@ -291,7 +303,7 @@ def yule_q(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def yule_y(t: Table) -> Array:
-    """Yule's Y, the coefficient of colligation: Q of the roots of the counts.
+    """Yule's Y, the coefficient of colligation: Yule's Q of the square roots of the counts.
 
     Examples
     --------

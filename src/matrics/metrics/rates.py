@@ -1,10 +1,29 @@
-"""Measures of one class against the rest: rates of its row, of its column, and of both."""
+"""Measures of one class against the rest: rates of its row, of its column, or of both."""
 
 from __future__ import annotations
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "auc",
+    "f1",
+    "false_omission_rate",
+    "fbeta",
+    "fdr",
+    "fnr",
+    "fowlkes_mallows",
+    "fpr",
+    "gini",
+    "informedness",
+    "jaccard",
+    "markedness",
+    "npv",
+    "precision",
+    "recall",
+    "specificity",
+]
 
 
 @metric(
@@ -13,13 +32,13 @@ from matrics.table import Table
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fn}",
     source="Dembélé, equation 1",
-    undefined="no item of the true class",
+    undefined="no sample of the true class",
     aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy", "recall_score"),
     needs_every_class=True,
     ignores_class_sizes="always",
 )
 def recall(t: Table) -> Array:
-    """Share of the items of a class that are called so.
+    """Fraction of a class's samples that are predicted as it.
 
     Examples
     --------
@@ -36,12 +55,12 @@ def recall(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tn}{tn + fp}",
     source="Dembélé, equation 2",
-    undefined="all items are of the true class",
+    undefined="no sample of another true class",
     aliases=("tnr", "selectivity", "true_negative_rate", "inverse_recall"),
     ignores_class_sizes="two classes",
 )
 def specificity(t: Table) -> Array:
-    """Share of the items of other classes that are not called this one.
+    """Fraction of the other classes' samples that are not predicted as this one.
 
     Examples
     --------
@@ -58,11 +77,11 @@ def specificity(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fp}",
     source="Dembélé, equation 3",
-    undefined="nothing is called the class",
+    undefined="no sample predicted as the class",
     aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy", "precision_score"),
 )
 def precision(t: Table) -> Array:
-    """Share of the items called a class that are of it.
+    """Fraction of a class's predictions that are correct.
 
     Examples
     --------
@@ -79,11 +98,11 @@ def precision(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tn}{tn + fn}",
     source="Dembélé, equation 4",
-    undefined="everything is called the class",
+    undefined="all samples predicted as the class",
     aliases=("negative_predictive_value", "inverse_precision"),
 )
 def npv(t: Table) -> Array:
-    """Share of the items not called a class that are not of it: negative predictive value.
+    """Fraction of the samples not predicted as the class that are not of it: negative predictive value.
 
     Examples
     --------
@@ -100,12 +119,12 @@ def npv(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp}{fp + tn}",
     source="Dembélé, section 2",
-    undefined="all items are of the true class",
+    undefined="no sample of another true class",
     aliases=("false_positive_rate", "fall_out", "false_alarm_rate"),
     ignores_class_sizes="two classes",
 )
 def fpr(t: Table) -> Array:
-    """Share of the items of other classes that are called this one: false positive rate.
+    """Fraction of the other classes' samples that are predicted as this one: false positive rate.
 
     Examples
     --------
@@ -122,13 +141,13 @@ def fpr(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fn}{fn + tp}",
     source="Dembélé, section 2",
-    undefined="no item of the true class",
+    undefined="no sample of the true class",
     aliases=("false_negative_rate", "miss_rate"),
     needs_every_class=True,
     ignores_class_sizes="always",
 )
 def fnr(t: Table) -> Array:
-    """Share of the items of a class that are called something else: false negative rate.
+    """Fraction of a class's samples that are predicted as another: false negative rate.
 
     Examples
     --------
@@ -145,11 +164,11 @@ def fnr(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fp}{fp + tp}",
     source="Dembélé, equation 3, its complement",
-    undefined="nothing is called the class",
+    undefined="no sample predicted as the class",
     aliases=("false_discovery_rate",),
 )
 def fdr(t: Table) -> Array:
-    """Share of the items called a class that are not of it: false discovery rate.
+    """Fraction of a class's predictions that are wrong: false discovery rate.
 
     Examples
     --------
@@ -166,11 +185,11 @@ def fdr(t: Table) -> Array:
     higher_is_better=False,
     formula=r"\frac{fn}{fn + tn}",
     source="Dembélé, equation 4, its complement",
-    undefined="everything is called the class",
+    undefined="all samples predicted as the class",
     aliases=("for",),
 )
 def false_omission_rate(t: Table) -> Array:
-    """Share of the items not called a class that are of it.
+    """Fraction of the samples not predicted as the class that are of it.
 
     Examples
     --------
@@ -187,14 +206,14 @@ def false_omission_rate(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2\,tp}{2\,tp + fp + fn}",
     source="Dembélé, equation 5, by counts",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     aliases=("f1_score", "dice", "f_measure"),
     symmetric=True,
 )
 def f1(t: Table) -> Array:
-    """Harmonic mean of precision and recall, by counts.
+    """Harmonic mean of precision and recall, computed from the counts.
 
-    By counts it is 0 where a class has errors but no hit; the harmonic form would be 0/0 there.
+    From the counts it is 0 where a class has errors but no true positive; the harmonic mean would be 0/0 there.
 
     Examples
     --------
@@ -202,7 +221,7 @@ def f1(t: Table) -> Array:
     >>> matrics.f1([[8, 2], [2, 3]], average=None)
     array([0.8, 0.6])
     """
-    # Each halved, as the sum could leave the range of the numbers; by a product, which is thrice as fast.
+    # Each is halved, as the sum could overflow; by a multiplication, which is three times as fast as a division.
     return t.divide(t.tp, 0.5 * t.true + 0.5 * t.pred)
 
 
@@ -212,7 +231,7 @@ def f1(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{(1 + \beta^2)\,tp}{(1 + \beta^2)\,tp + \beta^2 fn + fp}",
     source="van Rijsbergen 1979",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     aliases=("fbeta_score", "f_beta"),
 )
 def fbeta(t: Table, *, beta: float = 1.0) -> Array:
@@ -224,7 +243,7 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     >>> matrics.fbeta([[8, 2], [2, 3]], beta=2, average=None)
     array([0.8, 0.6])
     """
-    # β² / (1 + β²) and 1 / (1 + β²), of which the square could leave the range of the numbers.
+    # β² / (1 + β²) and 1 / (1 + β²), from the smaller of β and 1 / β, as β² could overflow.
     square = min(beta, 1 / beta) ** 2
     smaller, larger = square / (1 + square), 1 / (1 + square)
     missed, false = (larger, smaller) if beta > 1 else (smaller, larger)
@@ -237,12 +256,12 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fp + fn}",
     source="Jaccard 1901",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     aliases=("iou", "jaccard_index", "jaccard_score", "threat_score", "critical_success_index"),
     symmetric=True,
 )
 def jaccard(t: Table) -> Array:
-    """Items both of a class and called so, over items that are either.
+    """Intersection over union of the samples of a class and the samples predicted as it.
 
     Examples
     --------
@@ -259,7 +278,7 @@ def jaccard(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\sqrt{\frac{tp}{tp + fp} \cdot \frac{tp}{tp + fn}}",
     source="Dembélé, equation 6",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     aliases=("fmi", "fowlkes_mallows_index", "otsuka_ochiai", "cosine_similarity"),
     symmetric=True,
     needs_every_class=True,
@@ -267,7 +286,7 @@ def jaccard(t: Table) -> Array:
 def fowlkes_mallows(t: Table) -> Array:
     """Geometric mean of precision and recall.
 
-    scikit-learn's ``fowlkes_mallows_score`` is something else: this measure of pairs of items
+    scikit-learn's ``fowlkes_mallows_score`` is a different measure: this one for pairs of samples
     (``fowlkes_mallows(pair_counts(cm), average="binary")``).
 
     Examples
@@ -286,7 +305,7 @@ def fowlkes_mallows(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tn}{tn + fp} \right)",
     source="Dembélé, equation 7",
-    undefined="no item of the true class, or none of another",
+    undefined="no sample of the true class, or none of another",
     aliases=("area_under_curve",),
     chance="any sizes",
     chance_value=0.5,
@@ -311,16 +330,16 @@ def auc(t: Table) -> Array:
     higher_is_better=True,
     formula=r"2\,\mathrm{auc} - 1",
     source="Dembélé, equation 36",
-    undefined="no item of the true class, or none of another",
+    undefined="no sample of the true class, or none of another",
     aliases=("gini_index",),
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def gini(t: Table) -> Array:
-    """Gini index of one operating point: twice the area under its ROC curve, less one.
+    """Gini index of one operating point: twice the area under its ROC curve minus one.
 
-    The same number as :func:`informedness`, under the name that Dembélé gives it.
+    The same value as :func:`informedness`, under the name used by Dembélé.
 
     Examples
     --------
@@ -337,14 +356,14 @@ def gini(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fn} + \frac{tn}{tn + fp} - 1 = \frac{tp\,tn - fp\,fn}{(tp + fn)(tn + fp)}",
     source="Youden 1950; Powers 2011",
-    undefined="no item of the true class, or none of another",
+    undefined="no sample of the true class, or none of another",
     aliases=("youden_j", "bookmaker_informedness", "peirce_skill_score"),
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="two classes",
 )
 def informedness(t: Table) -> Array:
-    """Recall plus specificity less one: how far a prediction is from a guess.
+    """Recall plus specificity minus one: how much the prediction depends on the true class.
 
     Examples
     --------
@@ -361,12 +380,12 @@ def informedness(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{tp + fp} + \frac{tn}{tn + fn} - 1 = \frac{tp\,tn - fp\,fn}{(tp + fp)(tn + fn)}",
     source="Powers 2011",
-    undefined="nothing is called the class, or everything is",
+    undefined="all samples or none predicted as the class",
     aliases=("delta_p",),
     chance="any sizes",
 )
 def markedness(t: Table) -> Array:
-    """Precision plus negative predictive value less one: how far a truth is from a guess.
+    """Precision plus negative predictive value minus one: how much the true class depends on the prediction.
 
     Examples
     --------

@@ -1,16 +1,34 @@
-"""Similarity of the items of a class and those called so: coefficients of matching."""
+"""Similarity of a class's samples and its predictions: matching coefficients."""
 
 from __future__ import annotations
 
 import math
 
 from matrics._backend import Array
-from matrics.metrics.catalogue import metric
+from matrics.catalogue.registry import metric
 from matrics.table import Table
+
+__all__ = [
+    "ample",
+    "anderberg",
+    "andres_marzo_delta",
+    "baroni_urbani_buser_i",
+    "baroni_urbani_buser_ii",
+    "clement",
+    "fager_mcgowan",
+    "faith",
+    "fleiss_levin_paik",
+    "fossum",
+    "goodall",
+    "harris_lahey",
+    "hawkins_dotson",
+    "koppen_i",
+    "koppen_ii",
+]
 
 
 def _both_jaccards(t: Table) -> tuple[Array, Array]:
-    """Jaccard of the class and of its absence; 0 where undefined."""
+    """Jaccard index of the class and of the rest; 0 where undefined."""
     errors = t.class_errors
     return t.ratio(t.tp, t.tp + errors), t.ratio(t.tn, t.tn + errors)
 
@@ -26,11 +44,11 @@ def _both_kinds(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\left| \frac{tp}{tp + fp} - \frac{fn}{fn + tn} \right|",
     source="Abreu et al. 2007",
-    undefined="nothing is called the class, or everything is",
+    undefined="all samples or none predicted as the class",
     chance="any sizes",
 )
 def ample(t: Table) -> Array:
-    """Distance of the class's shares within what is called so and within the rest: the size of the markedness.
+    """Absolute difference of precision and false omission rate: the absolute value of the markedness.
 
     Examples
     --------
@@ -52,7 +70,7 @@ def ample(t: Table) -> Array:
     symmetric=True,
 )
 def anderberg(t: Table) -> Array:
-    """Errors that a guess of the mode makes, less those it makes if the other side is known, of twice all items.
+    """Errors avoided in guessing truth and prediction by the mode if the other is known, over twice all samples.
 
     Examples
     --------
@@ -78,7 +96,7 @@ def anderberg(t: Table) -> Array:
     symmetric=True,
 )
 def andres_marzo_delta(t: Table) -> Array:
-    """Matches less twice the geometric mean of the two kinds of errors, of all items.
+    """The sum tp + tn minus twice the geometric mean of fp and fn, over all samples.
 
     Examples
     --------
@@ -97,11 +115,11 @@ def andres_marzo_delta(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\sqrt{tp\,tn} + tp}{\sqrt{tp\,tn} + tp + fp + fn}",
     source="Baroni-Urbani and Buser 1976",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
 )
 def baroni_urbani_buser_i(t: Table) -> Array:
-    """Hits and the geometric mean of both kinds of matches, over the same and all errors.
+    """True positives plus the geometric mean of tp and tn, over the same sum plus all errors.
 
     Examples
     --------
@@ -120,11 +138,11 @@ def baroni_urbani_buser_i(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{\sqrt{tp\,tn} + tp - fp - fn}{\sqrt{tp\,tn} + tp + fp + fn}",
     source="Baroni-Urbani and Buser 1976",
-    undefined="no item is of the class or called so",
+    undefined="no sample of the class and none predicted as it",
     symmetric=True,
 )
 def baroni_urbani_buser_ii(t: Table) -> Array:
-    """The first coefficient of Baroni-Urbani and Buser, brought to [-1, 1].
+    """The first coefficient of Baroni-Urbani and Buser, mapped to [-1, 1].
 
     Examples
     --------
@@ -143,10 +161,10 @@ def baroni_urbani_buser_ii(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{k} \cdot \frac{m - k}{m} + \frac{tn}{m - k} \cdot \frac{k}{m}",
     source="Clement 1976",
-    undefined="nothing is called the class, or everything is",
+    undefined="all samples or none predicted as the class",
 )
 def clement(t: Table) -> Array:
-    """Precision and negative predictive value, each weighted by the share of what is called the other.
+    """Mean of precision and negative predictive value, each weighted by the fraction of predictions of the other kind.
 
     Examples
     --------
@@ -164,13 +182,13 @@ def clement(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{tp}{\sqrt{k\,t}} - \frac{1}{2 \sqrt{\max(k, t)}}",
     source="Fager and McGowan 1963",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     symmetric=True,
     needs_every_class=True,
     scale_free=False,
 )
 def fager_mcgowan(t: Table) -> Array:
-    """Geometric mean of precision and recall, less a correction for few items.
+    """Geometric mean of precision and recall minus a small-sample correction.
 
     Examples
     --------
@@ -193,7 +211,7 @@ def fager_mcgowan(t: Table) -> Array:
     symmetric=True,
 )
 def faith(t: Table) -> Array:
-    """Share of the matches, where correct rejections count half.
+    """Fraction of the samples that are true positives or true negatives, where true negatives count half.
 
     Examples
     --------
@@ -211,7 +229,7 @@ def faith(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{2\,tn}{2\,tn + fp + fn}",
     source="Fleiss et al. 2003",
-    undefined="all items are of the class and called so",
+    undefined="all samples are true positives",
     symmetric=True,
 )
 def fleiss_levin_paik(t: Table) -> Array:
@@ -232,13 +250,13 @@ def fleiss_levin_paik(t: Table) -> Array:
     higher_is_better=None,
     formula=r"\frac{m (tp - \tfrac{1}{2})^2}{k\,t}",
     source="Fossum and Kaskey 1966",
-    undefined="no item is of the class, or none is called so",
+    undefined="no sample of the class, or none predicted as it",
     symmetric=True,
     needs_every_class=True,
     scale_free=False,
 )
 def fossum(t: Table) -> Array:
-    """Square of the hits, less a half, over the number expected by chance.
+    """The square (tp - ½)² over the number of true positives expected by chance.
 
     Examples
     --------
@@ -260,7 +278,7 @@ def fossum(t: Table) -> Array:
     symmetric=True,
 )
 def goodall(t: Table) -> Array:
-    """Arc sine of the root of the class accuracy, which has nearly the same variance everywhere.
+    """Arc sine of the square root of the class accuracy, scaled to [0, 1]; its variance is nearly constant.
 
     Examples
     --------
@@ -268,7 +286,7 @@ def goodall(t: Table) -> Array:
     >>> matrics.goodall([[8, 2], [3, 7]], average=None).round(3)
     array([0.667, 0.667])
     """
-    # As an arc tangent, whose gradient is finite at both ends.
+    # Computed as an arc tangent, whose gradient is finite at both ends.
     angle = t.xp.atan2(t.sqrt(t.tp + t.tn), t.sqrt(t.class_errors))
     return t.define(angle * (2 / math.pi), (t.total != 0)[None, ...])
 
@@ -280,11 +298,11 @@ def goodall(t: Table) -> Array:
     formula=r"\frac{tp}{tp + fp + fn} \cdot \frac{2\,tn + fp + fn}{2m} + \frac{tn}{tn + fp + fn} \cdot "
     r"\frac{2\,tp + fp + fn}{2m}",
     source="Harris and Lahey 1978",
-    undefined="all items are hits, or all are correct rejections",
+    undefined="all samples are true positives, or all are true negatives",
     symmetric=True,
 )
 def harris_lahey(t: Table) -> Array:
-    """Jaccard of the class and of its absence, each weighted by the size of the other.
+    """Jaccard indices of the class and of the rest, each weighted by the size of the other.
 
     Examples
     --------
@@ -303,11 +321,11 @@ def harris_lahey(t: Table) -> Array:
     higher_is_better=True,
     formula=r"\frac{1}{2} \left( \frac{tp}{tp + fp + fn} + \frac{tn}{tn + fp + fn} \right)",
     source="Hawkins and Dotson 1975",
-    undefined="all items are hits, or all are correct rejections",
+    undefined="all samples are true positives, or all are true negatives",
     symmetric=True,
 )
 def hawkins_dotson(t: Table) -> Array:
-    """Mean of the Jaccard of the class and of its absence.
+    """Mean of the Jaccard indices of the class and of the rest.
 
     Examples
     --------
@@ -325,12 +343,12 @@ def hawkins_dotson(t: Table) -> Array:
     higher_is_better=True,
     formula=r"1 - \frac{(fp + fn) / 2}{\tfrac{1}{4} (2\,tp + fp + fn)(2\,tn + fp + fn)}",
     source="Köppen 1870",
-    undefined="all items are hits, or all are correct rejections",
+    undefined="all samples are true positives, or all are true negatives",
     symmetric=True,
     scale_free=False,
 )
 def koppen_i(t: Table) -> Array:
-    """One less half the errors, over the product of the mean sizes of the class and of its absence.
+    """One minus half the errors over the product of the mean sizes of the class and of the rest.
 
     Examples
     --------
@@ -354,7 +372,7 @@ def koppen_i(t: Table) -> Array:
     scale_free=False,
 )
 def koppen_ii(t: Table) -> Array:
-    """Mean of a class's true and predicted sizes.
+    """Mean of a class's row sum and column sum.
 
     Examples
     --------

@@ -5,34 +5,39 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, get_args
 
-from matrics import _backend
 from matrics._backend import Array
+from matrics.catalogue.registry import metric
 from matrics.evaluation import Invalid, evaluate
-from matrics.metrics.catalogue import metric
 from matrics.table import Table
+
+__all__ = [
+    "GershgorinBounds",
+    "eigenvalues",
+    "eve",
+    "gershgorin_bounds",
+]
 
 Matrix = Literal["B", "A"]
 
 
 class GershgorinBounds(NamedTuple):
-    """Where the eigenvalues of B can lie, each of shape (*B,)."""
+    """Bounds of the eigenvalues of B, each of shape (*B,)."""
 
     lower: Array
-    """1 - r, as Dembélé prints it; it bounds the eigenvalues of A, not those of B."""
+    """1 - r, as printed by Dembélé; a lower bound of the eigenvalues of A, but not of those of B."""
     upper: Array
-    """1 + r, no eigenvalue of A or B is larger."""
+    """1 + r; no eigenvalue of A or B is larger."""
     valid_lower: Array
-    """A bound that holds for B, which is min_j b_jj (1 - r) if r <= 1, and else max_j b_jj (1 - r)."""
+    """A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
 
 
 def _symmetric_part(t: Table, x: Array) -> Array:
-    """(X + Xᵀ) / 2 of matrices in the order of the cells; B is that of P, which has every true class scaled to 1."""
-    axes = (1, 0, *range(2, x.ndim)) if t.class_first else (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
-    return (x + t.xp.permute_dims(x, axes)) / 2
+    """(X + Xᵀ) / 2 of matrices in the order of the cells; for X = P, each true class scaled to 1, this is B."""
+    return (x + t.transposed(x)) / 2
 
 
 def _scaled(t: Table, b: Array) -> Array:
-    """A = Q^-½ B Q^-½ with Q the diagonal of B, in the order of the cells; 0 beside a zero of the diagonal."""
+    """A = Q^-½ B Q^-½ with Q the diagonal of B, in the order of the cells; 0 in rows and columns of a zero diagonal."""
     root = t.sqrt(t.diagonal(b))
     return t.ratio(t.ratio(b, t.rowwise(root)), t.columnwise(root))
 
@@ -40,11 +45,9 @@ def _scaled(t: Table, b: Array) -> Array:
 def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     """Ascending eigenvalues ``[class, *batch]`` of the symmetric part of matrices in the order of the cells."""
     xp = t.xp
-    # One NaN or infinity makes LAPACK's callers raise for the whole stack, so those matrices are replaced by zeros; on
-    # the host they have been already.
-    safe = rates if t.is_host else xp.where(t.cellwise(t.valid & defined), rates, 0)
+    safe = t.zero_unless(defined, rates)  # one NaN or infinity makes LAPACK's callers raise for the whole stack
     if t.n > 3:
-        return t.lead(_backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe)), xp))
+        return t.lead(t.backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe))))
 
     def cell(i: int, j: int) -> Array:
         return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
@@ -57,7 +60,7 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
 
 
 def _pair(t: Table, a: Array, c: Array, b: Array) -> tuple[Array, Array]:
-    """Ascending eigenvalues of [[a, b], [b, c]], each to the precision of the larger."""
+    """Ascending eigenvalues of [[a, b], [b, c]], each with the absolute precision of the larger."""
     middle, half = 0.5 * (a + c), 0.5 * (a - c)
     reach = t.sqrt(half * half + b * b)
     return middle - reach, middle + reach
@@ -67,10 +70,11 @@ Three = tuple[Array, Array, Array]
 
 
 def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
-    """Ascending eigenvalues of [[a, d, e], [d, b, f], [e, f, c]], each to the precision of the largest.
+    """Ascending eigenvalues of [[a, d, e], [d, b, f], [e, f, c]], each with the absolute precision of the largest.
 
-    The trigonometric form gives the one that is farthest from the other two to full precision, and these, where they
-    meet, to half of it. So only the first is taken, its eigenvector split off, and the rest solved as a pair.
+    The trigonometric formula gives the eigenvalue that is farthest from the other two to full precision, but these, if
+    nearly equal, to half the digits only. So only the farthest is taken from it; its eigenvector is split off, and the
+    other two are solved as a pair.
     """
     xp, (a, b, c), (d, e, f) = t.xp, diagonal, rest
     mean = (a + b + c) / 3
@@ -90,12 +94,12 @@ def _triple(t: Table, diagonal: Three, rest: Three) -> Three:
 
     beside = sent(*along)
     low, high = _pair(t, _dot(across, sent(*across)), _dot(along, beside), _dot(across, beside))
-    # The three add up to 0. As in a quotient of Rayleigh's, the gradient of the vector does not matter.
+    # The three sum to 0. As in a Rayleigh quotient, the gradient of the vector does not matter.
     both = low + high
     far = -both
-    # Which end is far off, these two say, and not the skew: where the middle one lies half way either end will do, and
-    # XLA, which computes the skew again for every question, may answer one so and the next otherwise. A comparison of
-    # the three would not do: a maximum of two that are equal halves their gradients.
+    # These two, not the skew, decide whether the farthest one is the smallest or the largest: if the middle one is half
+    # way, either answer will do, but XLA may compute the skew again for each use and get different answers. Comparing
+    # the three would not do: a maximum of two equal values halves their gradients.
     below = both > 0
     return mean + xp.where(below, far, low), mean + xp.where(below, low, high), mean + xp.where(below, high, far)
 
@@ -105,9 +109,9 @@ def _dot(u: Three, v: Three) -> Array:
 
 
 def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
-    """The unit vector that a singular [[a, d, e], [d, b, f], [e, f, c]] of rank 2 sends to 0; 0 for lower ranks."""
+    """Unit null vector of a singular matrix [[a, d, e], [d, b, f], [e, f, c]] of rank 2; 0 for lower ranks."""
     xp, (a, b, c), (d, e, f) = t.xp, diagonal, rest
-    # The rows of the adjugate matrix, each a product of two rows of the other.
+    # The rows of the adjugate matrix, each the cross product of two rows of the matrix.
     left, middle, right = d * f - b * e, d * e - a * f, e * f - c * d
     rows = (b * c - f * f, right, left), (right, a * c - e * e, middle), (left, middle, a * b - d * d)
     first, second, third = (_dot(row, row) for row in rows)
@@ -124,7 +128,7 @@ def _null_vector(t: Table, diagonal: Three, rest: Three) -> Three:
 
 
 def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
-    """Two unit vectors at right angles to (x, y, z) and to each other (Duff et al. 2017)."""
+    """Two unit vectors orthogonal to (x, y, z) and to each other (Duff et al. 2017)."""
     sign = t.sign(z)
     a = -1 / (sign + z)
     b = x * y * a
@@ -138,20 +142,20 @@ def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
     formula=r"-\sum_i \eta_i \log_n \eta_i, \quad \eta_i = \lambda_i / \textstyle\sum_{\lambda_j > 0} \lambda_j, "
     r"\quad \lambda_i > 0 \text{ eigenvalues of } \tfrac{1}{2} (P + P^\mathsf{T}), \quad p_{ij} = c_{ji} / t_j",
     source="Dembélé, equation 24",
-    undefined="a true class is empty (unless empty says otherwise), or there is a single class",
+    undefined="a true class is empty (see the option empty), or there is a single class",
     aliases=("eigenvalues_entropy",),
     chance="any sizes",
     needs_every_class=True,
     ignores_class_sizes="always",
 )
 def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
-    """Eigenvalues entropy: how evenly the positive eigenvalues share their sum; 1 without errors.
+    """Eigenvalues entropy: normalized entropy of the positive eigenvalues; 1 without errors.
 
-    ``empty`` says what becomes of a matrix with an empty true class: undefined, repaired by 1/n in every cell
-    (Dembélé), or a class of zeros (what the author's R package does).
+    ``empty`` selects what to do with a matrix that has an empty true class: give NaN (``"nan"``), add 1/n to every
+    cell (``"repair"``, as Dembélé), or set the rates of the class to 0 (``"zero"``, as the author's R package).
 
-    Two things to know. It can be high for a classifier that is always wrong: classes swapped in pairs give ln(n/2) /
-    ln n. And it is not symmetric: transposing [[9, 1], [80, 210]] takes it from 0.95 to 0.
+    Two caveats: it can be high for a classifier that is always wrong, as classes swapped in pairs give ln(n/2) / ln n;
+    and it is not symmetric, as transposing [[9, 1], [80, 210]] changes it from 0.95 to 0.
 
     Examples
     --------
@@ -171,7 +175,7 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
 
 
 def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
-    """Eigenvalues of the symmetric matrices that Dembélé makes of a confusion matrix.
+    """Eigenvalues of the symmetric matrices that Dembélé derives from a confusion matrix.
 
     Parameters
     ----------
@@ -186,13 +190,13 @@ def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> 
     Returns
     -------
     array, shape (*B, n)
-        Ascending. NaN where a true class is empty, and for A where the diagonal has a zero; :func:`matrics.repair`
-        mends both.
+        In ascending order. NaN where a true class is empty, and for A where the diagonal has a zero;
+        :func:`matrics.repair` removes both.
 
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``matrix`` is neither of the two.
+        The shape is not (*B, n, n), or ``matrix`` is neither ``"B"`` nor ``"A"``.
     TypeError
         The cells are not real numbers.
     InvalidConfusionMatrix
@@ -217,7 +221,7 @@ def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> 
 
 
 def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds:
-    """Bounds of the eigenvalues by Gershgorin's circles, as printed by Dembélé and as they hold.
+    """Bounds of the eigenvalues from Gershgorin's circles, as printed by Dembélé and corrected.
 
     Parameters
     ----------
@@ -243,8 +247,8 @@ def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds
 
     Notes
     -----
-    Dembélé takes 1 - r for a lower bound of the eigenvalues of B. It is not: it fails on the paper's own examples,
-    as below, where the smallest eigenvalue is 0.8.
+    Dembélé uses 1 - r as a lower bound of the eigenvalues of B. It is not one: it fails on the paper's own examples,
+    as in the one below, where the smallest eigenvalue is 0.8.
 
     Examples
     --------

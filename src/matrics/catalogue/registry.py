@@ -5,25 +5,26 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from matrics import _backend
-from matrics._backend import Array
-from matrics.metrics import weights
-from matrics.metrics.metric import Chance, Kind, Metric, Option, spell
-from matrics.metrics.pycm import PYCM
+from matrics import verbal
+from matrics._backend import Array, is_compiling
+from matrics.catalogue.names import fold, split_outside
+from matrics.catalogue.pycm import PYCM
+from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option
+from matrics.evaluation import TableFunction
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
 
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 
-_METRICS: dict[str, Metric] = {}
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
+#: What lists of names mean: their keys and functions. To read them anew takes half as long as to score one matrix.
+KEPT: dict[tuple[str, ...], tuple[list[str], list[TableFunction]]] = {}
 _PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
 
 
@@ -62,9 +63,9 @@ def metric(
     symmetric
         Whether a transposed matrix has the same value.
     needs_every_class
-        Whether it is undefined without items of a true class: of the class itself, or of any for an overall measure.
+        Whether it is undefined without samples of a true class: of the class itself, or of any for an overall measure.
     ignores_class_sizes
-        Whether the value stays when the items of a true class become more or fewer at the same rates.
+        Whether the value stays when a true class gets more or fewer samples at the same rates.
     scale_free
         Whether it is one of shares: the same when all cells are multiplied alike.
     lowest
@@ -98,10 +99,11 @@ def metric(
         )
         record.dress()
         for name in (record.name, *record.aliases):
-            if _NAMES.setdefault(_fold(name), record.name) != record.name:
-                raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[_fold(name)]}")
-        _METRICS[record.name] = record
+            if _NAMES.setdefault(fold(name), record.name) != record.name:
+                raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
+        METRICS[record.name] = record
         _GROUPS.clear()
+        KEPT.clear()
         return record
 
     return register
@@ -121,12 +123,7 @@ def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     return tuple(options)
 
 
-def _fold(name: str) -> str:
-    """Names are found whatever their case, and with blanks or hyphens for underscores."""
-    return name.strip().casefold().replace(" ", "_").replace("-", "_")
-
-
-_PYCM.update((_fold(name), name) for name in PYCM)
+_PYCM.update((fold(name), name) for name in PYCM)
 
 # Looking up ---------------------------------------------------------------------------------------------------------
 
@@ -164,10 +161,10 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
-    found = _METRICS.get(name)
+    found = METRICS.get(name)
     if found is not None:
         return found
-    if _backend.is_compiling():  # a program that has seen this cache is compiled again when it fills
+    if is_compiling():  # a program that has seen this cache is compiled again when it fills
         return _read_spec(name)
     if name not in _SPECS:
         _SPECS[name] = _read_spec(name)
@@ -178,9 +175,9 @@ def _read_spec(spec: str) -> Metric:
     # Nothing but string methods, which torch.compile can follow.
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
-    canonical = _NAMES.get(_fold(base))
-    # PyCM's ACC, as PyCM spells it, is no accuracy of the whole; else names of this library go first.
-    if head == "ACC" or (canonical is None and _fold(head) in _PYCM):
+    canonical = _NAMES.get(fold(base))
+    # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
+    if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
         raise ValueError(_unknown(base.strip(), spec))
@@ -199,24 +196,12 @@ def _read_spec(spec: str) -> Metric:
                 options[option.strip()] = value.strip()
     if colon:
         options["average"] = average.strip()
-    found = _METRICS[canonical]
+    found = METRICS[canonical]
     return found.using(**options) if options else found
 
 
-def split_outside(text: str) -> list[str]:
-    """The parts of a text between commas that are outside brackets, round or square."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "([") - (character in ")]")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
-
-
 def _of_pycm(name: str, average: str) -> Metric:
-    specs = PYCM[_PYCM[_fold(name)]]
+    specs = PYCM[_PYCM[fold(name)]]
     if len(specs) > 1:
         raise ValueError(f"{name!r} of PyCM is several values, each a measure here: {', '.join(specs)}")
     found = get_metric(specs[0])
@@ -226,17 +211,15 @@ def _of_pycm(name: str, average: str) -> Metric:
 
 
 def _unknown(name: str, spec: str) -> str:
-    if _fold(name) in _PYCM:
-        specs = " and ".join(PYCM[_PYCM[_fold(name)]])
+    if fold(name) in _PYCM:
+        specs = " and ".join(PYCM[_PYCM[fold(name)]])
         return f"{spec!r}: PyCM's name {name} takes no options; it is {specs} here"
     with contextlib.suppress(ValueError):
-        from matrics import verbal  # which imports this module
-
         scale = verbal.get_benchmark(name)
         return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
-    near = difflib.get_close_matches(_fold(name), known, n=3, cutoff=0.5)
-    names = list(dict.fromkeys(n if n in _METRICS else f"{n} (= {known[n]})" for n in near))
+    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
+    names = list(dict.fromkeys(n if n in METRICS else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
     return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
 
@@ -249,12 +232,12 @@ def groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_groups() -> dict[str, tuple[str, ...]]:
-    everywhere = {name: record for name, record in _METRICS.items() if not record.on_host}
+    everywhere = {name: record for name, record in METRICS.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
         "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
         "all": tuple(everywhere),
-        "on_host": tuple(name for name, record in _METRICS.items() if record.on_host),
+        "on_host": tuple(name for name, record in METRICS.items() if record.on_host),
     }
     for name, record in everywhere.items():
         found[record.family] = (*found.get(record.family, ()), name)
@@ -291,105 +274,3 @@ def list_metrics(group: str | None = None) -> list[str]:
     if group not in known:
         raise ValueError(f"unknown group {group!r}: expected one of {', '.join(known)}")
     return list(known[group])
-
-
-def describe(name: str | Metric) -> str:
-    r"""What there is to know of a metric, as text: formula, range, undefined cases, source, options, aliases.
-
-    Parameters
-    ----------
-    name : str or Metric
-        A name, an alias or a spec.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import matrics
-    >>> print(matrics.describe("mcc"))
-    mcc: Matthews correlation coefficient for any number of classes.
-    <BLANKLINE>
-    kind        overall: one value a matrix
-    family      correlation
-    range       [-1, 1]
-    direction   higher is better
-    chance      0 for every guess
-    transposed  the same
-    class sizes change it
-    formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
-    undefined   all items in one true class or in one predicted class
-    source      Dembélé, equation 10; Gorodkin 2004
-    aliases     matthews_corrcoef, r_k, phi_coefficient
-    in PyCM     Overall MCC, MCC :one_vs_rest
-    """
-    record = get_metric(name)
-    lines = facts(record)
-    if record.spec != record.name:  # what an alias fixes, too
-        lines = {"asked for": record.spec, **lines}
-    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
-
-
-def facts(record: Metric) -> dict[str, str]:
-    """The record as lines for a reader: what ``describe``, the command line and the docs page show."""
-    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
-    direction = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    lines = {
-        "kind": "per class: one value a class, then an average" if record._averaged else "overall: one value a matrix",
-        "family": record.family,
-        "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
-        "direction": direction[record.higher_is_better],
-        "chance": _chance(record),
-        "transposed": "the same" if record.symmetric else "another value",
-        "class sizes": _class_sizes(record),
-        "formula": record.formula,
-        "undefined": record.undefined,
-        "source": record.source,
-    }
-    if record.lowest is not None:
-        lines["lowest"] = ", ".join(f"{record.lowest(n):.5g} for {n} classes" for n in (2, 3, 10))
-    if not record.scale_free:
-        lines["scale"] = "depends on how many items there are, not on shares alone"
-    if record.on_host:
-        lines["needs"] = "SciPy, on the host: not under jit or compile, no gradient; in no group but on_host"
-    if record.options:
-        lines["options"] = "; ".join(_option(option) for option in record.options)
-    if record.aliases:
-        lines["aliases"] = ", ".join(record.aliases)
-    pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}
-    if pycm:
-        suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
-        lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
-    return lines
-
-
-def _chance(record: Metric) -> str:
-    if record.chance is None:
-        return "guesses have no value in common"
-    guess = {
-        "any sizes": "every guess",
-        "true sizes": "a guess of as many items of each class as there are",
-        "equal sizes": "a guess that takes all classes alike",
-        "equal sizes of equal classes": "a guess that takes all classes alike, if they are of one size",
-    }[record.chance]
-    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many items")
-
-
-def _class_sizes(record: Metric) -> str:
-    changes = {
-        None: "change it",
-        "two classes": "do not change it if there are two",
-        "always": "do not change it",
-    }[record.ignores_class_sizes]
-    return (
-        changes
-        + ("; needs items of the class" if record._averaged and record.needs_every_class else "")
-        + ("; needs items of every class" if not record._averaged and record.needs_every_class else "")
-    )
-
-
-def _option(option: Option) -> str:
-    others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
-    others += f", or {weights.in_words(symmetric=option.matrix == 'symmetric')}" if option.matrix else ""
-    return f"{option.name}={spell(option.default)} ({others})"

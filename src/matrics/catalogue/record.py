@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from matrics._backend import Array
+from matrics.catalogue import averages, weights
+from matrics.catalogue.docstring import compose
 from matrics.evaluation import Invalid, TableFunction, evaluate
-from matrics.metrics import averages, weights
-from matrics.metrics.docstring import compose
 from matrics.table import Table
 
 Kind = Literal["overall", "per_class"]
@@ -198,9 +198,16 @@ class Metric:
         return (self.name, self.fixed, self.average or ("macro" if self._averaged else None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from matrics.metrics.catalogue import get_metric  # which imports this module
+        return _made_of, (self.name, self.fixed, self.average)
 
-        return get_metric, (self.spec,)
+
+#: All metrics by their canonical names, as they are registered.
+METRICS: dict[str, Metric] = {}
+
+
+def _made_of(name: str, fixed: tuple[tuple[str, Any], ...], average: str | None) -> Metric:
+    """The metric of the catalogue with these options fixed: what a pickle holds."""
+    return replace(METRICS[name], fixed=fixed, average=average) if fixed or average else METRICS[name]
 
 
 def spell(value: Any) -> str:

@@ -49,10 +49,10 @@ def _rows(value: Any, name: str) -> Any:
         return [[value]]  # which is no number
     if isinstance(value, (list, tuple)):
         return value
-    xp, (array,) = _backend.as_arrays(**{name: value})
-    if not _backend.can_look(array, xp):
+    backend, (array,) = _backend.as_arrays(**{name: value})
+    if not backend.can_look(array):
         raise TypeError(f"{name}: expected numbers that are known beforehand, as options are, got a traced array")
-    return _backend.to_numpy(array, xp).tolist()
+    return backend.to_numpy(array).tolist()
 
 
 def _what_is_wrong(weights: WeightMatrix, *, symmetric: bool) -> str | None:

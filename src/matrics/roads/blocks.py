@@ -1,4 +1,4 @@
-"""Stacks on the host: in blocks that fit a cache, in threads if asked, with one look at each block."""
+"""The host's road: stacks of NumPy in blocks that fit a cache, in threads if asked, with one look at each block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import Array
-from matrics.margins import margin
+from matrics._backend import NUMPY, Array
+from matrics.roads.host import HostTable, Looked, Swept, holds_products, product_dtype_of, rounds_from
 from matrics.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
@@ -23,7 +22,7 @@ CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
 SWEEP_BYTES = 512 * 1024
-# Whether cells are whole takes as much memory again, so not of all at once.
+# Whether cells are integer-valued takes as much memory again, so not of all at once.
 LOOK_BYTES = 256 * 1024
 # In threads margins, parts and looks are larger: who comes back from a call into NumPy waits for Python's lock, and to
 # be woken then takes as long as a short call.
@@ -31,39 +30,39 @@ LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
 # Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
-SMALLEST_BLOCK = 64
-SMALLEST_BLOCK_BYTES = 4 * 1024 * 1024
+MIN_BLOCK = 64
+MIN_BLOCK_BYTES = 4 * 1024 * 1024
 # From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
 # alone do so earlier, as products with a vector of ones.
-LEAST_CLASSES_IN_PLACE = 50
-LEAST_CLASSES_OF_PRODUCTS = 8
+MIN_CLASSES_IN_PLACE = 50
+MIN_CLASSES_OF_PRODUCTS = 8
 # Multiplications in a product for which OpenBLAS does not start threads of its own, beside ours.
-MOST_OF_A_PRODUCT = 4 * 65536
+MAX_PRODUCT = 4 * 65536
 # Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
 KEPT_BYTES = 31 * 1024 * 1024
 
 
-def evaluate(  # noqa: C901 (one pass over the stack, told in order)
+def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
     cm: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, workers: int
 ) -> tuple[list[Array], Array]:
     """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
     batch_shape, n = cm.shape[:-2], cm.shape[-1]
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    whole = _backend.is_integer(cm, np)
-    dtype = np.dtype(_backend.float_dtype(cm, np))
+    integers = NUMPY.is_integer(cm)
+    dtype = np.dtype(NUMPY.float_dtype(cm))
     margin = MARGIN_BYTES // (n * dtype.itemsize)
-    smallest = max(3, min(SMALLEST_BLOCK, SMALLEST_BLOCK_BYTES // (n * n * dtype.itemsize)))
+    smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
     size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
     found: list[Array] = []  # positions of invalid matrices
     threads = (os.cpu_count() or 1) if workers == -1 else workers
-    head = min(size, HEAD_OF_THREADS if threads > 1 and len(stack) > size else len(stack))
+    head = min(size, HEAD_OF_THREADS) if threads > 1 else size
     head -= len(stack) - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
         cells = _class_first(stack[start:stop], scratch)
-        table, valid = _look(cells, zero_division, lambda: whole or scratch.all_whole(cells))
+        table, valid = _look(cells, zero_division, lambda: integers or scratch.all_integers(cells))
         if valid is None:
             return [function(table) for function in functions]
         found.append(start + np.flatnonzero(~valid))
@@ -74,7 +73,7 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
             result[start:stop] = value.T
 
     def write_block(start: int, stop: int, scratch: _Scratch) -> None:
-        table = _sweep(stack[start:stop], scratch, zero_division, part=part, whole=whole) if wide else None
+        table = _sweep(stack[start:stop], scratch, zero_division, part=part, integers=integers) if wide else None
         if table is None:
             for first, last in _slices(start, stop, size):
                 write(first, last, scratch)
@@ -88,18 +87,20 @@ def evaluate(  # noqa: C901 (one pass over the stack, told in order)
             for start, stop in blocks:
                 write_block(start, stop, scratch)
 
-    # The first block tells the shapes of the results, and whether the rest can do without cells.
-    with np.errstate(all="ignore"):
-        scratch = _Scratch(size * n * n, look, dtype)
-        table = _sweep(stack[:head], scratch, zero_division, part=part, whole=whole) if len(stack) > head else None
-        first = score(0, head, scratch) if table is None else [function(table) for function in functions]
-    wide = table is not None and not table.has_cells
-    results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in first]
-    with np.errstate(all="ignore"):
-        for result, value in zip(results, first, strict=True):
-            result[:head] = value.T
-
-    if len(stack) > head:
+    if len(stack) <= size:  # as it mostly is in a loop of small calls, which need nothing of what follows
+        with np.errstate(all="ignore"):
+            values = score(0, len(stack), _Scratch(stack.size, look, dtype))
+            results = [np.array(value.T, dtype, order="C") for value in values]
+    else:
+        # The first block tells the shapes of the results, and whether the rest can do without cells.
+        with np.errstate(all="ignore"):
+            scratch = _Scratch(size * n * n, look, dtype)
+            table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
+            values = score(0, head, scratch) if table is None else [function(table) for function in functions]
+            results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in values]
+            for result, value in zip(results, values, strict=True):
+                result[:head] = value.T
+        wide = table is not None and not table.cells_were_read
         _keep_freed_memory()
         step = max(size, larger * margin) if wide else size
         _in_threads(write_blocks, _shares(head, len(stack), step, smallest, threads))
@@ -146,9 +147,9 @@ class _Scratch:
 
     def __init__(self, size: int, look: int, dtype: Any) -> None:
         self.cells = np.empty(size, dtype)
-        self._look = min(size, look)
-        self._rounded = np.empty(0, dtype)
-        self._equal = np.empty(0, np.bool_)
+        self._look = max(1, min(size, look))
+        self._rounded: Array | None = None
+        self._equal: Array | None = None
 
     def copy(self, x: Array) -> Array:
         """The same numbers, contiguous and floating."""
@@ -160,9 +161,9 @@ class _Scratch:
         """The same numbers in the dtype in which they are scored: ``x`` itself if it has it."""
         return x if x.dtype == self.cells.dtype else self.copy(x)
 
-    def all_whole(self, cells: Array) -> bool:
-        """Whether all cells are whole numbers."""
-        if not self._equal.size:  # integers never ask
+    def all_integers(self, cells: Array) -> bool:
+        """Whether all cells are integer-valued."""
+        if self._rounded is None or self._equal is None:  # integers never ask
             self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
         # In the order of their memory, whichever of the two it is.
         flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
@@ -185,111 +186,23 @@ def _keep_freed_memory() -> None:
 def _class_first(block: Array, scratch: _Scratch) -> Array:
     """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
     first = block.transpose(1, 2, 0)
-    if len(first) < LEAST_CLASSES_IN_PLACE:
+    if len(first) < MIN_CLASSES_IN_PLACE:
         return scratch.copy(first)
     return scratch.floats(block).transpose(1, 2, 0)
 
 
-def _beyond(dtype: Any) -> int:
-    """From here on sums and differences of whole numbers may be rounded."""
-    return int(2 ** (np.finfo(dtype).nmant + 1))
-
-
-def _holds_products(dtype: Any, largest: Array) -> bool:
-    """Whether sums of products of whole numbers are exact, if a product of sums is no more than this squared."""
-    return bool(largest < math.isqrt(_beyond(dtype)))
-
-
-def _product_dtype(dtype: Any, largest: Array) -> Any:
-    """Where all sums are exact, the dtype of products."""
-    return dtype if _holds_products(dtype, largest) else np.float64
-
-
-class _Looked(Table):
-    """A table that looks whether all cells are whole numbers when a formula asks whether differences are exact."""
-
-    def __init__(self, cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> None:
-        super().__init__(cells, np, class_first=True, zero_division=zero_division)
-        del self.exact, self.exact_products, self.product_dtype, self.is_moderate  # which are found below
-        self._all_whole = all_whole
-        self.largest = self.total.max(initial=0)
-
-    @margin
-    def exact(self) -> bool:
-        """Whether sums and differences of cells are exact."""
-        return bool(self.largest < _beyond(self.cells.dtype)) and self._all_whole()
-
-    @margin
-    def exact_products(self) -> bool:
-        """Whether those of products of two of them are."""
-        return _holds_products(np.float64, self.largest) and self.exact
-
-    @margin
-    def product_dtype(self) -> Any:
-        """The dtype of these products."""
-        return _product_dtype(self.cells.dtype, self.largest) if self.exact else np.float64
-
-    @margin
-    def is_moderate(self) -> bool:
-        """Whether products of five counts stay in the range of the dtype."""
-        if self.exact:
-            return True
-        limits = np.finfo(self.cells.dtype)
-        smallest = np.min(self.cells, where=self.cells > 0, initial=1)
-        return bool(smallest > limits.tiny**0.2 and self.largest < limits.max**0.2)
-
-    @margin
-    def scale(self) -> Array | None:
-        """No power of two where totals leave products of two margins in range."""
-        limits = np.finfo(self.cells.dtype)
-        smallest = np.min(self.total, where=self.total > 0, initial=1)
-        if smallest > limits.tiny**0.02 and self.largest < limits.max**0.4:
-            return None
-        return Table.scale.function(self)
-
-
-def _look(cells: Array, zero_division: float, all_whole: Callable[[], bool]) -> tuple[Table, Array | None]:
-    """The table of a block, after one look at it, and which of its matrices are valid if not all are.
-
-    What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the
-    others in the block have (how many they are may change the order of a sum, and so the last bit).
-    """
-    looked = _Looked(cells, zero_division, all_whole)
-    made: Table = looked
-    largest = looked.largest
-    valid = None
-    if not (cells.min(initial=0) >= 0 and math.isfinite(largest)):  # NaN fails every comparison
-        valid = looked.valid
-        cells = cells.copy(order="K")  # in the same order, so that sums round alike
-        cells[..., ~valid] = 0
-        made = Table(cells, np, class_first=True, zero_division=zero_division)
-    return made, valid
+def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> tuple[Table, Array | None]:
+    """The table of a block, after one look at it, and which of its matrices are valid if not all are."""
+    looked = Looked(cells, zero_division, all_integers)
+    if cells.min(initial=0) >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
+        return looked, None
+    valid = looked.valid
+    cells = cells.copy(order="K")  # in the same order, so that sums round alike
+    cells[..., ~valid] = 0
+    return HostTable(cells, zero_division=zero_division), valid
 
 
 # Sums alone ---------------------------------------------------------------------------------------------------------
-
-
-class _Swept(Table):
-    """A table of which row sums, column sums and diagonal are known; its cells are fetched if somebody asks."""
-
-    def __init__(self, block: Array, sums: Array, zero_division: float, **seen: Any) -> None:
-        super().__init__(
-            block.transpose(1, 2, 0), np, class_first=True, zero_division=zero_division, is_moderate=True, **seen
-        )
-        self.scale = None  # sums of integer-valued counts that are exact are not extreme
-        self._block = self.__dict__.pop("cells")  # fetched only if somebody asks
-        self.true, self.pred, self.tp = sums
-
-    @margin
-    def cells(self) -> Array:
-        """The cells, in the same order as in other blocks, lest sums round otherwise."""
-        order = "C" if self.n < LEAST_CLASSES_IN_PLACE else "K"
-        return self._block.astype(self.true.dtype, order=order, copy=False)
-
-    @property
-    def has_cells(self) -> bool:
-        """Whether somebody has asked."""
-        return "cells" in self.__dict__
 
 
 def _factors(n: int, dtype: Any) -> Array:
@@ -299,11 +212,11 @@ def _factors(n: int, dtype: Any) -> Array:
     return np.concatenate([row, column, row * column])
 
 
-def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, whole: bool) -> _Swept | None:
+def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, integers: bool) -> Swept | None:
     """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
-    few = n < LEAST_CLASSES_OF_PRODUCTS
+    few = n < MIN_CLASSES_OF_PRODUCTS
     sums = np.empty((3, n, count), dtype)
     factors = _factors(n, dtype) if few else np.ones(n, dtype)
     step = max(1, min(part, scratch.cells.size) // (n * n))
@@ -311,13 +224,13 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
     for start in range(0, count, step):
         cells = scratch.floats(block[start : start + step])
         # The minimum first: of all that is done here it brings cells from memory the fastest.
-        if not np.minimum.reduce(cells, axis=None) >= 0 or not (whole or scratch.all_whole(cells)):
+        if not np.minimum.reduce(cells, axis=None) >= 0 or not (integers or scratch.all_integers(cells)):
             return None
         here = slice(start, start + len(cells))
-        # Products with ones and zeros are the fastest sums; those of whole numbers are the same in any order.
+        # Products with ones and zeros are the fastest sums; those of integers are the same in any order.
         if few:
             flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
-            for first, last in _slices(0, len(cells), MOST_OF_A_PRODUCT // factors.size):
+            for first, last in _slices(0, len(cells), MAX_PRODUCT // factors.size):
                 np.matmul(factors, flat[:, first:last], out=out[:, first:last])
         else:
             true, pred = found = sums_of_part[:, : len(cells)]
@@ -325,10 +238,16 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
             np.matmul(factors, cells, out=pred)
             np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
             np.copyto(sums[2, :, here], np.einsum("bii->ib", cells))
-    table = _Swept(block, sums, zero_division, exact=True)
-    largest = table.total.max()
-    if not largest < _beyond(dtype):
+    total = np.add.reduce(sums[0], axis=0)
+    largest = total.max()
+    if not largest < rounds_from(dtype):
         return None
-    table.exact_products = _holds_products(np.float64, largest)
-    table.product_dtype = _product_dtype(dtype, largest)
-    return table
+    return Swept(
+        block,
+        sums,
+        total,
+        in_place=n >= MIN_CLASSES_IN_PLACE,
+        exact_products=holds_products(np.float64, largest),
+        product_dtype=product_dtype_of(dtype, largest),
+        zero_division=zero_division,
+    )

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrics.metrics.metric import Metric, Option
+    from matrics.catalogue.record import Metric, Option
 
 _AVERAGE = """
 average : {"macro", "micro", "weighted", "binary"} or None, default "macro"
@@ -16,8 +16,8 @@ average : {"macro", "micro", "weighted", "binary"} or None, default "macro"
 pos_label : {1, 0}
     The class that counts as positive under ``average="binary"``."""
 
-_MATRIX = """ None is "none". A matrix says how much it counts that an item
-    of one class (row) is called another (column): 0 on the diagonal, as full agreement, and larger for worse errors."""
+_MATRIX = """ None is "none". A matrix says how bad it is that a sample of one
+    class (row) is predicted as another (column): 0 on the diagonal, as full agreement, and larger for worse errors."""
 
 _DOCSTRING = """{summary}
 

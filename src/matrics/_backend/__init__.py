@@ -1,0 +1,83 @@
+"""Which array library a user's arrays come from: asked here, once, at the door.
+
+What it answers, an object of ``standard.Standard`` or of a class for NumPy, PyTorch or JAX, is carried along, and so is
+its namespace ``xp``; a library that has no class of its own takes the array API standard's way.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from matrics import _inputs
+from matrics._backend.numpy import NumPy
+from matrics._backend.standard import Array, Namespace, Standard
+
+__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "is_compiling"]
+
+# A tuple, here and in every isinstance on the compiled road: torch.compile does not know unions of types.
+_HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
+
+# NumPy's own namespace is the standard's from 2.2 on, and array_api_compat.numpy costs 150 ms to import.
+NUMPY = NumPy(np)
+
+
+def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
+    """The library of all values, and the values as its arrays; lists and data frames become NumPy.
+
+    The keywords are the names that an error message uses.
+    """
+    arrays = [_as_array(name, value) for name, value in values.items()]
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        return NUMPY, arrays
+    if all(map(_is_tensor, arrays)):
+        from matrics._backend.torch import TORCH
+
+        return TORCH, arrays
+    try:
+        return _named(array_namespace(*arrays)), arrays
+    except TypeError as error:
+        kinds = ", ".join(f"{name}: {_inputs.library(value)}" for name, value in values.items())
+        raise TypeError(f"expected arrays of one library, got {kinds}") from error
+
+
+@functools.cache
+def _named(xp: Namespace) -> Standard:
+    if xp.__name__ == "jax.numpy":
+        from matrics._backend.jax import JAX
+
+        return JAX
+    return Standard(xp)
+
+
+def _as_array(name: str, value: Any) -> Array:
+    if type(value) is np.ndarray:
+        return value
+    if _is_tensor(value):
+        _inputs.check_tensor(name, value, sys.modules["torch"])
+        return value
+    if not isinstance(value, _HOST_TYPES):
+        _inputs.check_kind(name, value)
+        try:
+            array_namespace(value)
+        except TypeError:
+            pass
+        else:
+            return value
+    return _inputs.as_numpy(name, value)
+
+
+def _is_tensor(value: Any) -> bool:
+    # Asked of PyTorch itself, if it is there: torch.compile warns of the functools caches in array_namespace.
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_compiling() -> bool:
+    """Whether ``torch.compile`` is tracing."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())

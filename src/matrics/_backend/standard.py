@@ -1,0 +1,235 @@
+"""All that matrics asks of an array library, answered in the array API standard's own words.
+
+A subclass for a library overrides what it does otherwise. One object is chosen at the door, with the arrays that a user
+hands in, and carried along: nobody else asks which library it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from array_api_compat import device as _device_of
+
+Array = Any
+Namespace = Any
+Compiler = Literal["xla", "inductor"]
+
+
+class Standard:
+    """A library that follows the array API standard.
+
+    Parameters
+    ----------
+    xp
+        The namespace of its arrays.
+    """
+
+    looking_is_free = False
+    """Whether values are at hand: of a device one would have to wait for them."""
+
+    def __init__(self, xp: Namespace) -> None:
+        self.xp = xp
+
+    # Values -----------------------------------------------------------------------------------------------------------
+
+    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """No floating-point warnings within: NumPy, or what stands on it, warns of 0/0, which every measure answers."""
+        return np.errstate(all="ignore")
+
+    def can_look(self, x: Array) -> bool:  # noqa: ARG002
+        """Whether values of ``x`` can be looked at in Python (it may cost a wait for the device)."""
+        return True
+
+    def compiler(self, x: Array) -> Compiler | None:  # noqa: ARG002
+        """Which compiler is tracing what is done with ``x`` now, to make code of it for the CPU."""
+        return None
+
+    def host_view(self, x: Array) -> Array | None:  # noqa: ARG002
+        """What ``x`` holds as a NumPy array that shares its memory; None where it has to stay what it is.
+
+        That is so on other devices, where something traces, maps or differentiates, and in dtypes unknown to NumPy.
+        """
+        return None
+
+    def from_host(self, x: Array) -> Array:
+        """A result of the host as an array of the library whose stack ``host_view`` has given."""
+        return self.xp.asarray(x)
+
+    def to_numpy(self, x: Array) -> Array:
+        """The values on the host; waits for the device."""
+        return np.asarray(x)
+
+    def on_host(self, function: Callable[..., Array], *arrays: Array) -> Array:
+        """What a function of float64 NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
+        if not all(map(self.can_look, arrays)):
+            raise TypeError(
+                "this measure needs SciPy, which runs on the host: it cannot be part of jit, compile, vmap or fake "
+                "tensors; call it outside"
+            )
+        like = arrays[0]
+        with np.errstate(all="ignore"):
+            result = function(*(self.to_numpy(x).astype(np.float64) for x in arrays))
+        return self.xp.asarray(result, dtype=like.dtype, **self.device_option(like))
+
+    # Dtypes -----------------------------------------------------------------------------------------------------------
+
+    def device_option(self, like: Array) -> dict[str, Any]:
+        """``device=`` for a new array that is to meet ``like``."""
+        return {"device": _device_of(like)}
+
+    def widest_float(self, like: Array) -> Any:
+        """The widest real floating dtype where ``like`` is; Apple's GPUs and default JAX have no float64."""
+        known = self.xp.__array_namespace_info__().dtypes(kind="real floating", **self.device_option(like))
+        return known.get("float64", known["float32"])
+
+    def widest_int(self, like: Array) -> Any | None:
+        """The 64-bit integer of the device, or None (default JAX: sums would wrap at 2**31)."""
+        return self.xp.__array_namespace_info__().dtypes(kind="signed integer", **self.device_option(like)).get("int64")
+
+    def wider_float(self, x: Array) -> Any | None:  # noqa: ARG002
+        """A dtype with far wider exponents than that of ``x``, where arithmetic may mix the two."""
+        return None
+
+    def is_integer(self, x: Array) -> bool:
+        """Integers and booleans: counts, or labels."""
+        return x.dtype == self.xp.bool or self._isdtype(x, "integral")
+
+    def is_float(self, x: Array) -> bool:
+        """Real floating numbers of any width."""
+        return self._isdtype(x, "real floating")
+
+    def is_unsigned(self, x: Array) -> bool:
+        """Integers without a sign."""
+        return self._isdtype(x, "unsigned integer")
+
+    def _isdtype(self, x: Array, kind: str) -> bool:
+        try:
+            return bool(self.xp.isdtype(x.dtype, kind))
+        except TypeError:  # NumPy's answer to a dtype from outside (text, objects, ml_dtypes)
+            return False
+
+    def float_dtype(self, x: Array) -> Any:
+        """The dtype in which ``x`` is scored: float32 and float64 stay, half is widened, integers take the widest."""
+        xp = self.xp
+        if x.dtype in (xp.float32, xp.float64):
+            return x.dtype
+        if self.is_integer(x):
+            return self.widest_float(x)
+        return xp.float32 if xp.finfo(x.dtype).bits < 32 else self.widest_float(x)
+
+    def to_float(self, x: Array) -> Array:
+        """``x`` in the dtype in which it is scored."""
+        dtype = self.float_dtype(x)
+        return x if x.dtype == dtype else self.xp.astype(x, dtype)
+
+    def to_wide(self, x: Array) -> Array:
+        """``x`` in a dtype that holds its sums: integers as int64, or as floats if int64 is too narrow or missing."""
+        integer = self.widest_int(x)
+        if self.is_integer(x) and integer is not None and x.dtype != self.xp.uint64:
+            return self.xp.astype(x, integer)
+        return self.to_float(x)
+
+    # New arrays -------------------------------------------------------------------------------------------------------
+
+    def class_index(self, n: int, like: Array) -> Array:
+        """0, 1, …, n - 1 beside ``like``."""
+        return self.xp.arange(n, **self.device_option(like))
+
+    def constant(self, rows: list[list[float]], like: Array) -> Array:
+        """A matrix of Python's numbers beside ``like``."""
+        return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))
+
+    def copied(self, x: Array) -> Array:
+        """``x`` in memory of its own, where a library's users can write to it."""
+        return x
+
+    def packed(self, x: Array) -> Array:
+        """``x`` without gaps in memory, where a library's users can tell."""
+        return x
+
+    # Arithmetic -------------------------------------------------------------------------------------------------------
+
+    def divide(self, a: Array, b: Array) -> Array:
+        """``a / b`` for b that is not 0, with a gradient that is finite wherever it can be."""
+        return a / b
+
+    def exponent(self, x: Array) -> Array:
+        """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
+
+        Of zeros it is 0; of subnormal numbers it is off the host that of the smallest normal ones.
+        """
+        xp, tiny = self.xp, float(self.xp.finfo(x.dtype).smallest_normal)
+        return xp.where(x == 0, 0, xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1)
+
+    def power_of_two(self, exponent: Array) -> Array:
+        """2**exponent, exactly, of integer-valued floats within ``largest_exponent``."""
+        return self.xp.pow(self.xp.full_like(exponent, 2), exponent)
+
+    def largest_exponent(self, x: Array) -> int:
+        """Powers of two with exponents up to this, and down to its negative, are normal numbers of the dtype."""
+        return layout(self.xp.finfo(x.dtype).bits)[1] - 1
+
+    def eigvalsh(self, x: Array) -> Array:
+        """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
+        return self.xp.linalg.eigvalsh(x)
+
+    # Counting ---------------------------------------------------------------------------------------------------------
+
+    def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
+        """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all of which lie in [0, length).
+
+        One pass for the whole batch. K may be broadcast (strides of zero are not copied where the library allows it).
+        """
+        xp = self.xp
+        bins = self.class_index(length, rows)
+        one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
+        if self.is_integer(values):
+            return xp.matmul(one_hot, values)
+        # A NaN must stay in its own row, and 0 times NaN is NaN.
+        finite = xp.isfinite(values)
+        sums = xp.matmul(one_hot, xp.where(finite, values, 0))
+        return xp.where(xp.matmul(one_hot, xp.astype(~finite, values.dtype)) > 0, xp.nan, sums)
+
+    def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
+        """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""
+        xp = self.xp
+        rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
+        weights = xp.ones(bins.shape, dtype=dtype, **self.device_option(bins)) if weights is None else weights
+        return xp.reshape(self.scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length), (-1,))
+
+    def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
+        """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border."""
+        xp = self.xp
+        return xp.clip(y_true, -1, n) * (n + 2) + xp.clip(y_pred, -1, n) + (n + 3)
+
+    def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
+        """The largest entries along the last axis, which are NaN if any entry is, and where they are."""
+        return self.xp.max(scores, axis=-1), self.xp.argmax(scores, axis=-1)
+
+
+class InOneRow(Standard):
+    """A library that counts in one flat row of bins, without a loop over the batch."""
+
+    def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
+        """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""
+        xp = self.xp
+        if batch > 1:
+            bins = xp.reshape(bins, (batch, -1))
+            bins = bins + length * xp.astype(self.class_index(batch, bins), bins.dtype)[:, None]
+        flat = bins if bins.ndim == 1 else xp.reshape(bins, (-1,))
+        if weights is not None and weights.ndim != 1:
+            weights = xp.reshape(weights, (-1,))
+        counts = self._bincount(flat, weights, batch * length, dtype)
+        return counts if counts.dtype == dtype else xp.astype(counts, dtype)
+
+    def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
+        raise NotImplementedError
+
+
+def layout(bits: int) -> tuple[int, int, int]:
+    """Bits of the mantissa, bias of the exponent and mask of the exponent's bits, in a float of so many bits."""
+    return (23, 127, 0xFF) if bits == 32 else (52, 1023, 0x7FF)

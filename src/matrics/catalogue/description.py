@@ -1,0 +1,112 @@
+"""Descriptions of metrics as text, from their records."""
+
+from __future__ import annotations
+
+import math
+
+from matrics.catalogue import weights
+from matrics.catalogue.pycm import PYCM
+from matrics.catalogue.record import Metric, Option, spell
+from matrics.catalogue.registry import get_metric
+
+
+def describe(name: str | Metric) -> str:
+    r"""Description of a metric as text: formula, range, undefined cases, source, options, aliases.
+
+    Parameters
+    ----------
+    name : str or Metric
+        A name, an alias or a spec.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import matrics
+    >>> print(matrics.describe("mcc"))
+    mcc: Matthews correlation coefficient for any number of classes.
+    <BLANKLINE>
+    kind        overall: one value per matrix
+    family      correlation
+    range       [-1, 1]
+    direction   higher is better
+    chance      0 for random guessing with any class frequencies
+    transposed  the same value
+    class sizes affect the value
+    formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
+    undefined   all samples in one true class or in one predicted class
+    source      Dembélé, equation 10; Gorodkin 2004
+    aliases     matthews_corrcoef, r_k, phi_coefficient
+    in PyCM     Overall MCC, MCC :one_vs_rest
+    """
+    record = get_metric(name)
+    lines = facts(record)
+    if record.spec != record.name:  # fixed options are shown, also those that an alias fixes
+        lines = {"asked for": record.spec, **lines}
+    return "\n".join([f"{record.name}: {record.summary}", "", *(f"{k:<12}{v}" for k, v in lines.items())])
+
+
+def facts(record: Metric) -> dict[str, str]:
+    """The record as labelled lines, which ``describe``, the command line and the docs page show."""
+    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
+    direction = {True: "higher is better", False: "lower is better", None: "neither higher nor lower is better"}
+    lines = {
+        "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
+        "family": record.family,
+        "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
+        "direction": direction[record.higher_is_better],
+        "chance": _chance(record),
+        "transposed": "the same value" if record.symmetric else "a different value",
+        "class sizes": _class_sizes(record),
+        "formula": record.formula,
+        "undefined": record.undefined,
+        "source": record.source,
+    }
+    if record.lowest is not None:
+        lines["lowest"] = ", ".join(f"{record.lowest(n):.5g} for {n} classes" for n in (2, 3, 10))
+    if not record.scale_free:
+        lines["scale"] = "depends on the number of samples, not only on their proportions"
+    if record.on_host:
+        lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
+    if record.options:
+        lines["options"] = "; ".join(_option(option) for option in record.options)
+    if record.aliases:
+        lines["aliases"] = ", ".join(record.aliases)
+    pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}
+    if pycm:
+        suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
+        lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
+    return lines
+
+
+def _chance(record: Metric) -> str:
+    if record.chance is None:
+        return "no fixed value for random guessing"
+    guess = {
+        "any sizes": "random guessing with any class frequencies",
+        "true sizes": "random guessing with the true class frequencies",
+        "equal sizes": "random guessing with equal class frequencies",
+        "equal sizes of equal classes": "random guessing with equal class frequencies, for equal true class sizes",
+    }[record.chance]
+    return f"{record.chance_value:g} for {guess}" + ("" if record.scale_free else ", with many samples")
+
+
+def _class_sizes(record: Metric) -> str:
+    changes = {
+        None: "affect the value",
+        "two classes": "do not affect the value if there are two classes",
+        "always": "do not affect the value",
+    }[record.ignores_class_sizes]
+    return (
+        changes
+        + ("; needs samples of the class" if record._averaged and record.needs_every_class else "")
+        + ("; needs samples of every class" if not record._averaged and record.needs_every_class else "")
+    )
+
+
+def _option(option: Option) -> str:
+    others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
+    others += f", or {weights.in_words(symmetric=option.matrix == 'symmetric')}" if option.matrix else ""
+    return f"{option.name}={spell(option.default)} ({others})"

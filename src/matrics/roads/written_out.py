@@ -1,0 +1,33 @@
+"""Sums of few classes written out as additions: for compilers, which fuse additions and not reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matrics._backend import Array
+from matrics.margins import margin
+from matrics.safety import add
+from matrics.table import Table
+
+
+class WrittenOut(Table):
+    """False negatives, false positives and true negatives of more than one class as additions of single cells."""
+
+    @margin
+    def fn(self) -> Array:
+        """As of any table."""
+        return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
+
+    @margin
+    def fp(self) -> Array:
+        """As of any table."""
+        return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
+
+    def _sums_beside(self, rows: Sequence[Array]) -> Array:
+        axis = 0 if self.class_first else -1
+        entries = [self.xp.unstack(row, axis=axis) for row in rows]
+        return self._in_classes([add((*row[:i], *row[i + 1 :])) for i, row in enumerate(entries)])
+
+    def _in_classes(self, values: list[Array]) -> Array:
+        """The values of all classes, ``[*batch]`` each, as ``[class, *batch]``."""
+        return self.xp.stack(values)

@@ -1,0 +1,83 @@
+"""The house itself: which file may know of which, and what is public."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import matrics
+from matrics.catalogue.record import METRICS
+
+SOURCE = Path(matrics.__file__).parent
+FILES = {
+    ".".join(("matrics", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in SOURCE.rglob("*.py")
+}
+LIBRARIES = {"numpy", "torch", "jax", "array_api_compat"}
+# What says in formulas what is to be computed, and not where.
+PLAIN = {"matrics.safety", "matrics.wide", "matrics.margins", "matrics.table", "matrics.catalogue.averages"}
+# Measures that need SciPy are computed by NumPy, wherever the matrices are.
+ON_HOST = {"matrics.metrics.inference", "matrics.metrics.hits_beyond_chance"}
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All that runs, in functions as well; what is under ``if TYPE_CHECKING`` does not."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from statements(child)
+
+
+def imported(name: str) -> Iterator[str]:
+    """All that a file imports: full names of modules, and of what is taken from them."""
+    for node in statements(ast.parse(FILES[name].read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} imports by dots"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in FILES else str(node.module)
+
+
+def test_imports_run_in_one_direction() -> None:
+    """In functions, too; a circle raises with its files."""
+    graph = {name: {other for other in imported(name) if other in FILES} for name in FILES}
+    assert sum(map(len, graph.values())) > 100
+    assert tuple(graphlib.TopologicalSorter(graph).static_order())[-1] in FILES
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN | {name for name in FILES if name.startswith("matrics.metrics.")}))
+def test_formulas_do_not_know_where_they_run(name: str) -> None:
+    """No library of arrays, no road and no backend is named where a formula stands."""
+    used = set(imported(name))
+    first = {other.partition(".")[0] for other in used}
+    assert not first & (LIBRARIES - ({"numpy"} if name in ON_HOST else set()))
+    assert not [other for other in used if other.startswith("matrics.roads")]
+    of_backend = {
+        alias.name
+        for node in ast.walk(ast.parse(FILES[name].read_text()))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("matrics._backend")
+        for alias in node.names
+    }
+    assert of_backend <= {"Array", "Namespace", "Standard"}
+
+
+def test_a_measure_is_public_by_one_line() -> None:
+    """That in the list of its family, which says nothing else but what belongs to it."""
+    listed = {}
+    for found in pkgutil.iter_modules([str(SOURCE / "metrics")]):
+        family = importlib.import_module(f"matrics.metrics.{found.name}")
+        assert family.__all__ == sorted(family.__all__), found.name
+        listed |= dict.fromkeys(family.__all__, found.name)
+    assert {name: record.family for name, record in METRICS.items()}.items() <= listed.items()
+    assert set(listed) - set(METRICS) == {"GershgorinBounds", "eigenvalues", "gershgorin_bounds"} & set(listed)
+    assert set(listed) <= set(matrics.__all__)
+    assert len(matrics.__all__) == len(set(matrics.__all__))
+    assert all(hasattr(matrics, name) for name in matrics.__all__)

@@ -1,0 +1,55 @@
+"""PyTorch's names that are not public, of which the library asks whether a tensor may be looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+CM = [[8.0, 2.0], [3.0, 7.0]]
+
+
+def test_the_names_are_there(torch: Any) -> None:
+    """If one is gone, ``_backend/torch.py`` needs another way to ask the same."""
+    assert isinstance(torch._subclasses.FakeTensor, type)
+    tensor = torch.tensor(CM)
+    assert torch._C._functorch.is_functorch_wrapped_tensor(tensor) is False
+    assert torch._C._len_torch_dispatch_stack() == 0
+    assert torch._ops._len_torch_dispatch_stack_pre_dispatch() == 0
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's, to itself
+def test_what_they_say_is_what_happens(torch: Any) -> None:
+    """Under each way of listening to PyTorch the tensor is left to PyTorch."""
+    from torch._subclasses import FakeTensorMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    from matrics._backend.torch import TORCH
+
+    views = []
+
+    def look(x: Any) -> Any:
+        views.append(TORCH.host_view(x))
+        return x * 1
+
+    class Listening(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return function(*args, **(kwargs or {}))
+
+    tensor = torch.tensor(CM)
+    torch.func.vmap(look)(tensor)
+    torch.func.grad(lambda x: look(x).sum())(tensor)
+    torch.func.jvp(look, (tensor,), (tensor,))
+    with Listening():
+        look(tensor)
+    with FakeTensorMode() as mode:
+        look(mode.from_tensor(tensor))
+    look(tensor.to("meta"))
+    look(tensor.clone().requires_grad_())
+    assert views == [None] * len(views)
+    assert len(views) >= 7
+    np.testing.assert_array_equal(TORCH.host_view(tensor), CM)
+    assert float(matrics.accuracy(tensor)) == 0.75
