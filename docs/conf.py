@@ -39,22 +39,16 @@ toc_object_entries = False  # the headings are the measures
 FAMILIES = {
     "rates": "Rates of one class against the rest",
     "counts": "Counts and shares of one class",
-    "combined": "Combined rates",
     "odds": "Odds and likelihood ratios",
     "imbalance": "Class imbalance",
-    "agreement": "Agreement",
     "chance_corrected": "Agreement beyond chance",
-    "ground_truth": "Türk's ground-truth index",
-    "correlation": "Correlation",
-    "association": "Association",
+    "agreement": "Agreement",
+    "association": "Association and correlation",
     "information": "Information",
     "spectral": "Eigenvalues",
     "inference": "Errors, limits and tests",
     "similarity": "Similarity",
-    "logarithmic_similarity": "Similarity on a logarithmic scale",
     "dissimilarity": "Dissimilarity",
-    "chance_similarity": "Similarity beyond chance",
-    "hits_beyond_chance": "True positives beyond chance",
 }
 
 HEAD = """\

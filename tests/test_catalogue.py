@@ -92,7 +92,7 @@ def test_record(name: str) -> None:
     # What makes it look like a function: to help(), to doctest, to Sphinx.
     assert inspect.unwrap(metric) is metric.function
     assert metric.__name__ == name
-    assert metric.__module__ == f"matrics.metrics.{metric.family}"
+    assert metric.__module__.startswith(f"matrics.metrics.{metric.family}")
     assert next(iter(inspect.signature(metric).parameters)) == "cm"
     for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in metric.__doc__

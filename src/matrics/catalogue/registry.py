@@ -18,6 +18,15 @@ from matrics.evaluation import TableFunction
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
 
+#: Groups that are one file of a family's folder.
+FILE_GROUPS = {
+    "correlation": ".association.correlation",
+    "ground_truth": ".chance_corrected.ground_truth",
+    "logarithmic_similarity": ".similarity.logarithmic",
+    "chance_similarity": ".similarity.beyond_chance",
+    "hits_beyond_chance": ".similarity.counts_beyond_chance",
+}
+
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
@@ -78,7 +87,7 @@ def metric(
         record = Metric(
             name=function.__name__,
             kind=kind,
-            family=function.__module__.rpartition(".")[2],
+            family=_family(function.__module__),
             summary=inspect.getdoc(function).partition("\n\n")[0].replace("\n", " "),  # type: ignore[union-attr]
             function=function,
             range=range,
@@ -107,6 +116,12 @@ def metric(
         return record
 
     return register
+
+
+def _family(module: str) -> str:
+    """The file or the folder in ``matrics.metrics`` in which a measure stands; elsewhere the last of its names."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["matrics", "metrics"] and len(parts) > 2 else parts[-1]
 
 
 def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
@@ -241,6 +256,8 @@ def _find_groups() -> dict[str, tuple[str, ...]]:
     }
     for name, record in everywhere.items():
         found[record.family] = (*found.get(record.family, ()), name)
+    for group, file in FILE_GROUPS.items():
+        found[group] = tuple(name for name, record in everywhere.items() if record.function.__module__.endswith(file))
     return found
 
 

@@ -7,7 +7,7 @@ import math
 from matrics._backend import Array
 from matrics.catalogue.averages import mean_of_defined
 from matrics.catalogue.registry import metric
-from matrics.metrics.chance_corrected import cohen_kappa
+from matrics.metrics.chance_corrected.kappa import cohen_kappa
 from matrics.table import Table
 
 __all__ = [

@@ -10,7 +10,6 @@ from matrics.table import Table
 
 __all__ = [
     "automatic_manual_difference",
-    "bray_curtis_dissimilarity",
     "class_accuracy",
     "class_error",
     "false_negatives",
@@ -274,27 +273,6 @@ def automatic_manual_difference(t: Table) -> Array:
     array([ 1., -1.])
     """
     return t.fp - t.fn
-
-
-@metric(
-    kind="per_class",
-    range=(0, 0.5),
-    higher_is_better=False,
-    formula=r"\frac{|fp - fn|}{2 m}",
-    source="Bray and Curtis 1957",
-    undefined=_EMPTY,
-    symmetric=True,
-)
-def bray_curtis_dissimilarity(t: Table) -> Array:
-    """Absolute difference of a class's row sum and column sum, over twice the number of samples.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average=None)
-    array([0.025, 0.025])
-    """
-    return t.divide(t.abs(t.fp - t.fn) / 2, t.total[None, ...])
 
 
 @metric(

@@ -25,6 +25,7 @@ __all__ = [
     "baulieu_xiii",
     "baulieu_xiv",
     "baulieu_xv",
+    "bray_curtis_dissimilarity",
     "canberra",
 ]
 
@@ -421,3 +422,24 @@ def canberra(t: Table) -> Array:
     """
     errors = t.class_errors
     return t.divide(errors, 2 * t.tp + errors)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 0.5),
+    higher_is_better=False,
+    formula=r"\frac{|fp - fn|}{2 m}",
+    source="Bray and Curtis 1957",
+    undefined="an empty matrix",
+    symmetric=True,
+)
+def bray_curtis_dissimilarity(t: Table) -> Array:
+    """Absolute difference of a class's row sum and column sum, over twice the number of samples.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average=None)
+    array([0.025, 0.025])
+    """
+    return t.divide(t.abs(t.fp - t.fn) / 2, t.total[None, ...])

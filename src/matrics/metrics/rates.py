@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import math
+from typing import Annotated
+
 from matrics._backend import Array
 from matrics.catalogue.registry import metric
 from matrics.table import Table
 
 __all__ = [
     "auc",
+    "distance_index",
     "f1",
     "false_omission_rate",
     "fbeta",
     "fdr",
     "fnr",
-    "fowlkes_mallows",
     "fpr",
     "gini",
     "informedness",
-    "jaccard",
     "markedness",
+    "net_benefit",
     "npv",
     "precision",
     "recall",
+    "similarity_index",
     "specificity",
 ]
+
+NotNegative = Annotated[float, 0, math.inf, True]
+_ONE_KIND = "no sample of the true class, or none of another"
+_NOT_BOTH = "no sample of the class, or none predicted as it"
+
+
+def mean_of_precision_and_recall(t: Table) -> Array:
+    return t.define((t.ppv + t.tpr) / 2, t.in_both)
 
 
 @metric(
@@ -254,55 +266,6 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     kind="per_class",
     range=(0, 1),
     higher_is_better=True,
-    formula=r"\frac{tp}{tp + fp + fn}",
-    source="Jaccard 1901",
-    undefined="no sample of the class and none predicted as it",
-    aliases=("iou", "jaccard_index", "jaccard_score", "threat_score", "critical_success_index"),
-    symmetric=True,
-)
-def jaccard(t: Table) -> Array:
-    """Intersection over union of the samples of a class and the samples predicted as it.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.jaccard([[8, 2], [0, 2]], average=None)
-    array([0.8, 0.5])
-    """
-    return t.divide(t.tp, t.tp + t.class_errors)
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"\sqrt{\frac{tp}{tp + fp} \cdot \frac{tp}{tp + fn}}",
-    source="Dembélé, equation 6",
-    undefined="no sample of the class, or none predicted as it",
-    aliases=("fmi", "fowlkes_mallows_index", "otsuka_ochiai", "cosine_similarity"),
-    symmetric=True,
-    needs_every_class=True,
-)
-def fowlkes_mallows(t: Table) -> Array:
-    """Geometric mean of precision and recall.
-
-    scikit-learn's ``fowlkes_mallows_score`` is a different measure: this one for pairs of samples
-    (``fowlkes_mallows(pair_counts(cm), average="binary")``).
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average=None)
-    array([0.8, 0.6])
-    """
-    true, pred, _, _ = t.sizes
-    return t.divide(t.wide(t.tp), t.sqrt(true * pred))
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
     formula=r"\frac{1}{2} \left( \frac{tp}{tp + fn} + \frac{tn}{tn + fp} \right)",
     source="Dembélé, equation 7",
     undefined="no sample of the true class, or none of another",
@@ -394,3 +357,73 @@ def markedness(t: Table) -> Array:
     0.4
     """
     return t.define(t.markedness, t.has_pred & t.has_not_pred)
+
+
+def _distance_from_the_corner(t: Table) -> Array:
+    return t.hypot(t.fpr, t.fnr)
+
+
+@metric(
+    kind="per_class",
+    range=(0, math.sqrt(2)),
+    higher_is_better=False,
+    formula=r"\sqrt{(1 - tnr)^2 + (1 - tpr)^2}",
+    source="Ballabio et al. 2018 (dInd)",
+    undefined=_ONE_KIND,
+    aliases=("dind",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def distance_index(t: Table) -> Array:
+    """Distance of the operating point from the perfect corner of the ROC plane.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.distance_index([[8, 2], [3, 7]], average=None).round(3)
+    array([0.361, 0.361])
+    """
+    return t.define(_distance_from_the_corner(t), t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(0, 1),
+    higher_is_better=True,
+    formula=r"1 - \sqrt{\tfrac{1}{2} \left( (1 - tnr)^2 + (1 - tpr)^2 \right)}",
+    source="Ballabio et al. 2018 (sInd)",
+    undefined=_ONE_KIND,
+    aliases=("sind",),
+    needs_every_class=True,
+    ignores_class_sizes="two classes",
+)
+def similarity_index(t: Table) -> Array:
+    """One minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1].
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.similarity_index([[8, 2], [3, 7]], average=None).round(3)
+    array([0.745, 0.745])
+    """
+    return t.define(1 - _distance_from_the_corner(t) / math.sqrt(2), t.in_truth)
+
+
+@metric(
+    kind="per_class",
+    range=(-math.inf, 1),
+    higher_is_better=True,
+    formula=r"\frac{tp - w\,fp}{m}",
+    source="Vickers and Elkin 2006",
+    undefined="an empty matrix",
+)
+def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
+    """True positives minus weighted false positives, over all samples; the weight is the odds of the threshold.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.net_benefit([[8, 2], [3, 7]], average=None)
+    array([0.25, 0.25])
+    """
+    return t.divide(t.tp - weight * t.fp, t.total[None, ...])

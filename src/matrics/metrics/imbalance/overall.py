@@ -13,7 +13,6 @@ __all__ = [
     "auroc_ova_lower_bound",
     "auroc_ovo",
     "aurpc_ova",
-    "csi",
     "g_mean",
     "imbalance_ratio",
     "maurpc_ova",
@@ -243,26 +242,3 @@ def imbalance_ratio(t: Table) -> Array:
     np.float64(10.0)
     """
     return t.divide(t.xp.max(t.true, axis=0), t.xp.min(t.true, axis=0))
-
-
-@metric(
-    kind="overall",
-    range=(-1, 1),
-    higher_is_better=True,
-    formula=r"\frac{1}{n} \sum_k \left( \frac{tp_k}{tp_k + fp_k} + \frac{tp_k}{tp_k + fn_k} - 1 \right)",
-    source="Labatut and Cherifi, section 4.5 (CSI)",
-    undefined="a true class is empty, or a class is never predicted",
-    aliases=("classification_success_index",),
-    symmetric=True,
-    needs_every_class=True,
-)
-def csi(t: Table) -> Array:
-    """Mean of the individual classification success indices of the classes (:func:`icsi`).
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.csi([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
-    np.float64(0.4)
-    """
-    return t.define(t.sum(t.ppv + t.tpr, axis=0) / t.n - 1, t.xp.all(t.in_both, axis=0))

@@ -1,4 +1,4 @@
-"""Per-class measures that combine several rates into one number."""
+"""Measures of a class for imbalanced data: precision at equal sizes, and products and means of the two rates."""
 
 from __future__ import annotations
 
@@ -7,79 +7,22 @@ from typing import Annotated
 
 from matrics._backend import Array
 from matrics.catalogue.registry import metric
+from matrics.metrics.rates import mean_of_precision_and_recall
 from matrics.table import Table
 
 __all__ = [
     "adjusted_f_score",
     "adjusted_geometric_mean",
     "aurpc",
-    "braun_blanquet",
-    "distance_index",
     "iba",
-    "icsi",
-    "kulczynski",
     "maurpc",
     "mprecision",
-    "net_benefit",
     "optimization_precision",
-    "overlap_coefficient",
-    "similarity_index",
-    "tversky_index",
 ]
 
 NotNegative = Annotated[float, 0, math.inf, True]
-
 _ONE_KIND = "no sample of the true class, or none of another"
 _NOT_BOTH = "no sample of the class, or none predicted as it"
-
-
-@metric(
-    kind="per_class",
-    range=(-1, 1),
-    higher_is_better=True,
-    formula=r"\frac{tp}{tp + fp} + \frac{tp}{tp + fn} - 1",
-    source="Labatut and Cherifi, section 4.5 (ICSI)",
-    undefined=_NOT_BOTH,
-    aliases=("individual_classification_success_index",),
-    symmetric=True,
-    needs_every_class=True,
-)
-def icsi(t: Table) -> Array:
-    """Precision plus recall minus one: individual classification success index.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.icsi([[8, 2], [3, 7]], average=None).round(3)
-    array([0.527, 0.478])
-    """
-    return t.define(t.ppv + t.tpr - 1, t.in_both)
-
-
-def _mean_of_precision_and_recall(t: Table) -> Array:
-    return t.define((t.ppv + t.tpr) / 2, t.in_both)
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"\frac{1}{2} \left( \frac{tp}{tp + fp} + \frac{tp}{tp + fn} \right)",
-    source="Labatut and Cherifi, section 4.4; Kulczynski 1927",
-    undefined=_NOT_BOTH,
-    symmetric=True,
-    needs_every_class=True,
-)
-def kulczynski(t: Table) -> Array:
-    """Arithmetic mean of precision and recall.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.kulczynski([[8, 2], [3, 7]], average=None).round(3)
-    array([0.764, 0.739])
-    """
-    return _mean_of_precision_and_recall(t)
 
 
 @metric(
@@ -104,7 +47,7 @@ def aurpc(t: Table) -> Array:
     >>> matrics.aurpc([[8, 2], [3, 7]], average=None).round(3)
     array([0.764, 0.739])
     """
-    return _mean_of_precision_and_recall(t)
+    return mean_of_precision_and_recall(t)
 
 
 def _balanced_precision(t: Table) -> Array:
@@ -158,56 +101,6 @@ def maurpc(t: Table) -> Array:
     array([0.764, 0.739])
     """
     return t.define((t.tpr + _balanced_precision(t)) / 2, t.in_truth & t.has_pred)
-
-
-def _distance_from_the_corner(t: Table) -> Array:
-    return t.hypot(t.fpr, t.fnr)
-
-
-@metric(
-    kind="per_class",
-    range=(0, math.sqrt(2)),
-    higher_is_better=False,
-    formula=r"\sqrt{(1 - tnr)^2 + (1 - tpr)^2}",
-    source="Ballabio et al. 2018 (dInd)",
-    undefined=_ONE_KIND,
-    aliases=("dind",),
-    needs_every_class=True,
-    ignores_class_sizes="two classes",
-)
-def distance_index(t: Table) -> Array:
-    """Distance of the operating point from the perfect corner of the ROC plane.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.distance_index([[8, 2], [3, 7]], average=None).round(3)
-    array([0.361, 0.361])
-    """
-    return t.define(_distance_from_the_corner(t), t.in_truth)
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"1 - \sqrt{\tfrac{1}{2} \left( (1 - tnr)^2 + (1 - tpr)^2 \right)}",
-    source="Ballabio et al. 2018 (sInd)",
-    undefined=_ONE_KIND,
-    aliases=("sind",),
-    needs_every_class=True,
-    ignores_class_sizes="two classes",
-)
-def similarity_index(t: Table) -> Array:
-    """One minus the distance of the operating point from the perfect corner of the ROC plane, scaled to [0, 1].
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.similarity_index([[8, 2], [3, 7]], average=None).round(3)
-    array([0.745, 0.745])
-    """
-    return t.define(1 - _distance_from_the_corner(t) / math.sqrt(2), t.in_truth)
 
 
 @metric(
@@ -308,88 +201,3 @@ def adjusted_f_score(t: Table) -> Array:
     positive, negative = tp + errors, tn + errors
     product = t.sqrt(t.ratio(tp, positive)) * t.sqrt(t.ratio(tn, negative))
     return t.define(product, ~(t.is_zero(positive) | t.is_zero(negative)))
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"\frac{tp}{\min(tp + fp, tp + fn)}",
-    source="Szymkiewicz 1934; Simpson 1943",
-    undefined=_NOT_BOTH,
-    aliases=("szymkiewicz_simpson",),
-    symmetric=True,
-    needs_every_class=True,
-)
-def overlap_coefficient(t: Table) -> Array:
-    """The larger of precision and recall.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.overlap_coefficient([[8, 2], [3, 7]], average=None).round(3)
-    array([0.8  , 0.778])
-    """
-    return t.divide(t.tp, t.xp.minimum(t.pred, t.true))
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"\frac{tp}{\max(tp + fp, tp + fn)}",
-    source="Braun-Blanquet 1932; Mosley 2013 for its mean over the classes",
-    undefined="no sample of the class and none predicted as it",
-    aliases=("class_balance_accuracy",),
-    symmetric=True,
-)
-def braun_blanquet(t: Table) -> Array:
-    """The smaller of precision and recall. Its mean over the classes is the class balance accuracy.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.braun_blanquet([[8, 2], [3, 7]], average=None).round(3)
-    array([0.727, 0.7  ])
-    """
-    return t.divide(t.tp, t.xp.maximum(t.pred, t.true))
-
-
-@metric(
-    kind="per_class",
-    range=(0, 1),
-    higher_is_better=True,
-    formula=r"\frac{tp}{tp + \alpha\,fn + \beta\,fp}",
-    source="Tversky 1977",
-    undefined="no sample of the class and none predicted as it (with a weight of 0: tp = 0 and no weighted errors)",
-)
-def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5) -> Array:
-    """True positives over these plus weighted errors: Dice for ½ and ½, Jaccard for 1 and 1, recall for 1 and 0.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.tversky_index([[8, 2], [3, 7]], average=None).round(3)
-    array([0.762, 0.737])
-    """
-    return t.divide(t.tp, t.tp + (alpha * t.fn + beta * t.fp))
-
-
-@metric(
-    kind="per_class",
-    range=(-math.inf, 1),
-    higher_is_better=True,
-    formula=r"\frac{tp - w\,fp}{m}",
-    source="Vickers and Elkin 2006",
-    undefined="an empty matrix",
-)
-def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
-    """True positives minus weighted false positives, over all samples; the weight is the odds of the threshold.
-
-    Examples
-    --------
-    >>> import matrics
-    >>> matrics.net_benefit([[8, 2], [3, 7]], average=None)
-    array([0.25, 0.25])
-    """
-    return t.divide(t.tp - weight * t.fp, t.total[None, ...])

@@ -1,0 +1,10 @@
+"""Association of the true classes with the predicted ones: contingency coefficients and correlation."""
+
+# ruff: noqa: F403 (each module says what of it is public)
+from matrics.metrics.association.correlation import *  # isort: skip
+from matrics.metrics.association.contingency import *  # isort: skip
+from matrics.metrics.association import correlation, contingency  # isort: skip
+
+__all__: list[str] = []
+__all__ += correlation.__all__
+__all__ += contingency.__all__
