@@ -29,7 +29,7 @@ def describe(name: str | Metric) -> str:
     mcc: Matthews correlation coefficient for any number of classes.
     <BLANKLINE>
     kind        overall: one value per matrix
-    family      correlation
+    family      association
     range       [-1, 1]
     direction   higher is better
     chance      0 for random guessing with any class frequencies

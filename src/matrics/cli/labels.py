@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from matrics._backend import NUMPY
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -22,7 +24,7 @@ MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not cl
 
 
 @dataclass(frozen=True)
-class Counted:
+class GroupCounts:
     """One matrix per group: ``(groups, n, n)``, or ``(n, n)`` without groups."""
 
     stack: Any
@@ -30,7 +32,7 @@ class Counted:
     classes: tuple[str, ...]
 
 
-def count_csv(path: Path, header: Sequence[str], by: Sequence[str]) -> Counted:
+def count_csv(path: Path, header: Sequence[str], by: Sequence[str]) -> GroupCounts:
     """Count a CSV file."""
     wanted = _check_columns(header, by)
     table = pyarrow.csv.read_csv(
@@ -73,7 +75,7 @@ def _all_match(column: Column, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(column, f"^({pattern})$")).as_py())
 
 
-def count_parquet(path: Path, by: Sequence[str]) -> Counted:
+def count_parquet(path: Path, by: Sequence[str]) -> GroupCounts:
     """Count a Parquet file."""
     with pq.ParquetFile(path) as file:
         wanted = _check_columns(file.schema_arrow.names, by)
@@ -91,7 +93,7 @@ def _check_columns(header: Sequence[str], by: Sequence[str]) -> list[str]:
     return wanted
 
 
-def _count(table: Any, by: Sequence[str]) -> Counted:
+def _count(table: Any, by: Sequence[str]) -> GroupCounts:
     if not table.num_rows:
         raise ValueError("expected at least one row of labels, got none")
     for name in table.column_names:
@@ -106,8 +108,8 @@ def _count(table: Any, by: Sequence[str]) -> Counted:
     if number * n * n > MOST_CELLS:
         raise ValueError(f"expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count")
     bins = (row_groups * n + _codes(true, classes)) * n + _codes(pred, classes)
-    stack = np.bincount(bins, minlength=number * n * n).reshape(number, n, n)
-    return Counted(stack if by else stack[0], groups, tuple(map(str, classes.to_pylist())))
+    stack = NUMPY.count(bins, 1, number * n * n, None, dtype=np.int64).reshape(number, n, n)
+    return GroupCounts(stack if by else stack[0], groups, tuple(map(str, classes.to_pylist())))
 
 
 def _refuse_missing(name: str, column: Column) -> None:

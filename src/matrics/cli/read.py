@@ -209,6 +209,6 @@ def _matrices(path: Path, stack: Array, by: list[str], rows: str | None, arrays:
     return Source(path, stack, keys, tuple(map(str, range(stack.shape[-1]))), rows or "true")
 
 
-def _groups(path: Path, counted: labels.Counted) -> Source:
+def _groups(path: Path, counted: labels.GroupCounts) -> Source:
     keys = tuple(Key(name, 0, values) for name, values in counted.groups.items())
     return Source(path, counted.stack, keys, counted.classes)
