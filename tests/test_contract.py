@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import functools
 import math
 import subprocess
 import sys
@@ -519,19 +521,86 @@ def test_macro_is_the_same_metric_whether_said_or_not() -> None:
     assert len({matrics.recall, matrics.recall.using(average="macro"), matrics.get_metric("tpr")}) == 1
 
 
-def test_the_measure_of_the_contributing_guide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It works as it stands there, put into a family's file; and is gone again afterwards."""
+@pytest.fixture
+def registering(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The decorator, whose metrics are gone after the test."""
     from matrics.catalogue import registry
+
+    for known in ("METRICS", "_NAMES"):
+        monkeypatch.setattr(registry, known, dict(getattr(registry, known)))
+    yield functools.partial(
+        registry.metric, range=(0, 9), higher_is_better=True, formula="9", source="here", undefined="never"
+    )
+    for cache in registry.CACHES:
+        cache.clear()
+
+
+@pytest.mark.usefixtures("registering")
+def test_the_measure_of_the_contributing_guide() -> None:
+    """It works as it stands there, put into a family's file."""
     from matrics.metrics import agreement
 
-    for known in ("METRICS", "KEPT", "_NAMES", "_SPECS", "_GROUPS"):
-        monkeypatch.setattr(registry, known, dict(getattr(registry, known)))
     guide = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text("utf-8")
     source = guide.partition("```python\n")[2].partition("```")[0]
     exec(source, dict(vars(agreement)))  # noqa: S102 (what a reader would paste)
     values = matrics.score([[[5, 0], [5, 0]], [[10**17, 3], [2, 5]], [[3, 1], [1, 3]]], "hellinger")["hellinger"]
     np.testing.assert_allclose(values[[0, 2]], [np.sqrt(1 - np.sqrt(0.5)), 0], atol=1e-15)
     assert 0 < values[1] < 1e-8
+
+
+def test_a_metric_may_be_registered_again(registering: Any) -> None:
+    """As a cell of a notebook does: what was known of the older one is forgotten."""
+
+    def returning(number: float) -> Any:
+        def nines(t: Any) -> Any:
+            """Return a number."""
+            return 0 * t.tp + number
+
+        return nines
+
+    for number in (1, 2):
+        registering(kind="per_class", aliases=("nein",))(returning(number))
+        scores = matrics.score(CM, ["nines", "nines:class", "nein"])
+        assert [float(np.min(values)) for values in scores.values()] == [number] * 3
+
+
+def test_a_refused_metric_leaves_nothing_behind(registering: Any) -> None:
+    def nines(t: Any) -> Any:
+        """Return a number."""
+        return 0 * t.total
+
+    with pytest.raises(ValueError, match="the name 'mcc' of nines belongs to mcc"):
+        registering(kind="overall", aliases=("mcc",))(nines)
+    with pytest.raises(ValueError, match="unknown metric 'nines'"):
+        matrics.get_metric("nines")
+
+
+@pytest.mark.parametrize("count", [1, 2, 200_000])
+def test_a_measure_may_be_one_number(registering: Any, count: int) -> None:
+    """Of stacks of one block and of many."""
+
+    def nines(t: Any) -> Any:
+        """Return a number."""
+        return t.xp.asarray(9.0)
+
+    metric = registering(kind="overall")(nines)
+    np.testing.assert_array_equal(metric(np.ones((count, 2, 2))), np.full(count, 9.0))
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_narrow_floats_of_jax(jax_backend: Any, name: str) -> None:
+    """Those that NumPy does not know are left to JAX."""
+    import jax.numpy as jnp
+
+    cm = jax_backend.asarray([[3, 1], [1, 3]]).astype(getattr(jnp, name))
+    assert float(matrics.accuracy(cm)) == 0.75
+
+
+def test_names_may_be_enumerated() -> None:
+    class Wanted(str, enum.Enum):  # noqa: UP042 (whose text is not its value)
+        MCC = "mcc"
+
+    assert matrics.score(CM, [Wanted.MCC])["mcc"] == matrics.score(CM, Wanted.MCC)["mcc"] == matrics.mcc(CM)
 
 
 # Imports ------------------------------------------------------------------------------------------------------------

@@ -205,6 +205,24 @@ def test_spectra_of_arrays_at_hand(backend: Any) -> None:
         np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix), **backend.tolerance)
 
 
+def test_counts_of_other_classes_near_the_largest_integer(backend: Any) -> None:
+    """True negatives are differences of integers, where four times as many would be no integer."""
+    if not backend.float64:
+        pytest.skip("no int64")
+    cm = np.full((8, 8), 2**56)
+    cm[0, 0], cm[3, 3], cm[5, 5], cm[7, 7] = 2**53, 2**55, 2**54, 2**52
+    rows, columns, total = cm.sum(1), cm.sum(0), int(cm.sum())
+    ours = backend.numpy(matrics.one_vs_rest(backend.asarray(cm)))
+    for k in range(8):
+        assert int(ours[k, 0, 0]) == total - int(rows[k]) - int(columns[k]) + int(cm[k, k])
+
+
+def test_pairs_keep_the_dtype(backend: Any) -> None:
+    pairs = matrics.pair_counts(backend.asarray([[2, 1], [0, 3]], np.float32))
+    assert backend.numpy(pairs).dtype == np.float32
+    np.testing.assert_array_equal(backend.numpy(pairs), [[6, 3], [2, 4]])
+
+
 # Weights of cells -----------------------------------------------------------------------------------------------------
 
 

@@ -197,6 +197,13 @@ def test_torch(torch: Any, dynamic: Any) -> None:
     assert metric(torch.ones((4, 3, 3), device="meta")).shape == (4,)
 
 
+def test_beside_a_tensor_and_not_on_the_default_device(torch: Any) -> None:
+    cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
+    with torch.device("meta"):
+        value = matrics.cohen_kappa(cm, weights=GRAVE)
+    np.testing.assert_allclose(value.detach(), exact_kappa(CM, GRAVE), rtol=1e-12)
+
+
 def test_filled_on_a_device(torch: Any) -> None:
     """What devices get without a copy from the host is the same."""
     from matrics._backend.torch import TORCH, filled

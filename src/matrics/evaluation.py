@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics.roads import table_of
+from matrics._backend import Array, Standard
+from matrics.roads import table_in_order, table_of
 from matrics.roads.blocks import score_blocks
 from matrics.table import Table
 
@@ -70,7 +71,7 @@ def evaluate(
         results, bad = score_blocks(view, functions, zero_division, workers)
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
-        if bad.size and invalid == "warn" and backend is NUMPY:  # on others it would depend on the device
+        if bad.size and invalid == "warn" and backend.looking_is_free:  # on others it would depend on the device
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=_frames_to_the_user())
         return [backend.from_host(result) for result in results]
     cells = backend.to_float(cm)
@@ -85,7 +86,7 @@ def evaluate(
 
 def _frames_to_the_user() -> int:
     """The number of frames from the caller up to the user's code: the first frame outside this package."""
-    package = str(Path(__file__).parent)
+    package = str(Path(__file__).parent) + os.sep
     frame, frames = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, frames = frame.f_back, frames + 1
@@ -154,7 +155,7 @@ def raise_if_invalid(cm: Array, backend: Standard) -> None:
             "tensors: call them outside, or use invalid='nan'"
         )
     with backend.quiet():
-        valid = Table(backend.to_float(cm), backend).valid
+        valid = table_in_order(backend.to_float(cm), backend).valid
     if bool(backend.xp.all(valid)):
         return
     bad = np.flatnonzero(~backend.to_numpy(valid).ravel())

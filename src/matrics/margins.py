@@ -251,6 +251,8 @@ class Margins(Safe):
         xp, total = self.xp, self.total[None, ...]
         cross = self.tp + (self.fn + self.fp)
         rest = total - cross
+        if self.backend.is_integer(self.cells):  # which keep all digits
+            return rest
         large = cross > 4 * rest
         if self.looks and not large.any():
             return rest

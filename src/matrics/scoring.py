@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matrics._backend import Array, is_compiling
-from matrics.catalogue.names import split_outside
+from matrics._names import split_outside
 from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import KEPT, get_metric, groups
+from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, evaluate
+
+# The keys and functions of lists of names: to read them anew takes half as long as to score one matrix.
+_KNOWN: dict[tuple[str, ...], tuple[list[str], list[TableFunction]]] = {}
+MAX_KNOWN = 256
+CACHES.append(_KNOWN)
 
 
 def score(
@@ -72,23 +77,23 @@ def score(
     return dict(zip(names, results, strict=True))
 
 
-MAX_KEPT = 256
-
-
 def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], list[TableFunction]]:
     """The keys of the result, and the functions of a Table that belong to them."""
     names: Any = (metrics,) if isinstance(metrics, str) else metrics
-    # Compiled code that reads this cache would be compiled again whenever the cache changes.
+    # Compiled code that has seen this memory would be compiled again whenever it changes.
     if is_compiling() or type(names) not in (list, tuple) or not all(isinstance(name, str) for name in names):
-        chosen = resolve(metrics)
-        return list(chosen), [metric.bind() for metric in chosen.values()]
-    key = tuple(map(str, names))
-    if key not in KEPT:
-        if len(KEPT) == MAX_KEPT:
-            KEPT.clear()
-        chosen = resolve(key)
-        KEPT[key] = list(chosen), [metric.bind() for metric in chosen.values()]
-    return KEPT[key]
+        return _bound(resolve(metrics))
+    found = _KNOWN.get(tuple(names))
+    if found is None:
+        found = _bound(resolve(names))
+        if len(_KNOWN) >= MAX_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[tuple(names)] = found
+    return found
+
+
+def _bound(chosen: dict[str, Metric]) -> tuple[list[str], list[TableFunction]]:
+    return list(chosen), [metric.bind() for metric in chosen.values()]
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:

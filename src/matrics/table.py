@@ -330,7 +330,7 @@ class Table(Margins):
     def pairs(self, unit: Array | float = 1) -> Table:
         """Pairs of samples, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
 
-        With a unit ``[*batch]`` for one sample, each pair is the square of that.
+        With a unit ``[*batch]`` for one sample each pair is its square; the host takes 1 where pairs are exact.
         """
         apart, pred_only, true_only, together = (twice / 2 for twice in self._twice_the_pairs(unit))
         return self.derived(self.xp.stack([self.xp.stack([apart, pred_only]), self.xp.stack([true_only, together])]))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, get_args
 
+from matrics import _inputs
 from matrics._backend import NUMPY, Array
 from matrics.evaluation import as_stack
-from matrics.roads.host import HostTable, Known
+from matrics.roads import table_in_order
 from matrics.table import Table
 
 Over = Literal["true", "pred", "all"]
@@ -18,9 +19,7 @@ Where = Literal["empty_class", "zero_diagonal"]
 def _table(cm: Any, *, floating: bool) -> Table:
     backend, cm = as_stack(cm)
     cells = backend.to_float(cm) if floating else backend.to_wide(cm)
-    if backend is not NUMPY:
-        return Table(cells, backend)
-    return (Known if NUMPY.is_integer(cells) else HostTable)(cells, class_first=False)
+    return table_in_order(cells, backend)
 
 
 def _invalid_stays(table: Table, result: Array) -> Array:
@@ -269,7 +268,7 @@ def pair_counts(cm: Any) -> Array:
     """
     t = _table(cm, floating=True)
     with t.backend.quiet():
-        counts = t.pairs().cells  # [2, 2, *batch]
+        counts = t.xp.astype(t.pairs().cells, t.cells.dtype)  # [2, 2, *batch]
         return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
 
@@ -315,9 +314,8 @@ def weight_cells(cm: Any, weights: Any) -> Array:
     if backend is NUMPY:
         weights = t.xp.asarray(weights.astype(float), dtype=t.cells.dtype, **t.backend.device_option(t.cells))
     elif backend.xp is not t.xp:
-        raise TypeError(
-            f"weights: expected an array of the library of cm ({t.xp.__name__}), got one of {backend.xp.__name__}"
-        )
+        ours, theirs = _inputs.library(t.cells), _inputs.library(weights)
+        raise TypeError(f"weights: expected an array of the library of cm ({ours}), got one of {theirs}")
     xp, shape, mine = t.xp, tuple(t.cells.shape), tuple(weights.shape)
     if (
         mine[-1] != t.n

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
-from matrics.catalogue.names import fold
+from matrics._names import fold
 
 UNDEFINED = "undefined"
 OUT_OF_RANGE = "out of range"

@@ -1,8 +1,9 @@
 """Numbers whose exponent has no bounds, for products of counts.
 
 The product of two counts of 1e-30 is no float32, and neither is the square of 1e30; yet the quotient of two such
-products may well be 1. Where formulas multiply counts they take them as ``t.wide(count)``: on the host, if its look at
-a block has found no extreme counts, that is the array itself; elsewhere it is a ``Wide``, and the same formula runs.
+products may well be 1. Where formulas multiply counts they take them as ``t.wide(count)``: the array itself, if counts
+are known to be moderate; an array of a wider dtype, where the library has one; and else a ``Wide``. The formula is the
+same.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from matrics._backend.standard import Array, Compiler, InOneRow, layout
 
 
 class Jax(InOneRow):
-    """Arrays of JAX, which it compiles for wherever they are."""
+    """Arrays of JAX, on any device."""
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
         """Nothing: JAX does not warn."""
@@ -34,7 +34,7 @@ class Jax(InOneRow):
         if not self.can_look(x) or jax.default_backend() != "cpu" or jax.device_count() != 1:
             return None
         view = np.asarray(x)
-        return view if view.dtype.kind in "biuf" else None  # not of ml_dtypes
+        return view if view.dtype.isbuiltin == 1 else None  # not of ml_dtypes
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
         """Nothing: JAX places constants itself, and tracers have no device."""

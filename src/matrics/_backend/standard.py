@@ -1,7 +1,7 @@
 """All that matrics asks of an array library, answered in the array API standard's own words.
 
 A subclass for a library overrides what it does otherwise. One object is chosen at the door, with the arrays that a user
-hands in, and carried along: nobody else asks which library it is.
+hands in, and carried along.
 """
 
 from __future__ import annotations

@@ -60,7 +60,11 @@ class Torch(InOneRow):
 
     def constant(self, rows: list[list[float]], like: Array) -> Array:
         """A matrix of Python's numbers beside ``like``."""
-        return filled(rows, like) if like.device.type != "cpu" else torch.tensor(rows, dtype=like.dtype)
+        return (
+            filled(rows, like)
+            if like.device.type != "cpu"
+            else torch.tensor(rows, dtype=like.dtype, device=like.device)
+        )
 
     def copied(self, x: Array) -> Array:
         """A copy."""

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics.catalogue.names import fold, split_outside
+from matrics._names import fold, split_outside
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option
-from matrics.evaluation import TableFunction
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -32,8 +31,8 @@ BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[flo
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
-#: What lists of names mean: their keys and functions. To read them anew takes half as long as to score one matrix.
-KEPT: dict[tuple[str, ...], tuple[list[str], list[TableFunction]]] = {}
+#: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
+CACHES: list[dict[Any, Any]] = [_SPECS, _GROUPS]
 _PYCM: dict[str, str] = {}  # PyCM's names, folded -> as PyCM has them
 
 
@@ -107,12 +106,14 @@ def metric(
             options=_read_options(function),
         )
         record.dress()
-        for name in (record.name, *record.aliases):
-            if _NAMES.setdefault(fold(name), record.name) != record.name:
+        names = (record.name, *record.aliases)
+        for name in names:
+            if _NAMES.get(fold(name), record.name) != record.name:
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
+        _NAMES.update((fold(name), record.name) for name in names)
         METRICS[record.name] = record
-        _GROUPS.clear()
-        KEPT.clear()
+        for cache in CACHES:
+            cache.clear()
         return record
 
     return register

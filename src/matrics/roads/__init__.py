@@ -1,14 +1,15 @@
-"""The roads of a stack through the library: each a subclass of Table that computes the same margins another way.
+"""The roads of a stack through the library: subclasses of Table that compute the same margins in another way.
 
 The plain table runs on any library; a subclass has a faster way to the same numbers, on the host or for a compiler on
-the CPU. It is chosen here, and nobody else asks where a table runs.
+the CPU. They are chosen here, but for stacks that the host scores in ``blocks``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from matrics._backend import Array, Standard
+from matrics._backend import NUMPY, Array, Standard
+from matrics.roads.host import HostTable, Known
 from matrics.table import Table
 
 
@@ -24,3 +25,12 @@ def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
 
         return xla.table(cells, backend, **options)
     return Table(cells, backend, **options)
+
+
+def table_in_order(cells: Array, backend: Standard) -> Table:
+    """The table of cells that stay in the order in which they were given: of transforms, also of integers."""
+    if backend is NUMPY:
+        return (Known if NUMPY.is_integer(cells) else HostTable)(cells, class_first=False)
+    if backend.compiler(cells) == "xla" and backend.is_float(cells):
+        return table_of(cells, backend)
+    return Table(cells, backend)

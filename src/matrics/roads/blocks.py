@@ -90,14 +90,16 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
     if len(stack) <= size:  # as it mostly is in a loop of small calls, which need nothing of what follows
         with np.errstate(all="ignore"):
             values = score(0, len(stack), _Scratch(stack.size, look, dtype))
-            results = [np.array(value.T, dtype, order="C") for value in values]
+            results = [_room(value, len(stack), dtype) for value in values]
+            for result, value in zip(results, values, strict=True):
+                result[:] = value.T
     else:
         # The first block tells the shapes of the results, and whether the rest can do without cells.
         with np.errstate(all="ignore"):
             scratch = _Scratch(size * n * n, look, dtype)
             table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
             values = score(0, head, scratch) if table is None else [function(table) for function in functions]
-            results = [np.empty((len(stack), *value.shape[:-1]), dtype) for value in values]
+            results = [_room(value, len(stack), dtype) for value in values]
             for result, value in zip(results, values, strict=True):
                 result[:head] = value.T
         wide = table is not None and not table.cells_were_read
@@ -107,6 +109,11 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
     return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _room(value: Array, count: int, dtype: Any) -> Array:
+    """Where the results of so many matrices go, of which the first are a value ``[class, matrix]`` or ``[matrix]``."""
+    return np.empty((count, *value.shape[:-1]), dtype)
 
 
 def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
