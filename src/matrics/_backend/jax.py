@@ -34,7 +34,7 @@ class Jax(InOneRow):
         if not self.can_look(x) or jax.default_backend() != "cpu" or jax.device_count() != 1:
             return None
         view = np.asarray(x)
-        return view if view.dtype.isbuiltin == 1 else None  # not of ml_dtypes
+        return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not of ml_dtypes
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
         """Nothing: JAX places constants itself, and tracers have no device."""

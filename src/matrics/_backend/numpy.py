@@ -45,8 +45,8 @@ class NumPy(InOneRow):
         return bool(x.dtype.kind in "biu")
 
     def is_float(self, x: Array) -> bool:
-        """By its kind; dtypes of other packages may say that they are of it."""
-        return bool(x.dtype.kind == "f" and x.dtype.isbuiltin == 1)
+        """By its type: dtypes of other packages may say that they are of this kind."""
+        return issubclass(x.dtype.type, np.floating)
 
     def is_unsigned(self, x: Array) -> bool:
         """By its kind."""
