@@ -150,6 +150,8 @@ KINKS = {(case, spec) for case in CASES if case.startswith("uniform") for spec i
 @pytest.mark.parametrize("case", CASES)
 def test_gradients(differentiable: Any, case: str, specs: list[str]) -> None:
     """Finite everywhere, and right wherever there is a derivative."""
+    if specs is SPECS and differentiable.name == "jax":
+        pytest.skip("a minute; in 64 bits, which compare more digits, all are tried")
     logits, labels = CASES[case]
     values, gradients = losses_and_gradients(differentiable, logits, labels, specs)
     assert np.isfinite(values).all()

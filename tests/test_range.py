@@ -29,7 +29,6 @@ BY_DEFAULT = {
 
 # The others, in the exhaustive run.
 COMPILED = {
-    ("torch-compile", 2, np.float64),
     ("torch-compile", 3, np.float32),
     *(("jax-jit", n, np.float32) for n in (2, 3, 10)),
     ("jax-vmap", 4, np.float32),
@@ -89,6 +88,8 @@ def test_values_are_those_of_the_documented_formula(
     within, beyond = walk.within(n, dtype), walk.beyond(n, dtype)
     if not pytestconfig.option.exhaustive:
         within, beyond = within[::3], beyond[::2]
+    elif n == 10:  # whose true values take a minute
+        within, beyond = within[::2], beyond[::2]
     compared, found = walk.misses(road, np.concatenate([within, beyond]), dtype, SPECS)
     road.let_go()
     found = [miss for miss in found if miss.place < len(within) or miss.measure not in listed]
