@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -27,6 +28,9 @@ FILE_GROUPS = {
 }
 
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
+
+#: An option that is a number from 0 on.
+NotNegative = Annotated[float, 0, math.inf, True]
 
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _SPECS: dict[str, Metric] = {}  # specs read so far

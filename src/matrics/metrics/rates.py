@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 from matrics._backend import Array
-from matrics.catalogue.registry import metric
+from matrics.catalogue.registry import NotNegative, metric
 from matrics.table import Table
 
 __all__ = [
@@ -29,9 +28,7 @@ __all__ = [
     "specificity",
 ]
 
-NotNegative = Annotated[float, 0, math.inf, True]
 _ONE_KIND = "no sample of the true class, or none of another"
-_NOT_BOTH = "no sample of the class, or none predicted as it"
 
 
 def mean_of_precision_and_recall(t: Table) -> Array:

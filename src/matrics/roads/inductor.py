@@ -7,6 +7,7 @@ from typing import Any
 
 from matrics._backend import Array, Standard
 from matrics.margins import MAX_WRITTEN_OUT_REST, margin
+from matrics.roads.one_pass import OnePass
 from matrics.roads.written_out import WrittenOut
 from matrics.table import Table
 
@@ -63,23 +64,8 @@ class FewClasses(WrittenOut, InductorTable):
         return self.xp.where(self.class_numbers == 0, first, second)
 
 
-class Stacked(InductorTable):
+class Stacked(OnePass, InductorTable):
     """True positives, false negatives and false positives as one stack, which is written into memory once."""
-
-    @margin
-    def tp(self) -> Array:
-        """True positives."""
-        return self._counted[0]
-
-    @margin
-    def fn(self) -> Array:
-        """False negatives."""
-        return self._counted[1]
-
-    @margin
-    def fp(self) -> Array:
-        """False positives."""
-        return self._counted[2]
 
     @margin
     def _counted(self) -> Array:

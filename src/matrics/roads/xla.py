@@ -14,6 +14,7 @@ from jax import lax
 
 from matrics._backend import Array, Standard
 from matrics.margins import margin
+from matrics.roads.one_pass import OnePass
 from matrics.roads.written_out import WrittenOut
 from matrics.safety import add
 from matrics.table import Table
@@ -58,28 +59,13 @@ class FewClasses(WrittenOut, XlaTable):
     """Of few classes all sums are additions."""
 
 
-class LookedAtInside(XlaTable):
+class LookedAtInside(OnePass, XlaTable):
     """Compiled code looks at the cells as it runs, and takes differences if they are exact.
 
     The branch is where arrays are put into memory, and before and behind it classes come first: in a transposed order
     XLA would read them again and again. The gradient of a difference is one as well. It has the digits of the largest
     component of a matrix's gradient; those of much smaller ones are lost.
     """
-
-    @margin
-    def tp(self) -> Array:
-        """True positives."""
-        return self._counted[0]
-
-    @margin
-    def fn(self) -> Array:
-        """False negatives."""
-        return self._counted[1]
-
-    @margin
-    def fp(self) -> Array:
-        """False positives."""
-        return self._counted[2]
 
     @margin
     def tn(self) -> Array:
