@@ -36,7 +36,7 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
     if tensor.layout is not torch.strided:
         kind = "a sparse tensor" if "sparse" in str(tensor.layout) else "a tensor"
         raise no_array(name, f"{kind} of layout {tensor.layout}: make it dense first (.to_dense())")
-    if isinstance(tensor, torch.masked.MaskedTensor):
+    if type(tensor) is not torch.Tensor and isinstance(tensor, torch.masked.MaskedTensor):
         raise no_array(name, "a masked tensor, whose masked elements have no value: fill them first (.to_tensor(0))")
 
 

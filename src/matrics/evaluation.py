@@ -19,6 +19,7 @@ from matrics.roads.blocks import score_blocks
 from matrics.table import Table
 
 Invalid = Literal["warn", "raise", "nan"]
+_INVALID = get_args(Invalid)  # as a constant: to ask for it takes as long as to add up a matrix
 TableFunction = Callable[[Table], Array]
 
 
@@ -48,7 +49,7 @@ def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
     # Within float32; a literal, as torch.compile(dynamic=True) treats a global constant as an unknown value.
     if number > 1e30 or number < -1e30:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
-    if invalid not in get_args(Invalid):
+    if invalid not in _INVALID:
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
         raise ValueError(f"workers: expected a number of threads of at least 1, or -1 for all cores, got {workers!r}")

@@ -11,6 +11,13 @@ import torch
 
 from matrics._backend.standard import Array, Compiler, InOneRow, layout
 
+# What counts may be besides floats.
+_INTEGERS = (
+    torch.bool,
+    *(torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
+)
+
 
 class Torch(InOneRow):
     """Tensors."""
@@ -29,7 +36,7 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and nothing traces, maps or differentiates."""
-        if not self.can_look(x) or _stays(x):
+        if torch.compiler.is_compiling() or _stays(x):
             return None
         return x.numpy(force=True)
 
@@ -53,6 +60,14 @@ class Torch(InOneRow):
     def widest_int(self, like: Array) -> Any | None:  # noqa: ARG002
         """An integer of 64 bits."""
         return torch.int64
+
+    def is_integer(self, x: Array) -> bool:
+        """By its dtype, without the standard's question, which costs as much as a small sum."""
+        return x.dtype in _INTEGERS
+
+    def is_float(self, x: Array) -> bool:
+        """Likewise."""
+        return bool(x.is_floating_point())
 
     def wider_float(self, x: Array) -> Any | None:
         """Float64 for float32, where the device has it."""
@@ -118,14 +133,15 @@ def filled(rows: list[list[float]], like: Array) -> Array:
 
 def _is_traced(x: Array) -> bool:
     fake = torch._subclasses.FakeTensor
-    return isinstance(x, fake) or x.device.type == "meta" or torch._C._functorch.is_functorch_wrapped_tensor(x)
+    return isinstance(x, fake) or x.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
 def _stays(x: Array) -> bool:
     """Whether something besides the values matters: a device, a gradient, somebody who listens, an unknown dtype."""
     return (
-        type(x) not in (torch.Tensor, torch.nn.Parameter)
-        or x.device.type != "cpu"
+        type(x) not in (torch.Tensor, torch.nn.Parameter)  # nor are fake tensors
+        or not x.is_cpu
+        or torch._C._functorch.is_functorch_wrapped_tensor(x)
         or x.layout is not torch.strided
         or (x.requires_grad and torch.is_grad_enabled())
         or torch.autograd.forward_ad.unpack_dual(x).tangent is not None

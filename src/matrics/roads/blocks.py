@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,44 +42,89 @@ MAX_PRODUCT = 4 * 65536
 KEPT_BYTES = 31 * 1024 * 1024
 
 
-def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
+def score_blocks(
     cm: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, workers: int
 ) -> tuple[list[Array], Array]:
     """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
-    batch_shape, n = cm.shape[:-2], cm.shape[-1]
+    n = cm.shape[-1]
     stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
-    integers = NUMPY.is_integer(cm)
     dtype = np.dtype(NUMPY.float_dtype(cm))
     margin = MARGIN_BYTES // (n * dtype.itemsize)
     smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
-    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin, len(stack)))
-    found: list[Array] = []  # positions of invalid matrices
-    threads = (os.cpu_count() or 1) if workers == -1 else workers
+    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    if len(stack) <= size:
+        results, found = _score_one_block(stack, functions, zero_division, dtype)
+    else:
+        threads = (os.cpu_count() or 1) if workers == -1 else workers
+        sizes = _Sizes(size, smallest, margin, threads, dtype)
+        results, found = _score_many_blocks(stack, functions, zero_division, sizes)
+    # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
+    results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
+    return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _score_one_block(
+    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, dtype: Any
+) -> tuple[list[Array], list[Array]]:
+    """As it mostly is in a loop of small calls, which pay for nothing that only many blocks need."""
+    scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+    with np.errstate(all="ignore"):
+        values, valid = _score_block(stack, functions, zero_division, scratch)
+    results = [_room(value, len(stack), dtype) for value in values]
+    for result, value in zip(results, values, strict=True):
+        result[:] = value.T
+    return results, [] if valid is None else [np.flatnonzero(~valid)]
+
+
+def _score_block(
+    block: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, scratch: _Scratch
+) -> tuple[list[Array], Array | None]:
+    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; which matrices are valid, if not all are."""
+    cells = _class_first(block, scratch)
+    integers = NUMPY.is_integer(block)
+    table, valid = _look(cells, zero_division, lambda: integers or scratch.all_integers(cells))
+    values = [function(table) for function in functions]
+    return values if valid is None else [np.where(valid, value, np.nan) for value in values], valid
+
+
+class _Sizes(NamedTuple):
+    """How a stack is cut: matrices in a block, at least and where only margins count, threads, and the dtype."""
+
+    block: int
+    smallest: int
+    margin: int
+    threads: int
+    dtype: Any
+
+
+def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
+    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, sizes: _Sizes
+) -> tuple[list[Array], list[Array]]:
+    """The first block tells the shapes of the results, and whether the rest can do without cells."""
+    size, smallest, margin, threads, dtype = sizes
+    count, n = stack.shape[:2]
+    integers = NUMPY.is_integer(stack)
     head = min(size, HEAD_OF_THREADS) if threads > 1 else size
-    head -= len(stack) - head == 1  # as in _slices
+    head -= count - head == 1  # as in _slices
     larger = LARGER_IN_THREADS if threads > 1 else 1
     part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
+    found: list[Array] = []  # positions of invalid matrices
 
     def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
-        cells = _class_first(stack[start:stop], scratch)
-        table, valid = _look(cells, zero_division, lambda: integers or scratch.all_integers(cells))
-        if valid is None:
-            return [function(table) for function in functions]
-        found.append(start + np.flatnonzero(~valid))
-        return [np.where(valid, function(table), np.nan) for function in functions]
-
-    def write(start: int, stop: int, scratch: _Scratch) -> None:
-        for result, value in zip(results, score(start, stop, scratch), strict=True):
-            result[start:stop] = value.T
+        values, valid = _score_block(stack[start:stop], functions, zero_division, scratch)
+        if valid is not None:
+            found.append(start + np.flatnonzero(~valid))
+        return values
 
     def write_block(start: int, stop: int, scratch: _Scratch) -> None:
         table = _sweep(stack[start:stop], scratch, zero_division, part=part, integers=integers) if wide else None
-        if table is None:
-            for first, last in _slices(start, stop, size):
-                write(first, last, scratch)
+        if table is not None:
+            for result, function in zip(results, functions, strict=True):
+                result[start:stop] = function(table).T
             return
-        for result, function in zip(results, functions, strict=True):
-            result[start:stop] = function(table).T
+        for first, last in _slices(start, stop, size):
+            for result, value in zip(results, score(first, last, scratch), strict=True):
+                result[first:last] = value.T
 
     def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
         scratch = _Scratch(max(size * n * n, part if wide else 0), look, dtype)
@@ -87,28 +132,18 @@ def score_blocks(  # noqa: C901 (one pass over the stack, told in order)
             for start, stop in blocks:
                 write_block(start, stop, scratch)
 
-    if len(stack) <= size:  # as it mostly is in a loop of small calls, which need nothing of what follows
-        with np.errstate(all="ignore"):
-            values = score(0, len(stack), _Scratch(stack.size, look, dtype))
-            results = [_room(value, len(stack), dtype) for value in values]
-            for result, value in zip(results, values, strict=True):
-                result[:] = value.T
-    else:
-        # The first block tells the shapes of the results, and whether the rest can do without cells.
-        with np.errstate(all="ignore"):
-            scratch = _Scratch(size * n * n, look, dtype)
-            table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
-            values = score(0, head, scratch) if table is None else [function(table) for function in functions]
-            results = [_room(value, len(stack), dtype) for value in values]
-            for result, value in zip(results, values, strict=True):
-                result[:head] = value.T
-        wide = table is not None and not table.cells_were_read
-        _keep_freed_memory()
-        step = max(size, larger * margin) if wide else size
-        _in_threads(write_blocks, _shares(head, len(stack), step, smallest, threads))
-    # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
-    results = [result.reshape(batch_shape + result.shape[1:])[()] for result in results]
-    return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+    with np.errstate(all="ignore"):
+        scratch = _Scratch(size * n * n, look, dtype)
+        table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
+        values = score(0, head, scratch) if table is None else [function(table) for function in functions]
+    results = [_room(value, count, dtype) for value in values]
+    for result, value in zip(results, values, strict=True):
+        result[:head] = value.T
+    wide = table is not None and not table.cells_were_read
+    _keep_freed_memory()
+    step = max(size, larger * margin) if wide else size
+    _in_threads(write_blocks, _shares(head, count, step, smallest, threads))
+    return results, found
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
@@ -201,7 +236,8 @@ def _class_first(block: Array, scratch: _Scratch) -> Array:
 def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> tuple[Table, Array | None]:
     """The table of a block, after one look at it, and which of its matrices are valid if not all are."""
     looked = Looked(cells, zero_division, all_integers)
-    if cells.min(initial=0) >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
+    least = np.minimum.reduce(cells, axis=None, initial=0)
+    if least >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
         return looked, None
     valid = looked.valid
     cells = cells.copy(order="K")  # in the same order, so that sums round alike
@@ -246,7 +282,7 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
             np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
             np.copyto(sums[2, :, here], np.einsum("bii->ib", cells))
     total = np.add.reduce(sums[0], axis=0)
-    largest = total.max()
+    largest = float(total.max())
     if not largest < rounds_from(dtype):
         return None
     return Swept(

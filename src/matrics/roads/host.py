@@ -18,6 +18,9 @@ from matrics.margins import margin
 from matrics.table import Table
 from matrics.wide import Wide
 
+# Arrays up to this size are asked in the way that has the cheaper call; larger ones in the way that is faster.
+SMALL = 1000
+
 
 class HostTable(Table):
     """A stack of NumPy, under ``np.errstate``, of which nothing is known.
@@ -58,18 +61,21 @@ class HostTable(Table):
         # Of what np.sum does, what has to be done; it would begin with a pass that writes zeros.
         return np.add.reduce(x, axis=axis, initial=None)
 
-    def _all_positive(self, x: Array) -> bool:
-        return x.size > 0 and bool(np.minimum.reduce(x, axis=None) > 0)
+    def _no_zeros(self, x: Array) -> bool:
+        """Whether x, which is not negative or whose sign does not matter, is 0 nowhere."""
+        if x.size <= SMALL:
+            return bool(np.count_nonzero(x) == x.size)
+        return bool(np.minimum.reduce(x, axis=None) > 0)
 
     def divide(self, a: Array, b: Array) -> Array:
         """As of any table."""
         if isinstance(b, Wide):
             return super().divide(a, b)
-        return a / b if self._all_positive(b) else np.where(b == 0, self.zero_division, a / b)
+        return a / b if self._no_zeros(b) else np.where(b == 0, self.zero_division, a / b)
 
     def ratio(self, a: Array, b: Array) -> Array:
         """As of any table."""
-        return super().ratio(a, b) if isinstance(b, Wide) or not self._all_positive(b) else a / b
+        return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
         """As of any table."""
@@ -77,7 +83,7 @@ class HostTable(Table):
 
     def is_positive(self, x: Array) -> Array:
         """True alone where x is positive everywhere."""
-        return np.True_ if self._all_positive(x) else x != 0
+        return np.True_ if self._no_zeros(x) else x != 0
 
     def is_zero(self, x: Array) -> Array:
         """Where x is 0; subnormal numbers are not."""
@@ -85,11 +91,12 @@ class HostTable(Table):
 
     def define(self, value: Array, condition: Array) -> Array:
         """As of any table."""
-        return value if condition.all() else np.where(condition, value, self.zero_division)
+        everywhere = condition is np.True_ or np.count_nonzero(condition) == condition.size
+        return value if everywhere else np.where(condition, value, self.zero_division)
 
     def sqrt(self, x: Array) -> Array:
         """As of any table."""
-        return super().sqrt(x) if isinstance(x, Wide) or not self._all_positive(x) else np.sqrt(x)
+        return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else np.sqrt(x)
 
     def within(self, x: Array, low: float, high: float) -> Array:
         """Return x cut at the bounds that its formula cannot leave."""
@@ -113,7 +120,7 @@ class HostTable(Table):
         """As of any table; a choice, at every cell, would take longer than the logarithm."""
         if isinstance(x, Wide):
             return super().log(x)
-        return np.log(x if self._all_positive(x) else x + (x == 0))
+        return np.log(x if self._no_zeros(x) else x + (x == 0))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
         """As of any table, likewise."""
@@ -123,11 +130,12 @@ class HostTable(Table):
 
     def sum_over(self, axis: int, x: Array) -> Array:
         """As of any table; where cells lie in another order, later sums would round differently."""
-        return np.ascontiguousarray(super().sum_over(axis, x))
+        sums = self._sum(x, axis)
+        return np.ascontiguousarray(sums if self.class_first else self.lead(sums))
 
     def diagonal(self, x: Array) -> Array:
         """As of any table."""
-        return np.ascontiguousarray(super().diagonal(x))
+        return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
 
     def and_valid(self, condition: Array) -> Array:
         """The condition: zeros are in the place of invalid matrices."""
@@ -216,6 +224,8 @@ class HostTable(Table):
     def _dot(self, x: Array, y: Array) -> Array:
         """Σ x y over the classes."""
         if self.exact_products:  # nothing rounds, so they may be added up in any order: in one pass
+            if x.size <= SMALL:
+                return np.vecdot(x, y, axis=0)  # type: ignore[call-overload] # NumPy's stub has no axis
             return np.einsum("i...,i...->...", x, y)
         return self.sum(x * y, axis=0)
 
@@ -310,12 +320,12 @@ class Looked(HostTable):
     def __init__(self, cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> None:
         super().__init__(cells, zero_division=zero_division)
         self._all_integers = all_integers
-        self.largest = self.total.max(initial=0)
+        self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
 
     @margin
     def exact(self) -> bool:
         """Whether sums and differences of cells are exact."""
-        return bool(self.largest < rounds_from(self.cells.dtype)) and self._all_integers()
+        return self.largest < rounds_from(self.cells.dtype) and self._all_integers()
 
     @margin
     def exact_products(self) -> bool:
@@ -339,9 +349,8 @@ class Looked(HostTable):
     @margin
     def scale(self) -> Array | None:
         """No power of two where totals leave products of two margins in range."""
-        limits = np.finfo(self.cells.dtype)
-        smallest = np.min(self.total, where=self.total > 0, initial=1)
-        if smallest > limits.tiny**0.02 and self.largest < limits.max**0.4:
+        lowest, highest = moderate_totals(self.cells.dtype)
+        if self.largest < highest and (self.exact or np.min(self.total, where=self.total > 0, initial=1) > lowest):
             return None
         return super().scale
 
@@ -388,11 +397,23 @@ def rounds_from(dtype: Any) -> int:
     return int(2 ** (np.finfo(dtype).nmant + 1))
 
 
-def holds_products(dtype: Any, largest: Array) -> bool:
+@functools.cache
+def _products_round_from(dtype: Any) -> int:
+    return math.isqrt(rounds_from(dtype))
+
+
+@functools.cache
+def moderate_totals(dtype: Any) -> tuple[float, float]:
+    """Between these two totals products of two margins stay in range."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny**0.02), float(limits.max**0.4)
+
+
+def holds_products(dtype: Any, largest: float) -> bool:
     """Whether sums of products of integers are exact, if a product of sums is no more than this squared."""
-    return bool(largest < math.isqrt(rounds_from(dtype)))
+    return largest < _products_round_from(dtype)
 
 
-def product_dtype_of(dtype: Any, largest: Array) -> Any:
+def product_dtype_of(dtype: Any, largest: float) -> Any:
     """Where all sums are exact, the dtype of products."""
     return dtype if holds_products(dtype, largest) else np.float64
