@@ -196,16 +196,24 @@ class Margins(Safe):
         No product in a covariance is above m r, where m is the total and r what the largest class leaves of it: each
         factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish beside a dominant class.
         """
-        xp, backend = self.xp, self.backend
+        return self._scale()
+
+    def _scale(self) -> Array | None:
+        backend = self.backend
+        middle = self.xp.floor((backend.exponent(self.total) + backend.exponent(self._least_rest)) / 2)
+        limit = backend.largest_exponent(self.total)
+        return backend.power_of_two(self.xp.clip(-middle, -limit, limit))
+
+    @margin
+    def _least_rest(self) -> Array:
+        """What the largest class leaves of the total: of the true or the predicted ones, whichever leaves less."""
+        xp = self.xp
 
         def rest(x: Array) -> Array:
             least = xp.min(x, axis=0)
             return xp.where(least > 0, least, self.total)
 
-        least = xp.minimum(rest(self.not_true), rest(self.not_pred))
-        middle = xp.floor((backend.exponent(self.total) + backend.exponent(least)) / 2)
-        limit = backend.largest_exponent(self.total)
-        return backend.power_of_two(xp.clip(-middle, -limit, limit))
+        return xp.minimum(rest(self.not_true), rest(self.not_pred))
 
     # Margins, [class, *batch] ---------------------------------------------------------------------------------------
 

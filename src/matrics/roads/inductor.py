@@ -49,6 +49,21 @@ class InductorTable(Table):
     def _index(self) -> Array:
         return self.xp.astype(self.backend.class_index(self.n, self._given), self._given.dtype)
 
+    def _scale(self) -> Array | None:
+        """A power of two near 1 / √(m r), by arithmetic: a loop that reads bits has no vectors.
+
+        A number less what is left of it without its first digit is that digit, and so a power of two. Of two classes
+        bits are faster, as what follows is then a loop of its own.
+        """
+        if self.n == 2:
+            return super()._scale()
+        limits = self.xp.finfo(self.total.dtype)
+        shift = 2.0 ** (52 if limits.bits == 64 else 23) + 1
+        total, least = (self.xp.sqrt(x.detach()) for x in (self.total, self._least_rest))
+        size = self.xp.clip(1 / total / least, limits.smallest_normal, limits.max / (2 * shift))
+        shifted = size * shift
+        return shifted - (shifted - size)
+
     def _column_sums_without(self, *rows: Array) -> Sequence[Array]:
         # Both in one pass.
         return [self._column_sums_of(self.class_numbers != position[None, ...]) for position in rows]
