@@ -54,7 +54,7 @@ LAYERS = [
     ("margins", "table"),
     ("roads",),
     ("evaluation",),
-    ("labels", "build", "transform"),
+    ("labels", "coding", "counting", "build", "transform"),
     ("verbal",),
     ("catalogue",),
     ("metrics",),

@@ -163,8 +163,10 @@ def test_what_numpy_understands_is_still_taken() -> None:
 
 
 def test_mixed_libraries_name_lists_lists(torch: Any) -> None:
-    with pytest.raises(TypeError, match=r"arrays of one library, got y_true: torch, y_pred: list$"):
-        matrics.confusion_matrix(torch.tensor([0, 1]), [0, 1], num_classes=2)
+    with pytest.raises(
+        TypeError, match=r"arrays of one library, got y_true: torch, y_pred: list; |y_pred: list, state"
+    ):
+        matrics.ConfusionState.zeros(2).update(torch.tensor([0, 1]), [0, 1])
 
 
 # Labels that no class has --------------------------------------------------------------------------------------------
@@ -210,7 +212,7 @@ def test_the_largest_label_is_not_minus_one(backend: Any) -> None:
         lambda: matrics.soft_confusion_matrix(labels, probs, ignore_index=-1),
     )
     for call in calls:
-        if backend.name == "numpy":
+        if backend.name != "strict":
             with pytest.raises(ValueError, match="got 18446744073709551615 at"):
                 call()
         else:

@@ -257,11 +257,24 @@ def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> N
         call()
 
 
-def test_libraries_do_not_mix(backend: Any) -> None:
-    if backend.name == "numpy":
-        pytest.skip("one library")
-    with pytest.raises(TypeError, match="arrays of one library"):
-        ConfusionState.zeros(2, like=backend.asarray(0)).update(np.asarray([0, 1]), np.asarray([0, 1]))
+def test_a_state_stays_in_its_library(backend: Any) -> None:
+    """Labels of NumPy are converted to it; those of another library are not counted in a state of NumPy."""
+    state = ConfusionState.zeros(2, like=backend.asarray(0)).update(np.asarray([0, 1]), [0, 1])
+    assert type(state.counts) is type(backend.asarray(0)) or backend.name == "numpy"
+    assert backend.numpy(state.matrix).tolist() == [[1, 0], [0, 1]]
+    if backend.name != "numpy":
+        with pytest.raises(TypeError, match=r"arrays of one library, .*state: numpy; .*zeros\(\.\.\., like=\)"):
+            ConfusionState.zeros(2).update(backend.asarray([0, 1]), backend.asarray([0, 1]))
+
+
+def test_labels_of_any_kind() -> None:
+    animals = ["dog", "cat"]
+    state = ConfusionState.zeros(labels=animals).update(["dog", "cat"], ["cat", "cat"], labels=animals)
+    state = state.update(["cow", "cat"], ["cat", "cat"], labels=animals)
+    assert state.matrix.tolist() == [[0, 1], [0, 2]]
+    assert int(state.dropped) == 1
+    with pytest.raises(ValueError, match="labels: expected 2, one for each class of the state, got 3"):
+        state.update(["dog"], ["dog"], labels=["dog", "cat", "cow"])
 
 
 # In PyTorch's transformations ---------------------------------------------------------------------------------------

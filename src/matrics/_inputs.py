@@ -19,6 +19,9 @@ EXPECTED = {
     "sample_weight": "an array of weights",
 }
 
+# Arrays of samples, which are converted to the library of those beside them.
+OF_SAMPLES = ("y_true", "y_pred", "probs", "sample_weight")
+
 
 def no_array(name: str, what: str) -> TypeError:
     """The error for an argument that is not an array of numbers; ``what`` says what it is and what to pass instead."""
@@ -43,11 +46,13 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
 def check_kind(name: str, value: Any) -> None:
     """Raise for values that look like arrays but are not: bytes and sparse arrays (some follow the standard)."""
     if _is_sparse(value) or isinstance(value, (bytes, bytearray)):
-        raise no_array(name, _describe(value))
+        raise no_array(name, described(value))
 
 
 def as_numpy(name: str, value: Any) -> Array:
     """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
+    if hasattr(value, "columns") and hasattr(value, "index"):
+        value = by_columns(value) if name in OF_SAMPLES else _aligned(name, value)
     # Elements are inspected only if they are arrays: a list of numbers may be long.
     nested = isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], np.ndarray)
     if any(isinstance(part, np.ma.MaskedArray) for part in (value if nested else [value])):
@@ -59,12 +64,33 @@ def as_numpy(name: str, value: Any) -> Array:
     except ValueError as error:  # a ragged list
         raise ValueError(f"{name}: expected a rectangular array, got a ragged list") from error
     except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, traced, differentiated or on a device
-        raise no_array(name, _describe(value)) from error
+        raise no_array(name, described(value)) from error
     if array.dtype.kind in "OSU":
         what = _odd_element(value, array)
         if what is not None:
             raise no_array(name, what)
     return array
+
+
+def by_columns(frame: Any) -> Array:
+    """The columns of a data frame of samples, one after the other; a single one has no axis of its own."""
+    columns = frame.to_numpy().T
+    return columns[0] if len(columns) == 1 else columns
+
+
+def _aligned(name: str, frame: Any) -> Array:
+    """The cells of a labelled matrix, with the columns in the order of the rows: never by their positions."""
+    rows, columns = list(frame.index), list(frame.columns)
+    if len(set(rows)) != len(rows) or set(rows) != set(columns) or len(rows) != len(columns):
+        only_rows = [label for label in rows if label not in columns]
+        only_columns = [label for label in columns if label not in rows]
+        missing = f"rows only: {only_rows[:5]}, columns only: {only_columns[:5]}"
+        raise ValueError(
+            f"{name}: expected a data frame with the same labels in its rows and columns, each once, got {missing}; "
+            "reindex(index=classes, columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by "
+            "position"
+        )
+    return frame[rows].to_numpy()
 
 
 def library(value: Any) -> str:
@@ -73,7 +99,7 @@ def library(value: Any) -> str:
     return type(value).__name__ if name == "builtins" else name
 
 
-def _describe(value: Any) -> str:
+def described(value: Any) -> str:
     """What a value is that NumPy cannot convert to an array of numbers, and what to pass instead."""
     kind = type(value)
     if value is None:
@@ -104,13 +130,13 @@ def _is_sparse(value: Any) -> bool:
 def _odd_element(value: Any, array: Array) -> str | None:
     """The element that is not a number, if NumPy has made text or objects; None if the dtype is message enough."""
     if not array.ndim:
-        return _describe(value)
+        return described(value)
     for position, element in enumerate(array.flat if array.dtype.hasobject else ()):
         if isinstance(element, str):
             return None
         where = ", ".join(str(int(i)) for i in np.unravel_index(position, array.shape))
         if not isinstance(element, (int, float, complex, np.generic)):
-            return f"a {type(value).__name__} whose element [{where}] is {_describe(element)}"
+            return f"a {type(value).__name__} whose element [{where}] is {described(element)}"
         if isinstance(element, int) and not -(2**63) <= element < 2**64:
             return f"a {type(value).__name__} whose element [{where}] is {element}, which does not fit in 64 bits"
     return None

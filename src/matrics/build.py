@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from matrics import _backend
 from matrics._backend import Array
+from matrics.counting import count_labels
 from matrics.labels import (
     broadcast,
     check_count,
@@ -14,10 +16,8 @@ from matrics.labels import (
     check_labels,
     check_weights,
     class_axis_last,
-    count_labels,
     label_to_ignore,
     listed,
-    named,
     refuse_outside,
     refuse_weights,
     widen,
@@ -30,27 +30,33 @@ def confusion_matrix(
     y_true: Any,
     y_pred: Any,
     *,
-    num_classes: int,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
     class_axis: int = -1,
     sample_ndim: int = 1,
     threshold: float | None = None,
     sample_weight: Any = None,
-    ignore_index: int | None = None,
+    ignore_index: Any = None,
     normalize: Over | None = None,
-) -> Array:
+    return_dropped: bool = False,
+) -> Any:
     """Count labels into confusion matrices; rows are true classes, columns predicted ones.
 
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, *S)
-        True labels in [0, num_classes).
+        True labels in [0, num_classes), or any of ``labels``.
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
-        Integers or booleans are labels. Floating numbers are class scores with ``num_classes`` entries along
+        Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
         ``class_axis``, of which the largest is the prediction; or, with ``threshold``, scores of class 1 of two. The
-        dtype alone decides, never the shape or the values. Batches broadcast: one ``y_true`` (N,) against (M, N)
+        dtype alone decides, never the shape or the values. Lists and NumPy labels may stand beside scores of PyTorch
+        (on the CPU) or JAX. Batches broadcast: one ``y_true`` (N,) against (M, N)
         predictions of M models.
     num_classes : int
-        Number of classes, n.
+        Number of classes, n; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
+        the host, in lists, Series, and concrete arrays; one coding for both.
     class_axis : int, default -1
         Where the class scores of ``y_pred`` are.
     sample_ndim : int, default 1
@@ -61,22 +67,31 @@ def confusion_matrix(
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
     ignore_index : int, optional
-        Samples with this true label are left out, with any prediction and any weight.
+        Samples with this true label are left out, with any prediction and any weight. With ``labels`` it is a label as
+        ``y_true`` has it.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.normalize` does.
+    return_dropped : bool, default False
+        Also return how many samples were left out for a label out of range, an unknown label or a NaN score. Then they
+        raise no error anywhere.
 
     Returns
     -------
     array, shape (*B, n, n)
         64-bit integers (32-bit in default JAX); floats if weighted or normalised.
+    dropped : array of int, shape (*B,)
+        Only if ``return_dropped``.
 
     Raises
     ------
     TypeError
-        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating.
+        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of ``num_classes``
+        and ``labels`` is given.
     ValueError
-        The shapes do not fit; or, on NumPy, a label is out of range, a score is NaN, or a weight is negative, NaN or
-        infinite. On other backends values are not inspected, and such labels and scores are left out, never miscounted.
+        The shapes do not fit; or a label is out of range or unknown, a score is NaN, or a weight is negative, NaN or
+        infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On other
+        devices and in compiled code values are not inspected, and such labels and scores are left out, never
+        miscounted; ``return_dropped`` counts them.
 
     Examples
     --------
@@ -85,6 +100,12 @@ def confusion_matrix(
     array([[1, 0, 0],
            [0, 1, 1],
            [0, 0, 1]])
+
+    Labels of any kind, with the order of the classes:
+
+    >>> matrics.confusion_matrix(["cat", "dog", "dog"], ["cat", "cat", "dog"], labels=["cat", "dog"])
+    array([[1, 0],
+           [1, 1]])
 
     Three models at once, from their scores of class 1:
 
@@ -97,14 +118,17 @@ def confusion_matrix(
         y_true,
         y_pred,
         num_classes=num_classes,
+        labels=labels,
         class_axis=class_axis,
         sample_ndim=check_count(sample_ndim, "sample_ndim"),
         threshold=threshold,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
+        may_drop=return_dropped,
     )
     cm = counted.backend.packed(counted.matrix)
-    return cm if normalize is None else _normalize(cm, over=normalize)
+    cm = cm if normalize is None else _normalize(cm, over=normalize)
+    return (cm, counted.number_dropped()) if return_dropped else cm
 
 
 def soft_confusion_matrix(
@@ -146,8 +170,9 @@ def soft_confusion_matrix(
     TypeError
         ``y_true`` is not integer, or ``probs`` is not floating.
     ValueError
-        The shapes do not fit; or, on NumPy, a label is out of range or a weight is negative, NaN or infinite.
-        On other backends values are not inspected, and samples with such labels are left out.
+        The shapes do not fit; or a label is out of range or a weight is negative, NaN or infinite, where looking is
+        free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not inspected, and
+        samples with such labels are left out.
 
     Examples
     --------
@@ -168,26 +193,27 @@ def soft_confusion_matrix(
     check_labels(y_true, "y_true", backend)
     if not backend.is_float(probs):
         raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
+    given_probs = probs
     probs = class_axis_last(backend.to_float(probs), class_axis, "probs", backend)
     n = check_count(probs.shape[-1], f"probs: the number of classes along class_axis={class_axis}")
-    marker = probs[..., 0]  # of the shape of the samples
-    y_true, marker, *weights = broadcast(sample_ndim, backend, y_true=y_true, probs=marker, **named(weights))
-    batch_shape = tuple(marker.shape[: marker.ndim - sample_ndim])
-    samples = math.prod(marker.shape[marker.ndim - sample_ndim :])
-    rows = (math.prod(batch_shape), samples)
+    shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *weights), strict=True)}
+    y_true, probs, *weights = broadcast(sample_ndim, backend, shapes, y_true, probs, *weights, has_classes=True)
+    batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
+    rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
 
-    probs = xp.broadcast_to(probs, (*marker.shape, n))
     ignored = label_to_ignore(ignore_index, y_true, backend)
     labels = widen(y_true, backend)
     kept = None if ignored is None else labels != ignored
-    if backend.looking_is_free:
-        refuse_outside(labels, n, kept, "y_true", y_true)
+    seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
+    if seen is not None:
+        refuse_outside(seen, n, kept_seen, "y_true")
     counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
     if weights:
         weight = check_weights(weights[0], backend)
-        if backend.looking_is_free:
-            refuse_weights(weight, kept)
+        weight_seen = backend.host_view(weight)
+        if weight_seen is not None and seen is not None:
+            refuse_weights(weight_seen, kept_seen)
         # Weight 0 where nothing is counted: a NaN weight there would make the gradient of its probabilities NaN.
         probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, labels, n), rows)

@@ -1,141 +1,16 @@
-"""From labels and class scores to counts: what confusion_matrix and ConfusionState share."""
+"""Checks of labels, class scores and weights, and the predicted labels of scores."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import Array, Standard
 
-
-class Counted(NamedTuple):
-    """The counts of one call."""
-
-    backend: Standard
-    matrix: Array  # (*B, n, n), perhaps a view of something larger
-    dropped: Array | int  # number of samples with a label out of range or a NaN score, (*B,); 0 where there can be none
-
-
-def count_labels(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    num_classes: int,
-    class_axis: int,
-    threshold: float | None,
-    sample_weight: Any,
-    ignore_index: int | None,
-    sample_ndim: int = 1,
-    state: Array | None = None,
-) -> Counted:
-    """Count labels; NumPy raises for those out of range, unless they are counted for a ``state``.
-
-    With a state, given by its counts (*B, n, n), the batch is that of the state, and all other axes are samples.
-    """
-    values = given = {"y_true": y_true, "y_pred": y_pred}
-    if sample_weight is not None:
-        values = {**given, "sample_weight": sample_weight}
-    if state is None:
-        backend, (y_true, y_pred, *weights) = _backend.as_arrays(**values)
-    else:
-        backend, (y_true, y_pred, *weights, state) = _backend.as_arrays(**values, state=state)
-    n = check_count(num_classes, "num_classes")
-    check_ignore_index(ignore_index)
-    y_true = listed(given["y_true"], y_true, "y_true")
-    check_labels(y_true, "y_true", backend)
-    y_pred = listed(given["y_pred"], y_pred, "y_pred", are_scores=threshold is not None)
-    has_scores = backend.is_float(y_pred)
-    if not has_scores:
-        if not backend.is_integer(y_pred):
-            raise TypeError(f"y_pred: expected labels (integers) or class scores (floating), got dtype {y_pred.dtype}")
-        if threshold is not None:
-            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
-    if state is not None:
-        label_ndim = max(y_true.ndim, y_pred.ndim - (1 if has_scores and threshold is None else 0))
-        sample_ndim = label_ndim - (state.ndim - 2)
-        if sample_ndim < 0:
-            arrays = {"y_true": y_true, "y_pred": y_pred}
-            raise ValueError(
-                f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got {said(arrays)}"
-            )
-    if has_scores:
-        y_pred = decide(y_pred, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, backend=backend)
-    y_true, y_pred, *weights = broadcast(sample_ndim, backend, y_true=y_true, y_pred=y_pred, **named(weights))
-    batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
-    if state is not None and batch_shape != tuple(state.shape[:-2]):
-        raise ValueError(
-            f"expected labels with the batch {tuple(state.shape[:-2])} of the state, got the batch {batch_shape}"
-        )
-    return _count(
-        y_true,
-        y_pred,
-        check_weights(weights[0], backend) if weights else None,
-        n,
-        batch_shape=batch_shape,
-        ignore_index=label_to_ignore(ignore_index, y_true, backend),
-        may_drop=state is not None,
-        has_scores=has_scores,
-        backend=backend,
-    )
-
-
-def _count(
-    y_true: Array,
-    y_pred: Array,
-    weight: Array | None,
-    n: int,
-    *,
-    batch_shape: tuple[int, ...],
-    ignore_index: int | None,
-    may_drop: bool,
-    has_scores: bool,
-    backend: Standard,
-) -> Counted:
-    xp, may_refuse = backend.xp, backend.looking_is_free and not may_drop
-    given = {"y_true": y_true, "y_pred": y_pred}
-    y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
-    kept = None if ignore_index is None else y_true != ignore_index
-    if weight is not None and may_refuse:
-        refuse_weights(weight, kept)
-    border = 0 if backend.looking_is_free and all_within(y_true, n) and all_within(y_pred, n) else 1
-    if border and may_refuse:
-        refuse_outside(y_true, n, kept, "y_true", given["y_true"])
-        refuse_outside(y_pred, n, kept, "y_pred", given["y_pred"], are_scores=has_scores)
-    # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on PyTorch.
-    width = n + 2 * border
-    bins = backend.bordered(y_true, y_pred, n) if border else y_true * n + y_pred
-    length = width * width
-    if kept is not None:  # ignored samples go to an extra bin after the cells
-        bins = xp.where(kept, bins, length)
-    batch = math.prod(batch_shape)
-
-    def cells(counts: Array) -> Array:
-        if kept is not None:
-            counts = xp.reshape(counts, (*batch_shape, length + 1))[..., :length]
-        grid = xp.reshape(counts, (*batch_shape, width, width))
-        return grid[..., 1:-1, 1:-1] if border else grid
-
-    longer = length if kept is None else length + 1
-    if weight is None or (may_drop and border):
-        counts = backend.count(bins, batch, longer, None, dtype=label_dtype(bins, backend))
-    if weight is None:
-        matrix = cells(counts)
-    else:  # in float32, adding up a million weights one by one has an error of a hundredth
-        wide = backend.widest_float(weight)
-        matrix = cells(backend.count(bins, batch, longer, xp.astype(weight, wide), dtype=wide))
-        matrix = matrix if may_drop else xp.astype(matrix, weight.dtype)  # a state has its own dtype
-    if not (may_drop and border):
-        return Counted(backend, matrix, 0)
-    inside = matrix if weight is None else cells(counts)
-    samples = math.prod(y_true.shape[len(batch_shape) :])
-    dropped = samples - xp.sum(inside, axis=(-2, -1))
-    if kept is not None:
-        dropped = dropped - xp.reshape(counts, (*batch_shape, length + 1))[..., length]
-    return Counted(backend, matrix, dropped)
-
+# What to write for targets that have a column for each class.
+ARGMAX = "y_true.argmax(axis), with the axis of the classes"
 
 # From scores to labels ----------------------------------------------------------------------------------------------
 
@@ -144,26 +19,49 @@ def decide(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
 ) -> Array:
     """The predicted labels; where a score is NaN, ``num_classes``, which is out of range."""
-    xp = backend.xp
+    scores = check_scores(
+        scores, num_classes, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, backend=backend
+    )
+    return predicted(scores, num_classes, threshold=threshold, backend=backend)
+
+
+def check_scores(
+    scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
+) -> Array:
+    """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
     if threshold is not None:
+        if np.ndim(threshold) > 0:
+            raise ValueError(
+                "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
+                "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
+            )
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
             raise ValueError(f"threshold: expected a number, got {threshold!r}")
         if num_classes != 2:
             raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
-        # A NumPy scalar would affect the dtype of the comparison.
-        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, backend)))
+        return scores
     hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
+    given = tuple(scores.shape)
     scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
     if scores.ndim <= sample_ndim:
         raise ValueError(
             f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
-            f"got shape {tuple(scores.shape)}; {hint}"
+            f"got shape {given}; {hint}"
         )
     if scores.shape[-1] != num_classes:
         raise ValueError(
             f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
-            f"class_axis={class_axis}, got {scores.shape[-1]}; {hint}"
+            f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
         )
+    return scores
+
+
+def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:
+    """The predicted labels of scores that fit; where one is NaN, ``num_classes``, which is out of range."""
+    xp = backend.xp
+    if threshold is not None:
+        # A NumPy scalar would affect the dtype of the comparison.
+        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, backend)))
     best, labels = backend.max_and_argmax(scores)
     return xp.where(xp.isnan(best), num_classes, labels)
 
@@ -172,17 +70,14 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
     """The array of scores with its classes moved to the last axis."""
     if not _is_whole(class_axis) or not -x.ndim <= class_axis < x.ndim:
         end = f"; {hint}" if hint else ""
-        raise ValueError(f"{name}: expected an axis of classes at class_axis={class_axis}, got shape {x.shape}{end}")
+        raise ValueError(
+            f"{name}: expected an axis of classes at class_axis={class_axis}, got shape {tuple(x.shape)}{end}"
+        )
     axis = class_axis % x.ndim
     return x if axis == x.ndim - 1 else backend.xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
 
 
 # Checks -------------------------------------------------------------------------------------------------------------
-
-
-def named(weights: list[Array]) -> dict[str, Array]:
-    """The weights, if any, under the name that messages use."""
-    return {"sample_weight": weights[0]} if weights else {}
 
 
 def _is_whole(value: Any) -> bool:
@@ -223,9 +118,30 @@ def check_labels(labels: Array, name: str, backend: Standard) -> None:
     """Raise unless they are integers."""
     if not backend.is_integer(labels):
         raise TypeError(
-            f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; "
-            "numpy.unique(labels, return_inverse=True) makes integers of any labels"
+            f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {_other_labels(labels)}"
         )
+
+
+def check_predictions(y_pred: Array, threshold: float | None, backend: Standard) -> bool:
+    """Whether predictions are scores: the dtype decides; anything but labels and scores raises an error."""
+    if backend.is_float(y_pred):
+        return True
+    if not backend.is_integer(y_pred):
+        raise TypeError(
+            f"y_pred: expected labels (integers) or class scores (floating), got dtype {y_pred.dtype}; "
+            f"{_other_labels(y_pred)}"
+        )
+    if threshold is not None:
+        raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+    return False
+
+
+def _other_labels(labels: Array) -> str:
+    if "float" not in str(labels.dtype):
+        return "for text or other labels pass labels=[...], the label of each class, in place of num_classes="
+    if labels.ndim > 1:
+        return f"for one-hot targets pass {ARGMAX}"
+    return "for numbers of classes convert them to integers first"
 
 
 def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
@@ -234,7 +150,9 @@ def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> 
     NumPy does so with an empty list, which has no dtype and means no labels. It also does so with integers that no
     single dtype can hold, such as -1 and 2**63.
     """
-    if are_scores or not isinstance(given, (list, tuple)) or array.dtype != np.float64:
+    if are_scores or not isinstance(given, (list, tuple)) or not isinstance(array, np.ndarray):
+        return array
+    if array.dtype != np.float64:
         return array
     if _is_hollow(given):
         return array.astype(np.int64)
@@ -256,29 +174,41 @@ def _is_hollow(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(map(_is_hollow, value))
 
 
-def broadcast(sample_ndim: int, backend: Standard, **arrays: Array) -> list[Array]:
-    """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated."""
-    shapes = [tuple(array.shape) for array in arrays.values()]
-    if len(shapes[0]) >= sample_ndim and all(shape == shapes[0] for shape in shapes):
-        return list(arrays.values())
-    labels = [shape for shape, name in zip(shapes, arrays, strict=True) if name != "sample_weight"]
-    if min(len(shape) for shape in labels) < sample_ndim:
-        raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {said(arrays)}")
-    samples = labels[0][len(labels[0]) - sample_ndim :]
-    if any(shape[len(shape) - sample_ndim :] != samples for shape in labels):
-        raise ValueError(f"expected the same samples (the last {sample_ndim} axes, classes aside), got {said(arrays)}")
-    shape = shapes[0]
-    for other in shapes[1:]:
-        if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
-            shape = _common_shape(shape, other, arrays)
-    if shape[len(shape) - sample_ndim :] != samples:
-        raise ValueError(f"expected shapes that broadcast against each other, got {said(arrays)}")
+def broadcast(
+    sample_ndim: int, backend: Standard, shapes: dict[str, tuple[int, ...]], *arrays: Array, has_classes: bool
+) -> list[Array]:
+    """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated.
+
+    The second array may have a last axis of classes, which is apart. ``shapes`` are those that the user has passed, by
+    name, for messages.
+    """
+    true, pred, *weights = (tuple(array.shape) for array in arrays)
+    own = pred[-1:] if has_classes else ()
+    pred = pred[: len(pred) - len(own)]
+    if not (len(true) >= sample_ndim and all(shape == true for shape in (pred, *weights))):
+        if min(len(true), len(pred)) < sample_ndim:
+            raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {_listed(shapes)}")
+        samples = true[len(true) - sample_ndim :]
+        if pred[len(pred) - sample_ndim :] != samples:
+            hint = f"; for one-hot targets pass {ARGMAX}" if has_classes and true == (*pred, *own) else ""
+            raise ValueError(
+                f"expected the same samples (the last {sample_ndim} axes, classes aside), got {_listed(shapes)}{hint}"
+            )
+        shape = true
+        for other in (pred, *weights):
+            if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
+                shape = _common_shape(shape, other, shapes)
+        if shape[len(shape) - sample_ndim :] != samples:
+            raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
+        true = shape
+    wanted = [true, (*true, *own), *(true for _ in weights)]
     return [
-        array if tuple(array.shape) == shape else backend.xp.broadcast_to(array, shape) for array in arrays.values()
+        array if tuple(array.shape) == shape else backend.xp.broadcast_to(array, shape)
+        for array, shape in zip(arrays, wanted, strict=True)
     ]
 
 
-def _common_shape(a: tuple[int, ...], b: tuple[int, ...], arrays: dict[str, Array]) -> tuple[int, ...]:
+def _common_shape(a: tuple[int, ...], b: tuple[int, ...], shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     lead = len(longer) - len(shorter)
     shape = list(longer)
@@ -286,13 +216,17 @@ def _common_shape(a: tuple[int, ...], b: tuple[int, ...], arrays: dict[str, Arra
         if longer[lead + axis] == 1:
             shape[lead + axis] = size
         elif size not in (1, longer[lead + axis]):
-            raise ValueError(f"expected shapes that broadcast against each other, got {said(arrays)}")
+            raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
     return tuple(shape)
 
 
 def said(arrays: dict[str, Array]) -> str:
     """Names and shapes, for messages."""
-    return ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
+    return _listed({name: tuple(array.shape) for name, array in arrays.items()})
+
+
+def _listed(shapes: dict[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
 def label_dtype(like: Array, backend: Standard) -> Any:
@@ -306,14 +240,9 @@ def widen(labels: Array, backend: Standard) -> Array:
     return labels if labels.dtype == dtype else backend.xp.astype(labels, dtype)
 
 
-def refuse_outside(
-    labels: Array, n: int, kept: Array | None, name: str, given: Array, *, are_scores: bool = False
-) -> None:
-    """Raise if a NumPy label is not in [0, n) and its sample is kept; only for NumPy, where checks are cheap.
-
-    ``given`` are the same labels before they were widened, which has changed those beyond int64.
-    """
-    if all_within(labels, n):
+def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None:
+    """Raise if a label in the host's memory is not in [0, n) and its sample is kept."""
+    if not labels.size or (labels.min() >= 0 and labels.max() < n):
         return
     outside = (labels < 0) | (labels >= n)
     if kept is not None:
@@ -321,14 +250,24 @@ def refuse_outside(
     if not outside.any():
         return
     first = tuple(int(i) for i in np.argwhere(outside)[0])
-    if are_scores:
-        raise ValueError(f"{name}: expected scores, got NaN for the sample at {first}")
-    label = int(given[first])
+    label = int(labels[first])
     hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
     raise ValueError(
         f"{name}: expected labels in [0, {n}), got {label} at {first}"
         f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}"
     )
+
+
+def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
+    """Raise if a score in the host's memory is NaN and its sample is kept."""
+    if not np.isnan(np.min(scores, initial=0)):  # which is NaN if any is
+        return
+    missing = np.isnan(scores).any(axis=-1) if has_classes else np.isnan(scores)
+    if kept is not None:
+        missing &= kept
+    if missing.any():
+        first = tuple(int(i) for i in np.argwhere(missing)[0])
+        raise ValueError(f"y_pred: expected scores, got NaN for the sample at {first}")
 
 
 def all_within(labels: Array, n: int) -> bool:
@@ -344,7 +283,9 @@ def check_weights(weights: Array, backend: Standard) -> Array:
 
 
 def refuse_weights(weights: Array, kept: Array | None) -> None:
-    """Raise if a NumPy weight is negative, NaN or infinite and its sample is kept."""
+    """Raise if a weight in the host's memory is negative, NaN or infinite and its sample is kept."""
+    if not weights.size or (np.min(weights) >= 0 and np.max(weights) < math.inf):  # neither is so for NaN
+        return
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if kept is not None:
         wrong &= kept

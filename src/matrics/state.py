@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.labels import check_count, count_labels, label_dtype
+from matrics.coding import check_classes
+from matrics.counting import count_labels
+from matrics.labels import label_dtype
 from matrics.scoring import score
 
 # Default JAX has no 64-bit integers. Counts then have two words: the low word is below 2**16 after each step, so that
@@ -68,7 +70,13 @@ class ConfusionState(NamedTuple):
 
     @classmethod
     def zeros(
-        cls, num_classes: int, *, batch_shape: Iterable[int] = (), like: Any = None, dtype: Any = None
+        cls,
+        num_classes: int | None = None,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        batch_shape: Iterable[int] = (),
+        like: Any = None,
+        dtype: Any = None,
     ) -> ConfusionState:
         """Make a state with all counts 0.
 
@@ -76,6 +84,9 @@ class ConfusionState(NamedTuple):
         ----------
         num_classes : int
             Number of classes, n.
+        labels : sequence of text, integers or other hashables, optional
+            In place of ``num_classes``: the label of each class. A state holds nothing but arrays, so :meth:`update`
+            needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         like : array, optional
@@ -101,7 +112,7 @@ class ConfusionState(NamedTuple):
         >>> matrics.ConfusionState.zeros(2, batch_shape=(5,)).counts.shape
         (5, 2, 2)
         """
-        n = check_count(num_classes, "num_classes")
+        n = check_classes(num_classes, labels).number
         batch = _check_batch(batch_shape)
         backend, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
         xp = backend.xp
@@ -123,10 +134,11 @@ class ConfusionState(NamedTuple):
         y_true: Any,
         y_pred: Any,
         *,
+        labels: Iterable[Hashable] | None = None,
         class_axis: int = -1,
         threshold: float | None = None,
         sample_weight: Any = None,
-        ignore_index: int | None = None,
+        ignore_index: Any = None,
     ) -> ConfusionState:
         """Add the counts of a batch of labels; the state itself does not change.
 
@@ -137,6 +149,8 @@ class ConfusionState(NamedTuple):
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
             Integers or booleans are labels, floating numbers class scores, as in :func:`matrics.confusion_matrix`.
             Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
+        labels : sequence of text, integers or other hashables, optional
+            The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
         class_axis : int, default -1
             Where the class scores of ``y_pred`` are.
         threshold : float, optional
@@ -177,10 +191,15 @@ class ConfusionState(NamedTuple):
                 "sample_weight: expected None, as this state has integer counts; make it with "
                 "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
             )
+        n = self.counts.shape[-1]
+        given = n if labels is None else check_classes(None, labels := tuple(labels)).number
+        if given != n:
+            raise ValueError(f"labels: expected {n}, one for each class of the state, got {given}")
         counted = count_labels(
             y_true,
             y_pred,
-            num_classes=self.counts.shape[-1],
+            num_classes=n if labels is None else None,
+            labels=labels,
             class_axis=class_axis,
             threshold=threshold,
             sample_weight=sample_weight,

@@ -32,6 +32,8 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
     The keywords are the names that an error message uses.
     """
     arrays = [_as_array(name, value) for name, value in values.items()]
+    if len(arrays) > 1:
+        arrays = _together(list(values), arrays)
     if all(isinstance(array, np.ndarray) for array in arrays):
         return NUMPY, arrays
     if all(map(_is_tensor, arrays)):
@@ -42,7 +44,38 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
         return _named(array_namespace(*arrays)), arrays
     except TypeError as error:
         kinds = ", ".join(f"{name}: {_inputs.library(value)}" for name, value in values.items())
-        raise TypeError(f"expected arrays of one library, got {kinds}") from error
+        hint = "; make the state with ConfusionState.zeros(..., like=) of such an array" if "state" in values else ""
+        raise TypeError(f"expected arrays of one library, got {kinds}{hint}") from error
+
+
+def _together(names: list[str], arrays: list[Array]) -> list[Array]:
+    """The arrays with NumPy's labels and weights beside those of another library as arrays of that one."""
+    others = [array for array in arrays if not isinstance(array, np.ndarray)]
+    if not others or len(others) == len(arrays):
+        return arrays
+    tensors = [_is_tensor(array) for array in others]
+    if all(tensors):
+        elsewhere = next((array.device for array in others if array.device.type != "cpu"), None)
+    elif any(tensors):
+        return arrays
+    else:
+        elsewhere = None
+    found = []
+    for name, array in zip(names, arrays, strict=True):
+        if not isinstance(array, np.ndarray) or name not in _inputs.OF_SAMPLES or array.dtype.kind not in "biuf":
+            found.append(array)
+        elif elsewhere is not None:
+            raise TypeError(
+                f"{name}: expected a tensor on {elsewhere} as the others are, got an array of NumPy: pass "
+                f"torch.as_tensor({name}, device={str(elsewhere)!r})"
+            )
+        elif all(tensors):
+            from matrics._backend.torch import TORCH
+
+            found.append(TORCH.from_host(np.require(array, requirements=["C", "W"])))
+        else:
+            found.append(_named(array_namespace(*others)).from_host(array))
+    return found
 
 
 @functools.cache

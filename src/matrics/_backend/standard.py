@@ -55,6 +55,10 @@ class Standard:
         """
         return None
 
+    def detached(self, x: Array) -> Array:
+        """The same values without a gradient."""
+        return x
+
     def from_host(self, x: Array) -> Array:
         """A result of the host as an array of the library whose stack ``host_view`` has given."""
         return self.xp.asarray(x)

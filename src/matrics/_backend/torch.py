@@ -40,6 +40,10 @@ class Torch(InOneRow):
             return None
         return x.numpy(force=True)
 
+    def detached(self, x: Array) -> Array:
+        """The same values without a gradient."""
+        return x.detach()
+
     def from_host(self, x: Array) -> Array:
         """A tensor of the same memory."""
         return torch.from_numpy(np.asarray(x))
