@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import math
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -51,6 +52,44 @@ def test_binary(backend: Any) -> None:
         for average in ("binary", "macro"):
             with pytest.raises(ValueError, match="pos_label: expected 0 or 1"):
                 matrics.recall(cm, average=average, pos_label=label)
+
+
+def test_another_positive_class_needs_the_average_that_has_one() -> None:
+    """In calls, specs and modules; the default is never an error."""
+    cm = [[8, 2], [4, 6]]
+    for call in (
+        lambda: matrics.f1(cm, pos_label=0),
+        lambda: matrics.f1(cm, average=None, pos_label=0),
+        lambda: matrics.score(cm, "f1(pos_label=0)"),
+        lambda: matrics.f1.using(average="binary", pos_label=0).using(average="macro"),
+    ):
+        with pytest.raises(ValueError, match="pos_label=0 is for average='binary'"):
+            call()
+    chosen = matrics.get_metric("fbeta(beta=2,pos_label=0):binary")
+    assert chosen == matrics.get_metric(str(chosen)) == pickle.loads(pickle.dumps(chosen))
+    assert chosen != matrics.get_metric("fbeta(beta=2):binary")
+    assert chosen(cm) == pytest.approx(5 * 8 / (5 * 8 + 4 * 2 + 4))
+    assert matrics.f1(cm, pos_label=1) == matrics.f1(cm)
+    assert matrics.mcc(cm, pos_label=1) == matrics.mcc(cm)
+
+
+def test_first_lines_from_elsewhere() -> None:
+    """What one writes who comes from scikit-learn is answered with what to write here."""
+    labels = ([0, 1, 1], [0, 1, 0])
+    with pytest.raises(TypeError, match=r"matrics.mcc\(matrics.confusion_matrix\(y_true, y_pred"):
+        matrics.mcc(*labels)
+    for arrays in (labels, map(np.asarray, labels)):
+        with pytest.raises(TypeError, match=r"matrics.score\(matrics.confusion_matrix\(y_true, y_pred"):
+            matrics.score(*arrays)
+    for name, measure in {"iou": "jaccard", "dice": "f1", "f1_score": "f1", "sensitivity": "recall"}.items():
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}': the measure is matrics.{measure};"):
+            getattr(matrics, name)
+    for name in ("roc_auc", "log_loss", "top_k", "ece", "brier"):
+        with pytest.raises(ValueError, match=f"'{name}' needs the scores of each sample"):
+            matrics.score([[1]], name)
+    assert not hasattr(matrics, "no_such_measure")
+    assert matrics.get_metric("f1_weighted") == matrics.f1.using(average="weighted")
+    assert matrics.get_metric("mcc_one_vs_rest") == matrics.mcc.using(average="one_vs_rest")
 
 
 def test_an_undefined_binary_mcc_is_nan_or_what_is_asked() -> None:

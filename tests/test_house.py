@@ -58,7 +58,7 @@ LAYERS = [
     ("verbal",),
     ("catalogue",),
     ("metrics",),
-    ("scoring", "state"),
+    ("scoring", "state", "naming", "frame"),
     ("integrations",),
     ("cli",),
 ]

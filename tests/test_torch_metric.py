@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import math
 import pickle
 from typing import Any
 
@@ -199,8 +200,71 @@ def test_values_for_a_logger(torch: Any, make: Any) -> None:
 
 
 def test_zero_division(make: Any) -> None:
-    assert np.isnan(float(make(3, "mcc").compute()["mcc"]))
-    assert make(3, "mcc", zero_division=0).compute()["mcc"] == 0
+    """A value that is undefined as a whole is 0, but undefined classes do not count as 0 unless that is asked for."""
+    torch = pytest.importorskip("torch")
+    assert make(3, "mcc").compute()["mcc"] == 0
+    assert np.isnan(float(make(3, "mcc", zero_division=math.nan).compute()["mcc"]))
+    for zero_division, wanted in ((None, 1), (math.nan, 1), (0, 2 / 3), (1, 1)):
+        metric = make(3, ["recall", "recall:class"], zero_division=zero_division)
+        metric.update(torch.tensor([0, 1]), torch.tensor([0, 1]))
+        scores = metric.compute()
+        assert float(scores["recall"]) == pytest.approx(wanted)
+        of_none = {None: 0, 0: 0, 1: 1}.get(zero_division, math.nan)
+        assert float(scores["recall/2"]) == pytest.approx(of_none, nan_ok=True)
+
+
+def test_names_of_classes_however_averages_are_written(make: Any) -> None:
+    specs = ["precision(average=class)", "recall:class", "f1_class", "precision(average=macro)"]
+    names = make(2, specs, class_names=["cat", "dog"]).compute()
+    kinds = ("precision", "recall", "f1")
+    assert list(names) == [*(f"{kind}/{name}" for kind in kinds for name in ("cat", "dog")), "precision(average=macro)"]
+
+
+def test_dropped_samples_are_told(make: Any) -> None:
+    """Once by a warning, and with each result."""
+    torch = pytest.importorskip("torch")
+    metric = make(3, "accuracy", prefix="val/")
+    metric.update(torch.tensor([1, 2, 3, 3]), torch.tensor([1, 2, 3, 1]))
+    with pytest.warns(RuntimeWarning, match="2 samples are not counted") as caught:
+        assert int(metric.compute()["val/dropped"]) == 2
+    assert caught[0].filename == __file__
+    assert int(metric.compute()["val/dropped"]) == 2
+    metric.reset()
+    assert list(metric.compute()) == ["val/accuracy"]
+
+
+def test_masks_and_weights(make: Any) -> None:
+    torch = pytest.importorskip("torch")
+    labels, pred = torch.tensor([[0, 1], [2, 1]]), torch.tensor([[0, 2], [2, 1]])
+    metric = make(3, "accuracy", ignore_index=2)
+    metric.update(labels, pred, mask=torch.tensor([True, False]))
+    assert metric.matrix.tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
+    assert int(metric.dropped) == 0
+    weighted = make(3, "accuracy", dtype=torch.float32, ignore_index=2)
+    weights = torch.tensor([[0.5, 2.0], [math.nan, 1.0]])
+    weighted.update(labels, pred, sample_weight=weights)
+    assert weighted.matrix.tolist() == [[0.5, 0, 0], [0, 1, 2], [0, 0, 0]]
+    assert float(weighted.compute()["accuracy"]) == pytest.approx(1.5 / 3.5)
+    weighted.update(torch.tensor([1, 3]), torch.tensor([1, 0]), sample_weight=torch.tensor(0.5))
+    assert float(weighted.dropped) == 0.5
+    weighted.update(labels, pred, sample_weight=torch.tensor(math.nan))
+    with pytest.warns(RuntimeWarning, match=r"0\.5 samples are not counted"):
+        assert np.isnan(float(weighted.compute()["accuracy"]))  # invalid is not undefined
+    with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=torch.float32"):
+        metric.update(labels, pred, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"mask: .*got \(3,\) for labels \(2, 2\)"):
+        metric.update(labels, pred, mask=torch.tensor([True] * 3))
+
+
+def test_clones_have_counts_and_prefixes_of_their_own(make: Any) -> None:
+    torch = pytest.importorskip("torch")
+    metric = make(2, "accuracy", prefix="train/")
+    other = metric.clone(prefix="val/")
+    other.update(torch.tensor([0, 1]), torch.tensor([0, 0]))
+    assert list(other.compute()) == ["val/accuracy"]
+    assert list(metric.compute()) == ["train/accuracy"]
+    assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
+    assert other.numbers() == {"val/accuracy": 0.5}
 
 
 def test_repr(make: Any) -> None:
@@ -210,6 +274,7 @@ def test_repr(make: Any) -> None:
 # State ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.* samples are not counted")
 def test_buffer(torch: Any, make: Any) -> None:
     """One buffer, which moves, is saved and resumed, and stays what it is when a model becomes half."""
     model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(3)})

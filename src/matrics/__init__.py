@@ -11,6 +11,7 @@ from matrics.catalogue.description import describe
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric, list_metrics
 from matrics.evaluation import InvalidConfusionMatrix, check
+from matrics.frame import to_frame
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
 from matrics.scoring import score
 from matrics.state import ConfusionState
@@ -43,9 +44,24 @@ __all__ = [
     "repair",
     "score",
     "soft_confusion_matrix",
+    "to_frame",
     "transpose",
     "weight_cells",
 ]
 __all__ += metrics.__all__
 
 __version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> object:
+    """Name the measure that an alias means: each has one name in Python, and all of them in ``score``."""
+    try:
+        known = get_metric(name) if not name.startswith("_") else None
+    except ValueError as error:
+        raise AttributeError(f"module 'matrics' has no attribute {name!r}: {error}") from None
+    if known is None:
+        raise AttributeError(f"module 'matrics' has no attribute {name!r}")
+    raise AttributeError(
+        f"module 'matrics' has no attribute {name!r}: the measure is matrics.{known.name}; in matrics.score {name!r} "
+        f"means {str(known)!r}"
+    )

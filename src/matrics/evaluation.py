@@ -73,7 +73,7 @@ def evaluate(
         if bad.size and invalid == "raise":
             raise InvalidConfusionMatrix(describe_invalid(view, bad))
         if bad.size and invalid == "warn" and backend.looking_is_free:  # on others it would depend on the device
-            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=_frames_to_the_user())
+            warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=frames_to_the_user())
         return [backend.from_host(result) for result in results]
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are well within the range of float64.
@@ -85,7 +85,7 @@ def evaluate(
         return [_finish(function(table), table) for function in functions]
 
 
-def _frames_to_the_user() -> int:
+def frames_to_the_user() -> int:
     """The number of frames from the caller up to the user's code: the first frame outside this package."""
     package = str(Path(__file__).parent) + os.sep
     frame, frames = sys._getframe(1), 1

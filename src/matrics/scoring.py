@@ -96,6 +96,12 @@ def _bound(chosen: dict[str, Metric]) -> tuple[list[str], list[TableFunction]]:
     return list(chosen), [metric.bind() for metric in chosen.values()]
 
 
+_OF_LABELS = (
+    "metrics: expected a name, a metric or a list of them, got {}; of labels it is "
+    "matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+)
+
+
 def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
     """The requested metrics, under the keys of the result."""
     if isinstance(metrics, (str, Metric)):
@@ -104,7 +110,11 @@ def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]
         raise TypeError(f"metrics: expected a name, a metric or a list of them, got {type(metrics).__name__}")
     chosen: dict[str, Metric] = {}
     known = groups()
+    if not isinstance(metrics, (list, tuple, set, frozenset)) and hasattr(metrics, "dtype"):
+        raise TypeError(_OF_LABELS.format(f"an array of {metrics.dtype}"))
     for item in metrics:
+        if not isinstance(item, (str, Metric)):
+            raise TypeError(_OF_LABELS.format(f"{type(item).__name__}: {item!r}"))
         for name in _names(item) if isinstance(item, str) else [item]:
             members = known.get(name, [name]) if isinstance(name, str) else [name]
             chosen.update((str(member), get_metric(member)) for member in members)

@@ -48,7 +48,7 @@ def average(measure: TableFunction, how: str, pos_label: int, *, unbounded: bool
                 f"average='binary' is for 2×2 matrices, got {table.n}×{table.n}: take 'macro', 'weighted' or 'micro', "
                 "or every class with average=None (':class' in a spec)"
             )
-        return measure(table)[int(pos_label), ...]
+        return measure(table)[pos_label, ...]
 
     return binary
 

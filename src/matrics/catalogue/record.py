@@ -93,6 +93,7 @@ class Metric:
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
+    pos_label: int = 1
 
     def dress(self) -> None:
         """Make help(), doctest and Sphinx take the record for the function that the user calls.
@@ -131,17 +132,25 @@ class Metric:
     def _averaged(self) -> bool:
         return self.kind == "per_class"
 
-    def __call__(self, cm: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any) -> Array:
+    def __call__(
+        self,
+        cm: Any,
+        *others: Any,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        **options: Any,
+    ) -> Array:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
+        if others:
+            raise TypeError(
+                f"{self.name}: expected one confusion matrix or a stack of them, got {1 + len(others)} arguments; of "
+                f"labels it is matrics.{self.name}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+            )
         function = self.bind(**options) if options else self.bind()
         return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
 
-    def bind(self, pos_label: int = 1, **options: Any) -> TableFunction:
+    def bind(self, **options: Any) -> TableFunction:
         """The function of a Table that this metric with these options is."""
-        if isinstance(pos_label, bool) or pos_label not in (0, 1):
-            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {pos_label!r}")
-        if pos_label != 1 and not self._averaged:
-            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
         metric = self.using(**options) if options else self
         function, keywords = metric.function, dict(metric.fixed)
 
@@ -150,7 +159,10 @@ class Metric:
 
         if metric._averaged:
             return averages.average(
-                measure, metric.average or "macro", pos_label, unbounded=math.inf in (metric.range[1], -metric.range[0])
+                measure,
+                metric.average or "macro",
+                metric.pos_label,
+                unbounded=math.inf in (metric.range[1], -metric.range[0]),
             )
         return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
 
@@ -164,6 +176,7 @@ class Metric:
         average = self.average
         if "average" in options:
             average = averages.check_average(options.pop("average"), self.kind, self.name)
+        pos_label = self._read_pos_label(options.pop("pos_label", self.pos_label), average)
         known = {option.name: option for option in self.options}
         fixed = dict(self.fixed)
         for name, value in options.items():
@@ -173,12 +186,26 @@ class Metric:
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        return replace(self, fixed=kept, average=average)
+        return replace(self, fixed=kept, average=average, pos_label=pos_label)
+
+    def _read_pos_label(self, value: Any, average: str | None) -> int:
+        """The class that counts as positive; another than the default has a meaning for the average binary alone."""
+        if isinstance(value, bool) or value not in (0, 1):
+            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {value!r}")
+        if value != 1 and not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
+        if value != 1 and average != "binary":
+            raise ValueError(
+                f"{self.name}: pos_label=0 is for average='binary' (':binary' in a spec), got the average "
+                f"{average or 'macro'!r}, which is of all classes"
+            )
+        return int(value)
 
     @property
     def spec(self) -> str:
         """The text that :func:`matrics.get_metric` reads as this metric."""
-        values = ",".join(f"{name}={spell(value)}" for name, value in self.fixed)
+        fixed = (*self.fixed, *((("pos_label", self.pos_label),) if self.pos_label != 1 else ()))
+        values = ",".join(f"{name}={spell(value)}" for name, value in fixed)
         return self.name + (f"({values})" if values else "") + (f":{self.average}" if self.average else "")
 
     def __str__(self) -> str:
@@ -195,19 +222,21 @@ class Metric:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return (self.name, self.fixed, self.average or ("macro" if self._averaged else None))
+        return (self.name, self.fixed, self.average or ("macro" if self._averaged else None), self.pos_label)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_of, (self.name, self.fixed, self.average)
+        return _made_of, (self.name, self.fixed, self.average, self.pos_label)
 
 
 #: All metrics by their canonical names, as they are registered.
 METRICS: dict[str, Metric] = {}
 
 
-def _made_of(name: str, fixed: tuple[tuple[str, Any], ...], average: str | None) -> Metric:
+def _made_of(name: str, fixed: tuple[tuple[str, Any], ...], average: str | None, pos_label: int) -> Metric:
     """The metric of the catalogue with these options fixed: what a pickle holds."""
-    return replace(METRICS[name], fixed=fixed, average=average) if fixed or average else METRICS[name]
+    if not (fixed or average):
+        return METRICS[name]
+    return replace(METRICS[name], fixed=fixed, average=average, pos_label=pos_label)
 
 
 def spell(value: Any) -> str:

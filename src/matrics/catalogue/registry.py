@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from matrics import verbal
 from matrics._backend import Array, is_compiling
 from matrics._names import fold, split_outside
+from matrics.catalogue.averages import AVERAGES
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option
 
@@ -191,11 +192,14 @@ def get_metric(name: str | Metric) -> Metric:
     return _SPECS[name]
 
 
-def _read_spec(spec: str) -> Metric:
+def _read_spec(spec: str) -> Metric:  # noqa: C901 (from left to right)
     # Nothing but string methods, which torch.compile can follow.
     head, colon, average = spec.partition(":")
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(fold(base))
+    if canonical is None and not colon and fold(head) not in _PYCM:
+        canonical, average = _with_average(base)
+        colon = ":" if canonical else ""
     # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
@@ -214,10 +218,23 @@ def _read_spec(spec: str) -> Metric:
                 if option.strip() in options:
                     raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
                 options[option.strip()] = value.strip()
+        if options.get("pos_label") in ("0", "1"):
+            options["pos_label"] = int(options["pos_label"])
     if colon:
         options["average"] = average.strip()
     found = METRICS[canonical]
     return found.using(**options) if options else found
+
+
+def _with_average(name: str) -> tuple[str | None, str]:
+    """The measure and the average of a name like ``f1_weighted``, as scikit-learn's scorers have them."""
+    whole = fold(name)
+    for kind, averages in AVERAGES.items():
+        for average in averages:
+            canonical = _NAMES.get(whole.removesuffix("_" + average))
+            if whole.endswith("_" + average) and canonical is not None and METRICS[canonical].kind == kind:
+                return canonical, average
+    return None, ""
 
 
 def _of_pycm(name: str, average: str) -> Metric:
@@ -230,7 +247,22 @@ def _of_pycm(name: str, average: str) -> Metric:
     return found.using(average=average) if average else found
 
 
+#: Measures of class scores, which no confusion matrix holds, as other libraries name them.
+OF_SCORES = (
+    *("roc_auc", "auroc", "roc_auc_score", "roc_curve", "average_precision", "average_precision_score", "pr_auc"),
+    *("auprc", "precision_recall_curve", "log_loss", "cross_entropy", "binary_cross_entropy", "brier", "brier_score"),
+    *("brier_score_loss", "ece", "expected_calibration_error", "calibration_error", "top_k", "top_k_accuracy"),
+    *("top_k_accuracy_score", "top_k_recall", "hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score"),
+    *("label_ranking_loss", "label_ranking_average_precision"),
+)
+
+
 def _unknown(name: str, spec: str) -> str:
+    if fold(name) in OF_SCORES:
+        return (
+            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
+            "a measure at one threshold is one of confusion_matrix(..., threshold=)"
+        )
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
         return f"{spec!r}: PyCM's name {name} takes no options; it is {specs} here"

@@ -16,8 +16,8 @@ from flax import nnx
 from matrics._backend import NUMPY, Array
 from matrics._backend.jax import JAX
 from matrics.catalogue.record import Metric
-from matrics.integrations.naming import check_names, scalars
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
+from matrics.naming import check_names, scalars, with_dropped
 from matrics.scoring import resolve, score
 from matrics.state import ConfusionState
 
@@ -49,8 +49,10 @@ class ConfusionMetric(nnx.Metric):
         Samples with this true label are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+    zero_division : float, optional
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
+        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
+        a run at a NaN. With NaN it stays NaN.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class ConfusionMetric(nnx.Metric):
         threshold: float | None = None,
         ignore_index: int | None = None,
         dtype: Any = None,
-        zero_division: float = math.nan,
+        zero_division: float | None = None,
     ) -> None:
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
         check_ignore_index(ignore_index)
@@ -83,14 +85,15 @@ class ConfusionMetric(nnx.Metric):
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         self.metrics = tuple(resolve(metrics))
         # Score once, so that measures that cannot be scored raise an error at once.
-        score(np.eye(num_classes), self.metrics, zero_division=zero_division)
+        score(np.eye(num_classes), self.metrics, zero_division=math.nan if zero_division is None else zero_division)
         self.prefix = prefix
         self.class_names = check_names(class_names, num_classes)
         self.class_axis = class_axis
         self.threshold = threshold
         self.ignore_index = ignore_index
         # Always the same NaN object: with different ones, JAX would compile again for each metric.
-        self.zero_division = math.nan if math.isnan(zero_division) else zero_division
+        self.zero_division = math.nan if zero_division is not None and math.isnan(zero_division) else zero_division
+        self.has_warned = False
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
         # With 64-bit integers it has no elements, and Orbax cannot save such an array.
@@ -164,9 +167,30 @@ class ConfusionMetric(nnx.Metric):
         self._keep(self.state + (other.state if isinstance(other, ConfusionMetric) else other))
 
     def compute(self) -> dict[str, Array]:
-        """Each measure of all batches so far as a scalar array, under a name for a logger."""
-        scores = self.state.score(self.metrics, zero_division=self.zero_division)
-        return scalars(scores, self.prefix, self.class_names)
+        """Each measure of all batches so far as a scalar array, under a name for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``.
+        """
+        state, of_nothing = self.state, math.nan if self.zero_division is None else self.zero_division
+        scores = state.score(self.metrics, zero_division=of_nothing)
+        if self.zero_division is None:  # what is undefined as a whole is 0, unless weights make the matrix invalid
+            valid = jnp.all(state.counts >= 0) & jnp.isfinite(jnp.sum(state.counts))
+            scores = {
+                name: jnp.where(valid & jnp.isnan(values), jnp.zeros_like(values), values)
+                for name, values in scores.items()
+            }
+        named = scalars(scores, resolve(self.metrics), self.prefix, self.class_names)
+        seen = JAX.host_view(state.dropped)
+        samples = 0 if seen is None else int(seen)
+        warn = samples > 0 and not self.has_warned
+        if warn:
+            self.has_warned = True
+        return with_dropped(named, state.dropped, self.prefix, samples=samples, warn=warn)
+
+    @property
+    def matrix(self) -> Array:
+        """The confusion matrix (n, n): rows are true classes."""
+        return self.state.matrix
 
 
 def _one_of(**values: Any) -> Any:

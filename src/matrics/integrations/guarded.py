@@ -7,7 +7,7 @@ label has to be inspected, none can be counted wrongly, and the number of droppe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from matrics import _inputs, labels
 from matrics._backend.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.evaluation import check_options, evaluate
-from matrics.integrations.naming import check_names, scalars
+from matrics.naming import check_names, scalars, with_dropped
 from matrics.scoring import resolve
 from matrics.state import ConfusionState
 
@@ -27,7 +27,20 @@ class GuardedCounts:
     Everything here is safe in a graph that CUDA replays: shapes are fixed, nothing waits, and counting is in place.
     """
 
-    def __init__(self, num_classes: int, *, class_axis: int, threshold: float | None, ignore_index: int | None) -> None:
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        class_axis: int,
+        threshold: float | None,
+        ignore_index: int | None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        if dtype not in (None, torch.float32, torch.float64):
+            raise TypeError(
+                f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
+            )
+        self.dtype = dtype
         self.num_classes = labels.check_count(num_classes, "num_classes")
         labels.check_ignore_index(ignore_index)
         labels.check_class_axis(class_axis)
@@ -37,9 +50,17 @@ class GuardedCounts:
 
     def zeros(self) -> Tensor:
         """A tensor of counts, all 0."""
-        return torch.zeros(self.side**2, dtype=torch.int64)
+        return torch.zeros(self.side**2, dtype=self.dtype or torch.int64)
 
-    def add(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> None:
+    def add(
+        self,
+        counts: Tensor,
+        y_true: Tensor,
+        y_pred: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> None:
         """Count labels, or class scores, in place."""
         if not (isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
             raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_pred {type(y_pred).__name__}")
@@ -59,22 +80,48 @@ class GuardedCounts:
         bins = TORCH.bordered(y_true, y_pred.long(), self.num_classes)
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         ones = torch.ones_like(bins) if ignored is None else y_true.ne(ignored).long()
+        if mask is not None:
+            ones = ones * self._of_samples(mask, "mask", bins).bool()
+        if sample_weight is not None:
+            if self.dtype is None:
+                raise TypeError(
+                    "sample_weight: expected None, as this metric has integer counts; make it with "
+                    "dtype=torch.float32 or torch.float64 for weighted ones"
+                )
+            weight = self._of_samples(sample_weight, "sample_weight", bins).to(self.dtype)
+            ones = torch.where(ones != 0, weight, 0)  # not by a product: ignored samples may have any weight
+        ones = ones.to(counts.dtype)
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
         counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data
+
+    @staticmethod
+    def _of_samples(values: Tensor, name: str, bins: Tensor) -> Tensor:
+        """A mask or weights in the shape of the labels."""
+        if not isinstance(values, Tensor):
+            raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
+        try:
+            return values.expand(bins.shape)
+        except RuntimeError as error:
+            shapes = f"{tuple(values.shape)} for labels {tuple(bins.shape)}"
+            raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
 
     def matrix(self, counts: Tensor) -> Tensor:
         """The counts (n, n) of the classes: a view."""
         return counts.view(self.side, self.side)[1:-1, 1:-1]
 
     def dropped(self, counts: Tensor) -> Tensor:
-        """How many samples had a label out of range, or a NaN among their scores."""
+        """How many samples had a label out of range, or a NaN among their scores; of weighted ones, their weight."""
+        if counts.is_floating_point():  # no difference, which a NaN weight of another sample would spoil
+            grid = counts.view(self.side, self.side)
+            sides = torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]])
+            return sides.sum()
         return counts.sum() - self.matrix(counts).sum()
 
     def state(self, counts: Tensor) -> ConfusionState:
         """The counts as a state."""
-        empty = ConfusionState.zeros(self.num_classes, like=counts)
-        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts))
+        empty = ConfusionState.zeros(self.num_classes, like=counts, dtype=self.dtype)
+        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts).round().long())
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range where a score is NaN."""
@@ -108,9 +155,10 @@ class Measures:
         *,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        zero_division: float = math.nan,
+        zero_division: float | None = None,
     ) -> None:
-        check_options(zero_division, "nan")
+        check_options(math.nan if zero_division is None else zero_division, "nan")
+        self._has_warned = False
         self.metrics, self.prefix, self.zero_division = resolve(metrics), prefix, zero_division
         self.class_names = check_names(class_names, num_classes)
         # Score once, to get the names, and to raise an error at once for measures that cannot be scored.
@@ -119,8 +167,32 @@ class Measures:
     def score(self, matrix: Tensor) -> dict[str, Tensor]:
         """All measures of one matrix, as scalar tensors."""
         functions = [metric.bind() for metric in self.metrics.values()]  # not stored: they cannot be pickled
-        values = evaluate(matrix, functions, zero_division=self.zero_division, invalid="nan")
-        return scalars(dict(zip(self.metrics, values, strict=True)), self.prefix, self.class_names)
+        of_nothing = math.nan if self.zero_division is None else self.zero_division
+        values = evaluate(matrix, functions, zero_division=of_nothing, invalid="nan")
+        if self.zero_division is None:  # what is undefined as a whole is 0; integer counts are never invalid
+            known = [value.nan_to_num(0.0, math.inf, -math.inf) for value in values]
+            if matrix.is_floating_point():
+                valid = (matrix >= 0).all() & matrix.sum().isfinite()
+                known = [torch.where(valid, new, value) for new, value in zip(known, values, strict=True)]
+            values = known
+        return scalars(dict(zip(self.metrics, values, strict=True)), self.metrics, self.prefix, self.class_names)
+
+    def report(self, matrix: Tensor, dropped: Callable[[], Tensor]) -> dict[str, Tensor]:
+        """All measures of one matrix, and the number of dropped samples where it is not 0 and looking is free."""
+        named = self.score(matrix)
+        if torch.compiler.is_compiling() or not matrix.is_cpu:
+            return named
+        left_out = dropped()
+        seen = TORCH.host_view(left_out)
+        samples = 0.0 if seen is None else float(seen)
+        warn = samples > 0 and not self._has_warned
+        self._has_warned = self._has_warned or warn
+        return with_dropped(named, left_out, self.prefix, samples=samples, warn=warn)
+
+    def rename(self, prefix: str) -> None:
+        """Give the names another prefix."""
+        self.keys = tuple(prefix + key.removeprefix(self.prefix) for key in self.keys)
+        self.prefix = prefix
 
     def __repr__(self) -> str:
         return f"{list(self.metrics)}, prefix={self.prefix!r}"

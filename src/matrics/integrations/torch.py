@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
@@ -40,8 +40,12 @@ class ConfusionMetric(torch.nn.Module):
         For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
     ignore_index : int, optional
         Samples with this true label are left out, and do not count as dropped.
-    zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+    dtype : dtype, optional
+        ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    zero_division : float, optional
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
+        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
+        a run at a NaN. With NaN it stays NaN.
 
     See Also
     --------
@@ -74,11 +78,12 @@ class ConfusionMetric(torch.nn.Module):
         class_axis: int = 1,
         threshold: float | None = None,
         ignore_index: int | None = None,
-        zero_division: float = math.nan,
+        dtype: torch.dtype | None = None,
+        zero_division: float | None = None,
     ) -> None:
         super().__init__()
         self._guarded = GuardedCounts(
-            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index
+            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index, dtype=dtype
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
@@ -88,7 +93,14 @@ class ConfusionMetric(torch.nn.Module):
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
             self.register_buffer("counts", self._guarded.zeros().repeat(2))
 
-    def update(self, y_true: Tensor, y_pred: Tensor) -> None:
+    def update(
+        self,
+        y_true: Tensor,
+        y_pred: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> None:
         """Count a batch; labels out of range, and scores with a NaN, are dropped.
 
         Parameters
@@ -97,17 +109,36 @@ class ConfusionMetric(torch.nn.Module):
             True labels.
         y_pred : tensor, shape (N, ...) or (N, C, ...)
             Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
+        mask : tensor of bool, optional
+            Samples where it is False are left out; broadcasts against the labels.
+        sample_weight : tensor, optional
+            A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._guarded.add(self.counts, y_true, y_pred)
+        self._guarded.add(self.counts, y_true, y_pred, mask=mask, sample_weight=sample_weight)
 
     forward = update
 
     def compute(self) -> dict[str, Tensor]:
         """All measures of the counts so far, as scalar tensors on their device, under names for a logger.
 
-        With several processes, call :meth:`sync` first.
+        With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
+        ``dropped``, with one warning, but only on the CPU: elsewhere it would have to be waited for, and is left to
+        :attr:`dropped`. At the end of an epoch is the time for it; :meth:`numbers` has all values in one transfer.
         """
-        return self._measures.score(self.matrix)
+        return self._measures.report(self.matrix, lambda: self.dropped)
+
+    def numbers(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        named = self.compute()
+        values = torch.stack([value.to(torch.float64) for value in named.values()]).tolist()
+        return dict(zip(named, values, strict=True))
+
+    def clone(self, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other = copy.deepcopy(self)
+        if prefix is not None:
+            other._measures.rename(prefix)
+        return other
 
     @property
     def matrix(self) -> Tensor:

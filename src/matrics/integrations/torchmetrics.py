@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import torch
 import torchmetrics
@@ -40,8 +40,12 @@ class ConfusionMetric(torchmetrics.Metric):
         For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
     ignore_index : int, optional
         Samples with this true label are left out, and do not count as dropped.
-    zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+    dtype : dtype, optional
+        ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    zero_division : float, optional
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
+        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
+        a run at a NaN. With NaN it stays NaN.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
@@ -77,12 +81,13 @@ class ConfusionMetric(torchmetrics.Metric):
         class_axis: int = 1,
         threshold: float | None = None,
         ignore_index: int | None = None,
-        zero_division: float = math.nan,
+        dtype: torch.dtype | None = None,
+        zero_division: float | None = None,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
         self._guarded = GuardedCounts(
-            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index
+            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index, dtype=dtype
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
@@ -91,13 +96,16 @@ class ConfusionMetric(torchmetrics.Metric):
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
         # differently need different names.
         axis = None if class_axis == 1 else class_axis
-        options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index}
+        weighted = None if dtype is None else str(dtype).removeprefix("torch.")
+        options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index, "in": weighted}
         self._state = "_".join(["counts", *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
         self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
         self._values = torch.nn.ModuleList(_Value(self, key) for key in self._measures.keys)
 
-    def update(self, preds: Tensor, target: Tensor) -> None:
+    def update(
+        self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
+    ) -> None:
         """Count a batch; labels out of range, and scores with a NaN, are dropped.
 
         Parameters
@@ -106,17 +114,39 @@ class ConfusionMetric(torchmetrics.Metric):
             Integers are labels, floating numbers are class scores (the largest is the prediction): the dtype decides.
         target : tensor of int or bool, shape (N, ...)
             True labels.
+        mask : tensor of bool, optional
+            Samples where it is False are left out; broadcasts against the labels.
+        sample_weight : tensor, optional
+            A weight for each sample; the metric must have been made with ``dtype=``.
         """
         counts = self._counts
         compiling = torch.compiler.is_compiling()
         if not compiling and counts.is_inference() and not torch.is_inference_mode_enabled():  # after a reset in it
             counts = counts.clone()
             setattr(self, self._state, counts)
-        self._guarded.add(counts, target, preds)
+        self._guarded.add(counts, target, preds, mask=mask, sample_weight=sample_weight)
 
     def compute(self) -> dict[str, Tensor]:
-        """All measures of the counts of all processes, as scalar tensors, under names for a logger."""
-        return self._measures.score(self.matrix)
+        """All measures of the counts of all processes, as scalar tensors, under names for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU.
+        """
+        return self._measures.report(self.matrix, lambda: self.dropped)
+
+    def plot(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise an error: torchmetrics draws one value or a curve, and this metric has many values."""
+        raise NotImplementedError(
+            "torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw metric.matrix, for "
+            "example with sklearn.metrics.ConfusionMatrixDisplay(metric.matrix.numpy()).plot()"
+        )
+
+    def clone(self, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other: Self = super().clone()
+        if prefix is not None:
+            other._measures.rename(prefix)
+            other._values = torch.nn.ModuleList(_Value(other, key) for key in other._measures.keys)
+        return other
 
     @property
     def matrix(self) -> Tensor:
