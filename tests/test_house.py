@@ -60,7 +60,7 @@ LAYERS = [
     ("metrics",),
     ("scoring", "state"),
     ("integrations",),
-    ("cli",),
+    ("cli", "__main__"),
 ]
 
 
