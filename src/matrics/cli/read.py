@@ -102,6 +102,8 @@ class Source:
 
 
 def _text(value: Any) -> str:
+    if pa.types.is_time64(value.type):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
+        return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
     try:
         return str(value)
     except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
