@@ -12,7 +12,7 @@ from rich.text import Text
 
 import matrics
 from matrics.catalogue.description import facts
-from matrics.cli import report
+from matrics.cli import markdown, report
 from matrics.cli.labels import Names
 from matrics.cli.read import read
 from matrics.cli.run import Run, open_backend
@@ -161,19 +161,26 @@ def list_metrics(
     group: Annotated[
         str | None, typer.Argument(help="core, overall, all, or a family such as rates.", show_default="all")
     ] = None,
+    *,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="A table in Markdown, with formulas and aliases.")
+    ] = False,
 ) -> None:
     """List the measures."""
+    listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
+    if as_markdown:
+        typer.echo(markdown.catalogue(listed))
+        return
     console = _console()
     # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
     table = report.text_table("name", "kind", "range", *apart, "summary")
     for column in table.columns[:3]:
         column.no_wrap = True
-    for name in matrics.list_metrics(group):
-        metric = matrics.get_metric(name)
+    for metric in listed:
         interval, source = facts(metric)["range"], Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
-        table.add_row(name, metric.kind.replace("_", " "), Text(interval), *about)
+        table.add_row(metric.name, metric.kind.replace("_", " "), Text(interval), *about)
     report.show(console, table)
 
 
