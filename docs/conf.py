@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matrics
 from matrics.catalogue import description, pycm
+from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gradients
@@ -236,16 +237,6 @@ def bounds(record):
 
 def anchor(record):
     return f"metric-{record.name.replace('_', '-')}"
-
-
-def escape(text):
-    """Text of a record as Markdown; text between double backticks stays code."""
-    pieces = text.split("``")
-    return "`".join(re.sub(r"([\\*_|<>\[\]$#])", r"\\\1", p) if i % 2 == 0 else p for i, p in enumerate(pieces))
-
-
-def table(head, rows):
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
 # PyCM's names, for pycm.md --------------------------------------------------------------------------------------------

@@ -249,3 +249,21 @@ def torch() -> Any:
     if not {"torch", "torch-grad"} & set(BACKENDS):
         pytest.skip("torch is not among the backends")
     return importlib.import_module("torch")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run the command ``matrics`` in this process, in an empty directory: exit code, stdout, stderr."""
+    from matrics import cli
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["matrics", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stopped.value.code or 0, out, err
+
+    return run

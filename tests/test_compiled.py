@@ -143,3 +143,15 @@ def test_the_gradient_of_compiled_code(torch: Any, n: int, compiler: str) -> Non
     for gradient in (torch.func.grad(loss), torch.func.vmap(torch.func.grad(loss))):
         found = torch.compile(gradient, fullgraph=True, backend=compiler)(stack)
         np.testing.assert_allclose(found.numpy(), leaf.grad.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.95, 2.0])
+def test_specs_are_printed_in_a_compiled_graph(torch: Any, beta: float) -> None:
+    def score(cm: Any) -> Any:
+        return matrics.score(
+            cm, [matrics.fbeta.using(beta=beta), matrics.cohen_kappa.using(weights=[[0, 1], [0.1, 0]])]
+        )
+
+    cm = torch.tensor([[8.0, 2.0], [1.0, 9.0]])
+    found = torch.compile(score, fullgraph=True, backend="aot_eager")(cm)
+    assert list(found) == list(score(cm)) == [f"fbeta(beta={beta:g})", "cohen_kappa(weights=[[0,1],[0.1,0]])"]

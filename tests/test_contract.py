@@ -515,6 +515,20 @@ def test_specs_print_canonically(spec: str, printed: str) -> None:
     assert str(matrics.get_metric(spec)) == printed
 
 
+@pytest.mark.parametrize("number", [0.95, 0.1, 2.0, 2.5, 1 / 3, 0.1 + 0.2, 1e-5, 1e16, 1e300, 5e-324, 123456789.5])
+def test_numbers_are_printed_in_the_fewest_digits_that_read_back(number: float) -> None:
+    text = repr(number).removesuffix(".0")
+    weights = [[0, number], [1, 0]]
+    for metric, printed in (
+        (matrics.fbeta.using(beta=number), f"fbeta(beta={text})"),
+        (matrics.cohen_kappa.using(weights=weights), f"cohen_kappa(weights=[[0,{text}],[1,0]])"),
+    ):
+        assert str(metric) == printed
+        assert matrics.get_metric(printed) == metric
+        assert pickle.loads(pickle.dumps(metric)) == metric
+    assert "confidence=0.95 (" in matrics.describe("accuracy_confidence_limit")
+
+
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [

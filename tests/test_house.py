@@ -60,7 +60,7 @@ LAYERS = [
     ("metrics",),
     ("scoring", "state", "naming", "frame"),
     ("integrations",),
-    ("cli",),
+    ("cli", "__main__"),
 ]
 
 

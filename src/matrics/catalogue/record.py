@@ -247,4 +247,4 @@ def spell(value: Any) -> str:
         return weights.spell(value)
     if value == math.e:
         return "e"
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
+    return weights.spell_number(value) if isinstance(value, float) else str(value)

@@ -37,7 +37,12 @@ def in_words(*, symmetric: bool) -> str:
 
 def spell(weights: WeightMatrix) -> str:
     """The text that ``read`` reads as these weights."""
-    return "[" + ",".join(["[" + ",".join([f"{weight:.17g}" for weight in row]) + "]" for row in weights]) + "]"
+    return "[" + ",".join(["[" + ",".join([spell_number(weight) for weight in row]) + "]" for row in weights]) + "]"
+
+
+def spell_number(value: float) -> str:
+    """The shortest text that is read as this number."""
+    return repr(value).removesuffix(".0")
 
 
 def _rows(value: Any, name: str) -> Any:

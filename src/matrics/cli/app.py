@@ -12,7 +12,8 @@ from rich.text import Text
 
 import matrics
 from matrics.catalogue.description import facts
-from matrics.cli import report
+from matrics.cli import markdown, report
+from matrics.cli.labels import Names
 from matrics.cli.read import read
 from matrics.cli.run import Run, open_backend
 from matrics.cli.write import check_output, open_output
@@ -50,17 +51,26 @@ def score(
     path: Annotated[
         Path,
         typer.Argument(
-            help="Matrices: .npy (a stack), .npz, or .csv (one square matrix without a header). "
-            "Labels: .csv or .parquet with the columns y_true and y_pred.",
+            help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
+            "Labels: .parquet or text with the columns y_true and y_pred. "
+            "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
             show_default=False,
         ),
     ],
     *,
     # Plain text, although typer could convert it: then errors have the same one-line form as all others.
-    metrics: Annotated[str, typer.Option(help="Comma-separated measures or groups: mcc,eve,recall:class")] = "core",
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns.")
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
+        ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns; repeatable."),
+    ] = None,
+    true: Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")] = Names.true,
+    pred: Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")] = Names.pred,
     rows: Annotated[
         str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
     ] = None,
@@ -73,10 +83,10 @@ def score(
     ] = None,
 ) -> None:
     """Score every confusion matrix of a file."""
-    chosen, zero, to_backend = resolve(metrics), _number(zero_division), open_backend(backend)
+    chosen, zero, to_backend = resolve(metrics or "core"), _number(zero_division), open_backend(backend)
     if output is not None:
         check_output(output, path)
-    run = Run(read(path, _column_names(by), rows), chosen, to_backend, zero)
+    run = Run(read(path, Names(true, pred, _column_names(by or [])), rows), chosen, to_backend, zero)
     if output is not None:
         _write(run, output)
     elif run.source.count > report.MOST_ROWS:
@@ -92,13 +102,11 @@ def _number(text: str) -> float:
         raise ValueError(f"--zero-division: expected a number, got {text!r}") from error
 
 
-def _column_names(by: str | None) -> list[str]:
-    if by is None:
-        return []
-    names = list(dict.fromkeys(name.strip() for name in by.split(",") if name.strip()))
-    if not names:
-        raise ValueError(f"--by: expected names of columns, got {by!r}")
-    return names
+def _column_names(by: list[str]) -> tuple[str, ...]:
+    for text in by:
+        if not text.strip(","):
+            raise ValueError(f"--by: expected names of columns, got {text!r}")
+    return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))
 
 
 def _write(run: Run, output: Path) -> None:
@@ -136,7 +144,7 @@ def _title(run: Run) -> str:
     source = run.source
     matrices = _counted(source.count, "matrix", "matrices")
     classes, samples = _counted(source.n, "class", "classes"), _counted(run.samples, "sample")
-    return report.plain(f"{source.path}: {matrices} of {classes}, {samples}")
+    return report.plain(f"{source.file}: {matrices} of {classes}, {samples}")
 
 
 def _counted(count: float, one: str, many: str | None = None) -> str:
@@ -153,19 +161,26 @@ def list_metrics(
     group: Annotated[
         str | None, typer.Argument(help="core, overall, all, or a family such as rates.", show_default="all")
     ] = None,
+    *,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="A table in Markdown, with formulas and aliases.")
+    ] = False,
 ) -> None:
     """List the measures."""
+    listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
+    if as_markdown:
+        typer.echo(markdown.catalogue(listed))
+        return
     console = _console()
     # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
     table = report.text_table("name", "kind", "range", *apart, "summary")
     for column in table.columns[:3]:
         column.no_wrap = True
-    for name in matrics.list_metrics(group):
-        metric = matrics.get_metric(name)
+    for metric in listed:
         interval, source = facts(metric)["range"], Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
-        table.add_row(name, metric.kind.replace("_", " "), Text(interval), *about)
+        table.add_row(metric.name, metric.kind.replace("_", " "), Text(interval), *about)
     report.show(console, table)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import itertools
 import tokenize
 import zipfile
 import zlib
@@ -13,13 +13,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics.cli import labels
+from matrics.cli import labels, matrix
+from matrics.cli.labels import Names
+from matrics.cli.text import STDIN, open_rows
 from matrics.evaluation import as_stack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from matrics.cli.text import Row
+
 Array = Any
+
+TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+FIRST_ROWS = 1000  # that may tell what a text file holds
 
 # Used where NumPy's own message comes from the Python parser, and means nothing to a user.
 _BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
@@ -38,7 +46,7 @@ class Key:
 class Source:
     """A stack ``(*B, n, n)`` in a file, of which only the requested blocks are read."""
 
-    path: Path
+    file: str  # its name, for messages
     stack: Array
     keys: tuple[Key, ...]
     classes: tuple[str, ...]
@@ -94,26 +102,37 @@ class Source:
 
 
 def _text(value: Any) -> str:
+    if pa.types.is_time64(value.type):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
+        return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
     try:
         return str(value)
     except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
         return str(pc.cast(value, pa.string()))
 
 
-def read(path: Path, by: list[str], rows: str | None) -> Source:
+def read(path: Path, names: Names, rows: str | None) -> Source:
     """Open a file of confusion matrices, or count a file of labels."""
-    readers = {".npy": _read_npy, ".npz": _read_npz, ".csv": _read_csv, ".parquet": _read_parquet}
+    readers = {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet} | dict.fromkeys(TEXTS, _read_text)
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {rows!r}")
+    if names.true == names.pred:
+        raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
+    if path == STDIN:
+        return _read_text(path, names, rows)
     path.stat()  # raises with the name of a missing file
     if path.is_dir():
         raise ValueError(f"{path}: expected a file, got a directory")
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path}: expected a name that ends in {', '.join(readers)}, got {path.suffix or 'no suffix'}")
-    return readers[path.suffix.lower()](path, by, rows)
+    suffix = _suffix(path)
+    if suffix not in readers:
+        raise ValueError(f"{path}: expected a name that ends in {', '.join(readers)}, got {suffix or 'no suffix'}")
+    return readers[suffix](path, names, rows)
 
 
-def _read_npy(path: Path, by: list[str], rows: str | None) -> Source:
+def _suffix(path: Path) -> str:
+    return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
+
+
+def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
     try:
         # Only the requested blocks of a big file are in memory.
         stack = np.lib.format.open_memmap(path, mode="r")
@@ -121,10 +140,10 @@ def _read_npy(path: Path, by: list[str], rows: str | None) -> Source:
         raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.save')}") from error
     except (ValueError, ArithmeticError) as error:
         raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error
-    return _matrices(path, stack, by, rows)
+    return _matrices(str(path), stack, names, rows)
 
 
-def _read_npz(path: Path, by: list[str], rows: str | None) -> Source:
+def _read_npz(path: Path, names: Names, rows: str | None) -> Source:
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path}: expected arrays written by numpy.savez, got a file that is not a zip archive")
     try:
@@ -139,76 +158,72 @@ def _read_npz(path: Path, by: list[str], rows: str | None) -> Source:
     for name, array in arrays.items():
         as_stack(array, name=f"{path}: array {name!r}")
     if len(arrays) == 1:
-        return _matrices(path, next(iter(arrays.values())), by, rows)
+        return _matrices(str(path), next(iter(arrays.values())), names, rows)
     if len({array.shape for array in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")
-    return _matrices(path, np.stack(list(arrays.values())), by, rows, arrays=pa.array(list(arrays)))
+    return _matrices(str(path), np.stack(list(arrays.values())), names, rows, arrays=pa.array(list(arrays)))
 
 
-def _read_csv(path: Path, by: list[str], rows: str | None) -> Source:
+def _read_text(path: Path, names: Names, rows: str | None) -> Source:
+    file = "standard input" if path == STDIN else str(path)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            first = next((row for row in reader if row), None)
-            if first is None:
-                raise ValueError("expected a matrix or columns y_true and y_pred, got an empty file")  # noqa: TRY301
-            if {"y_true", "y_pred"} & set(first) or not any(map(_is_number, first)):
-                _refuse_rows(path, rows)
-                return _groups(path, labels.count_csv(path, first, by))
-            lines = [(1, first)] if reader.line_num == 1 else [(reader.line_num, first)]
-            lines += [(reader.line_num, row) for row in reader if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path}: expected comma separated text in UTF-8: {error}") from error
+        with open_rows(path, ".csv" if path == STDIN else _suffix(path)) as lines:
+            found, classes = _parse(lines, names)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    return _matrices(path, _parse_matrix(path, lines), by, rows)
+        raise ValueError(f"{file}: {error}") from error
+    if isinstance(found, labels.GroupCounts):
+        return _groups(file, found, rows)
+    return _matrices(file, found, names, rows, classes=classes)
 
 
-def _parse_matrix(path: Path, lines: list[tuple[int, list[str]]]) -> Array:
-    width = len(lines[0][1])
-    for number, row in lines:
-        if len(row) != width:
-            raise ValueError(f"{path}: expected {width} numbers in every row, got {len(row)} in row {number}")
-        for column, cell in enumerate(row, 1):
-            if not _is_number(cell):
-                raise ValueError(f"{path}: expected a number in row {number}, column {column}, got {cell!r}")
-    return np.array([[float(cell) for cell in row] for _, row in lines])
+def _parse(lines: Iterator[Row], names: Names) -> tuple[labels.GroupCounts | Array, tuple[str, ...] | None]:
+    """Count labels, or read a matrix and, if it has any, its labels: whichever the first rows look like."""
+    first = next(lines, None)
+    if first is None:
+        raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
+    header, wanted = first[1], set(names.labels)
+    if not wanted.issubset(header):
+        start = list(itertools.islice(lines, FIRST_ROWS))
+        if matrix.is_crosstab(header, start):
+            return matrix.read_crosstab(header, [*start, *lines])
+        if wanted.isdisjoint(header) and any(map(matrix.is_number, header)):
+            return matrix.read_numbers([first, *start, *lines]), None
+    return labels.count_rows(lines, header, names), None
 
 
-def _is_number(cell: str) -> bool:
+def _read_parquet(path: Path, names: Names, rows: str | None) -> Source:
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python reads 1_0 as 10
-
-
-def _read_parquet(path: Path, by: list[str], rows: str | None) -> Source:
-    _refuse_rows(path, rows)
-    try:
-        return _groups(path, labels.count_parquet(path, by))
+        counted = labels.count_parquet(path, names)
     except (ValueError, OSError, pa.ArrowException) as error:
         raise ValueError(f"{path}: {error}") from error
+    return _groups(str(path), counted, rows)
 
 
-def _refuse_rows(path: Path, rows: str | None) -> None:
-    if rows is not None:
-        raise ValueError(f"--rows: expected a file of matrices, got {path}, which has columns of labels")
-
-
-def _matrices(path: Path, stack: Array, by: list[str], rows: str | None, arrays: Array | None = None) -> Source:
-    if by:
-        raise ValueError(f"--by: expected a file with columns y_true and y_pred, got a file of matrices: {path}")
-    as_stack(stack, name=str(path))
+def _matrices(
+    file: str,
+    stack: Array,
+    names: Names,
+    rows: str | None,
+    *,
+    arrays: Array | None = None,
+    classes: tuple[str, ...] | None = None,
+) -> Source:
+    for option, given in (("by", names.by), ("true", names.true != Names.true), ("pred", names.pred != Names.pred)):
+        if given:
+            columns = " and ".join(names.labels)
+            raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
+    as_stack(stack, name=file)
     if not stack.size:
-        raise ValueError(f"{path}: expected at least one confusion matrix, got shape {stack.shape}")
+        raise ValueError(f"{file}: expected at least one confusion matrix, got shape {stack.shape}")
     named = () if arrays is None else (Key("array", 0, arrays),)
     indexed = range(len(named), stack.ndim - 2)
     keys = (*named, *(Key(f"index_{axis - len(named)}", axis) for axis in indexed))
-    return Source(path, stack, keys, tuple(map(str, range(stack.shape[-1]))), rows or "true")
+    return Source(file, stack, keys, classes or tuple(map(str, range(stack.shape[-1]))), rows or "true")
 
 
-def _groups(path: Path, counted: labels.GroupCounts) -> Source:
+def _groups(file: str, counted: labels.GroupCounts, rows: str | None) -> Source:
+    if rows is not None:
+        raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
     keys = tuple(Key(name, 0, values) for name, values in counted.groups.items())
-    return Source(path, counted.stack, keys, counted.classes)
+    return Source(file, counted.stack, keys, counted.classes)

@@ -14,6 +14,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from matrics.cli.sample import Sample
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,6 +26,7 @@ Names = Callable[[int], str]
 
 MOST_ROWS = 40  # more matrices than this are summarised
 BEST = "bold green"
+QUANTILES = {"5 %": 0.05, "median": 0.5, "95 %": 0.95}
 LEFT = ("min", "max", "range")  # columns that contain words
 
 
@@ -38,9 +41,10 @@ class Column:
 
 @dataclass
 class Summary:
-    """Mean, deviation and extremes of each column, kept up to date block by block."""
+    """Mean, deviation, quantiles and extremes of each column, kept up to date block by block."""
 
     width: int
+    sample: Sample = field(init=False)
     count: Array = field(init=False)
     infinite: Array = field(init=False)  # the sum of infinite values: ∞, -∞, or NaN if there are both
     mean: Array = field(init=False)  # of the finite values
@@ -50,12 +54,14 @@ class Summary:
     where: dict[bool, Array] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.sample = Sample(self.width)
         self.count, self.infinite, self.finite, self.mean, self.squares = np.zeros((5, self.width))
         self.extremes = {True: np.full(self.width, -np.inf), False: np.full(self.width, np.inf)}
         self.where = {end: np.full(self.width, -1) for end in (True, False)}
 
     def add(self, start: int, scores: Array) -> None:
         """Add the scores (rows, columns) of the matrices from ``start`` on."""
+        self.sample.add(scores)
         defined, finite = ~np.isnan(scores), np.where(np.isfinite(scores), scores, 0)
         count, some = defined.sum(axis=0), np.isfinite(scores).sum(axis=0)
         with np.errstate(invalid="ignore"):  # ∞ - ∞
@@ -90,25 +96,29 @@ class Summary:
 def show_summary(console: Console, columns: list[Column], summary: Summary, total: int, names: Names) -> None:
     """Print one row per measure, for many matrices."""
     lowest, highest = summary.extremes[False], summary.extremes[True]
-    cells = {"mean": [number(value) for value in summary.means], "std": [number(value) for value in summary.deviation]}
+    quantiles = summary.sample.quantiles(QUANTILES.values())
+    values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
+    cells = {heading: [number(value) for value in column] for heading, column in values.items()}
     wins: Counter[str] = Counter()
     for heading, end in (("min", False), ("max", True)):
         where = [names(int(row)) if row >= 0 else "" for row in summary.where[end]]
         best = [c.higher_is_better is end and bool(lowest[k] < highest[k]) for k, c in enumerate(columns)]
         wins.update(name for name, won in zip(where, best, strict=True) if won)
         extremes = np.where(summary.count, summary.extremes[end], math.nan)
-        values = [number(value, best=won) for value, won in zip(extremes, best, strict=True)]
-        width = max(len(value) for value in values)
-        for value, name in zip(values, where, strict=True):
+        ends = [number(value, best=won) for value, won in zip(extremes, best, strict=True)]
+        width = max(len(value) for value in ends)
+        for value, name in zip(ends, where, strict=True):
             value.pad_left(width - len(value))
             value.append(f" {plain(name)}")
-        cells[heading] = values
+        cells[heading] = ends
     undefined = [total - int(count) for count in summary.count]
     if any(undefined):
         cells["undefined"] = [Text(f"{count:,}") for count in undefined]
     labels = [Text(plain(column.label)) for column in columns]
     _show_blocks(console, "measure", labels, list(cells.items()))
-    _notes(console, wins, sum(wins.values()), undefined=not summary.count.all())
+    kept = summary.sample.kept
+    sampled = f"quantiles of a random sample of {kept:,} matrices" if kept < total else ""
+    _notes(console, wins, sum(wins.values()), undefined=not summary.count.all(), remark=sampled)
 
 
 def show_scores(
@@ -136,7 +146,7 @@ def show_scores(
     what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not be clear
     wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
     judged = int(best.any(axis=0).sum())
-    _notes(console, wins, judged, undefined=undefined, sorting=sorting)
+    _notes(console, wins, judged, undefined=undefined, remark=sorting)
 
 
 def best_of_columns(columns: list[Column], scores: Array) -> Array:
@@ -218,9 +228,9 @@ def plain(text: str, keep: str = "") -> str:
     return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
 
 
-def _notes(console: Console, wins: Counter[str], judged: int, *, undefined: bool, sorting: str = "") -> None:
+def _notes(console: Console, wins: Counter[str], judged: int, *, undefined: bool, remark: str = "") -> None:
     """Print the meaning of the signs, and which row is best most often."""
-    signs = ["* best of its measure" if judged else "", "– undefined" if undefined else "", sorting]
+    signs = ["* best of its measure" if judged else "", "– undefined" if undefined else "", remark]
     notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
     if judged:
         most = max(wins.values())

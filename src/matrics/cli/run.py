@@ -88,11 +88,11 @@ def _name_invalid(source: Source, start: int, block: Array) -> str:
     """Name the invalid cell by its position in the file; the library would count from the start of the block."""
     wrong = np.argwhere(~(np.isfinite(block) & (block >= 0)))
     if not len(wrong):
-        return f"{source.path}: expected counts with a finite sum, got a matrix whose sum is infinite"
+        return f"{source.file}: expected counts with a finite sum, got a matrix whose sum is infinite"
     position, i, j = (int(index) for index in wrong[0])
     matrix = f" of matrix {source.name(start + position)}" if source.keys else ""
     value = f"{block[position, i, j]:.10g}"
-    return f"{source.path}: expected counts of at least 0, got {value} in the cell [{i}, {j}] (from 0){matrix}"
+    return f"{source.file}: expected counts of at least 0, got {value} in the cell [{i}, {j}] (from 0){matrix}"
 
 
 def open_backend(backend: str) -> Callable[[Array], Array]:

@@ -1,0 +1,5 @@
+"""``python -m matrics`` is the command ``matrics``."""
+
+from matrics.cli import main
+
+main()
