@@ -313,10 +313,10 @@ class Margins(Safe):
     @margin
     def around(self) -> tuple[Array, Array, Array]:
         """For each cell the sums of the other cells of its row, of its column, and of neither, in the cells' order."""
-        row, column = self._others(self.cells, self.pred_axis), self._others(self.cells, self.true_axis)
-        return row, column, self._others(row, self.true_axis)
+        row, column = self.others(self.cells, self.pred_axis), self.others(self.cells, self.true_axis)
+        return row, column, self.others(row, self.true_axis)
 
-    def _others(self, x: Array, axis: int) -> Array:
+    def others(self, x: Array, axis: int) -> Array:
         """For each entry the sum of all others along a class axis."""
         xp = self.xp
         if self.n <= MAX_WRITTEN_OUT:

@@ -15,11 +15,14 @@ OVERALL: dict[str, str | tuple[str, ...]] = {
     "Kappa": "cohen_kappa",
     "Gwet AC1": "gwet_ac1",
     "Bennett S": "bennett_s",
-    "Kappa Standard Error": "kappa_standard_error",
+    "Kappa Standard Error": "kappa_standard_error(method=cohen)",
     "Kappa Unbiased": "scott_pi",
     "Scott PI": "scott_pi",
     "Kappa No Prevalence": "kappa_no_prevalence",
-    "Kappa 95% CI": ("kappa_confidence_limit(bound=lower)", "kappa_confidence_limit(bound=upper)"),
+    "Kappa 95% CI": (
+        "kappa_confidence_limit(bound=lower,method=cohen)",
+        "kappa_confidence_limit(bound=upper,method=cohen)",
+    ),
     "Standard Error": "accuracy_standard_error",
     "95% CI": (
         "accuracy_confidence_limit(bound=lower,method=wald)",
@@ -232,4 +235,5 @@ MOVED = {
     "Conditional Entropy": "conditional_entropy, in nats",
     "Mutual Information": "mutual_information, in nats",
     "KL Divergence": "kl_divergence, in nats",
+    "Kappa Standard Error": "kappa_standard_error, of Fleiss, Cohen and Everitt",
 }
