@@ -67,7 +67,8 @@ def test_scikit_learn(n: int) -> None:
         "mcc": sk.matthews_corrcoef,
         "balanced_accuracy": sk.balanced_accuracy_score,
         "hamming_loss": sk.hamming_loss,
-        "zero_one_loss": lambda true, pred: sk.zero_one_loss(true, pred, normalize=False),
+        "zero_one_loss": sk.zero_one_loss,
+        "zero_one_loss_count": lambda true, pred: sk.zero_one_loss(true, pred, normalize=False),
         "mutual_information": sk.mutual_info_score,
         "nmi": sk.v_measure_score,
         "theil_u": sk.homogeneity_score,
@@ -118,6 +119,12 @@ def test_association(n: int) -> None:
     compare(full, "chi_squared", lambda cm: contingency.chi2_contingency(cm, correction=False).statistic)
     compare(stack, "chi_squared", lambda cm: contingency.chi2_contingency(in_use(cm), correction=False).statistic)
     compare(full, "chi_squared_degrees_of_freedom", lambda cm: contingency.chi2_contingency(cm, correction=False).dof)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_rank_correlation(n: int) -> None:
+    kendalltau = pytest.importorskip("scipy.stats", reason="SciPy is not installed").kendalltau
+    compare(draw(n), "kendall_tau", lambda cm: kendalltau(*labels(cm)).statistic)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 from mpmath import mp, mpf
@@ -10,6 +11,16 @@ from mpmath import mp, mpf
 from .counts import Counts, Number, Undefined, overall, per_class, quotient, ratio
 
 # Agreement
+
+
+@overall
+def kendall_tau(counts: Counts) -> Number:
+    """By all pairs of cells."""
+    n, beyond = counts.n, mpf(0)
+    for i, j, k, l in itertools.product(range(n), repeat=4):
+        beyond += counts.c[i][j] * counts.c[k][l] * ((k > i) - (k < i)) * ((l > j) - (l < j))
+    spread = [sum(size * (counts.total - size) for size in sizes) for sizes in (counts.true, counts.pred)]
+    return quotient(beyond, mp.sqrt(spread[0] * spread[1]))
 
 
 @overall
@@ -50,6 +61,11 @@ def hamming_loss(counts: Counts) -> Number:
 
 @overall
 def zero_one_loss(counts: Counts) -> Number:
+    return 1 - accuracy(counts)
+
+
+@overall
+def zero_one_loss_count(counts: Counts) -> Number:
     return counts.errors
 
 

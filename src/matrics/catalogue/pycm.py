@@ -43,7 +43,7 @@ OVERALL: dict[str, str | tuple[str, ...]] = {
     "Chi-Squared DF": "chi_squared_degrees_of_freedom",
     "Overall J": "jaccard",
     "Hamming Loss": "hamming_loss",
-    "Zero-one Loss": "zero_one_loss",
+    "Zero-one Loss": "zero_one_loss_count",
     "NIR": "no_information_rate",
     "P-Value": "no_information_p_value",
     "Overall CEN": "cen",
@@ -135,7 +135,7 @@ CLASS: dict[str, str] = {
     "OOC": "fowlkes_mallows",
     "AUPR": "aurpc",
     "ICSI": "icsi",
-    "HD": "hamming_distance",
+    "HD": "class_error_count",
     "BB": "braun_blanquet",
 }
 
@@ -191,7 +191,7 @@ DISTANCES: dict[str, str] = {
     "Hamann": "kappa_no_prevalence:one_vs_rest",
     "HarrisLahey": "harris_lahey",
     "HawkinsDotson": "hawkins_dotson",
-    "KendallTau": "kendall_tau",
+    "KendallTau": "abydos_kendall_tau",
     "KentFosterI": "kent_foster_i",
     "KentFosterII": "kent_foster_ii",
     "KoppenI": "koppen_i",
@@ -235,5 +235,7 @@ MOVED = {
     "Conditional Entropy": "conditional_entropy, in nats",
     "Mutual Information": "mutual_information, in nats",
     "KL Divergence": "kl_divergence, in nats",
+    "Zero-one Loss": "zero_one_loss, the share of the errors",
+    "KendallTau": "kendall_tau, the rank correlation of ordered classes",
     "Kappa Standard Error": "kappa_standard_error, of Fleiss, Cohen and Everitt",
 }
