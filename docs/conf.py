@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matrics
 from matrics.catalogue import description, pycm
+from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -248,7 +249,17 @@ def pycm_links(name):
     return ", ".join(f"[`{spec}{end}`](#{anchor(matrics.get_metric(spec))})" for spec, end in ends.items())
 
 
+def elsewhere_rows():
+    """A row for each function elsewhere that means something else, with the specs that give it here."""
+    for name, notes in ELSEWHERE.items():
+        for note in notes:
+            specs = dict.fromkeys(spec for spec in (note.two, note.more) if spec is not None)
+            found = ", ".join(f"`{spec}`" for spec in specs)
+            yield [f"[`{name}`](#{anchor(matrics.get_metric(name))})", f"`{note.there}`", escape(note.what), found]
+
+
 myst_substitutions = {
+    "elsewhere": table(["here", "elsewhere", "what it is there", "what gives it here"], elsewhere_rows()),
     "pycm_overall": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.OVERALL)),
     "pycm_class": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.CLASS)),
     "pycm_distances": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.DISTANCES)),

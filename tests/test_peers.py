@@ -67,7 +67,8 @@ def test_scikit_learn(n: int) -> None:
         "mcc": sk.matthews_corrcoef,
         "balanced_accuracy": sk.balanced_accuracy_score,
         "hamming_loss": sk.hamming_loss,
-        "zero_one_loss": lambda true, pred: sk.zero_one_loss(true, pred, normalize=False),
+        "zero_one_loss": sk.zero_one_loss,
+        "zero_one_loss_count": lambda true, pred: sk.zero_one_loss(true, pred, normalize=False),
         "mutual_information": sk.mutual_info_score,
         "nmi": sk.v_measure_score,
         "theil_u": sk.homogeneity_score,
@@ -118,6 +119,12 @@ def test_association(n: int) -> None:
     compare(full, "chi_squared", lambda cm: contingency.chi2_contingency(cm, correction=False).statistic)
     compare(stack, "chi_squared", lambda cm: contingency.chi2_contingency(in_use(cm), correction=False).statistic)
     compare(full, "chi_squared_degrees_of_freedom", lambda cm: contingency.chi2_contingency(cm, correction=False).dof)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_rank_correlation(n: int) -> None:
+    kendalltau = pytest.importorskip("scipy.stats", reason="SciPy is not installed").kendalltau
+    compare(draw(n), "kendall_tau", lambda cm: kendalltau(*labels(cm)).statistic)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -211,6 +218,65 @@ def test_torchmetrics(n: int) -> None:
             for row in stack
         ]
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5, err_msg=spec)  # theirs are float32
+
+
+# The standard error of kappa ------------------------------------------------------------------------------------------
+
+
+def test_kappa_standard_error_as_printed() -> None:
+    """SAS's ASE and 95 % limits of a table that statsmodels is tested with, and Fleiss's of his textbook's (se = .088).
+
+    They are Fleiss, Cohen and Everitt's of 1969.
+    """
+    sas = [[0, 4, 1], [0, 8, 0], [0, 1, 5]]
+    assert matrics.kappa_standard_error(sas) == pytest.approx(0.1380, abs=5e-5)
+    limits = [matrics.kappa_confidence_limit(sas, bound=bound) for bound in ("lower", "upper")]
+    np.testing.assert_allclose(limits, [0.2137, 0.7547], atol=5e-5)
+    assert matrics.kappa_standard_error([[75, 1, 4], [5, 4, 1], [0, 0, 10]]) == pytest.approx(0.088, abs=5e-4)
+
+
+def kappa_in_shares(cells: list[list[Any]]) -> Any:
+    true, pred = [sum(row) for row in cells], [sum(column) for column in zip(*cells, strict=True)]
+    total = sum(true)
+    chance = sum(t * p for t, p in zip(true, pred, strict=True)) / total**2
+    return (sum(cells[k][k] for k in range(len(cells))) / total - chance) / (1 - chance)
+
+
+def delta_method(cm: np.ndarray) -> float:
+    """Of κ and a multinomial sample, with derivatives by central differences in 60 digits."""
+    with mpmath.workdps(60):
+        total, step = mpmath.mpf(int(cm.sum())), mpmath.mpf(10) ** -20
+        shares = [[mpmath.mpf(int(x)) / total for x in row] for row in cm]
+
+        def moved(i: int, j: int, by: Any) -> Any:
+            return kappa_in_shares([[x + by * ((a, b) == (i, j)) for b, x in enumerate(row)]
+                                    for a, row in enumerate(shares)])  # fmt: skip
+
+        pairs = list(np.ndindex(cm.shape))
+        slopes = [(moved(i, j, step) - moved(i, j, -step)) / (2 * step) for i, j in pairs]
+        means = [sum(shares[i][j] * d**k for (i, j), d in zip(pairs, slopes, strict=True)) for k in (1, 2)]
+        return float(mpmath.sqrt((means[1] - means[0] ** 2) / total))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_kappa_standard_error_is_that_of_the_delta_method(n: int) -> None:
+    compare(draw(n)[::2], "kappa_standard_error", delta_method)
+
+
+def test_kappa_standard_error_of_simulated_samples() -> None:
+    """The spread of κ over samples of a multinomial distribution, which Cohen's formula misses by a fifth."""
+    shares = np.asarray([[0.5, 0.3], [0.02, 0.18]])
+    samples = np.random.default_rng(0).multinomial(2000, shares.ravel(), 40_000).reshape(-1, 2, 2)
+    spread = matrics.cohen_kappa(samples).std()
+    assert matrics.kappa_standard_error(2000 * shares) == pytest.approx(spread, rel=0.02)
+    assert matrics.kappa_standard_error(2000 * shares, method="cohen") > 1.2 * spread
+
+
+@pytest.mark.parametrize("size", [1, 1e30])
+def test_kappa_standard_error_without_errors(size: float) -> None:
+    perfect = np.diag([3, 4, 5]).astype(np.float32) * np.float32(size)
+    assert matrics.kappa_standard_error(perfect) == 0
+    assert matrics.kappa_confidence_limit(perfect) == 1
 
 
 # Definitions, in fractions -------------------------------------------------------------------------------------------

@@ -318,13 +318,22 @@ class Margins(Safe):
             below.append(below[-1] + slices[-1 - i])
         return [below[-1], *(above[i - 1] + below[n - 2 - i] for i in range(1, n - 1)), above[-1]]
 
+    def sums_beyond(self, x: Array, axis: int, *, ascending: bool) -> Array:
+        """For each entry the sum of the entries of higher (ascending), or of lower, numbers along a class axis."""
+        before: tuple[Any, ...] = (slice(None),) * (axis % x.ndim)
+        slices = [x[(*before, i, ...)] for i in range(self.n)]
+        sums = [self.xp.zeros_like(slices[0])]
+        for part in slices[:0:-1] if ascending else slices[:-1]:
+            sums.append(sums[-1] + part)
+        return self.xp.stack(sums[::-1] if ascending else sums, axis=axis)
+
     @margin
     def around(self) -> tuple[Array, Array, Array]:
         """For each cell the sums of the other cells of its row, of its column, and of neither, in the cells' order."""
-        row, column = self._others(self.cells, self.pred_axis), self._others(self.cells, self.true_axis)
-        return row, column, self._others(row, self.true_axis)
+        row, column = self.others(self.cells, self.pred_axis), self.others(self.cells, self.true_axis)
+        return row, column, self.others(row, self.true_axis)
 
-    def _others(self, x: Array, axis: int) -> Array:
+    def others(self, x: Array, axis: int) -> Array:
         """For each entry the sum of all others along a class axis."""
         xp = self.xp
         if self.n <= MAX_WRITTEN_OUT:

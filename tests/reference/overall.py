@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 from mpmath import mp, mpf
@@ -10,6 +11,16 @@ from mpmath import mp, mpf
 from .counts import Counts, Number, Undefined, overall, per_class, quotient, ratio
 
 # Agreement
+
+
+@overall
+def kendall_tau(counts: Counts) -> Number:
+    """By all pairs of cells."""
+    n, beyond = counts.n, mpf(0)
+    for i, j, k, l in itertools.product(range(n), repeat=4):
+        beyond += counts.c[i][j] * counts.c[k][l] * ((k > i) - (k < i)) * ((l > j) - (l < j))
+    spread = [sum(size * (counts.total - size) for size in sizes) for sizes in (counts.true, counts.pred)]
+    return quotient(beyond, mp.sqrt(spread[0] * spread[1]))
 
 
 @overall
@@ -50,6 +61,11 @@ def hamming_loss(counts: Counts) -> Number:
 
 @overall
 def zero_one_loss(counts: Counts) -> Number:
+    return 1 - accuracy(counts)
+
+
+@overall
+def zero_one_loss_count(counts: Counts) -> Number:
     return counts.errors
 
 
@@ -286,15 +302,27 @@ def accuracy_confidence_limit(
 
 
 @overall
-def kappa_standard_error(counts: Counts) -> Number:
-    rate, chance = accuracy(counts), random_accuracy(counts)
-    return mp.sqrt(quotient(rate * (1 - rate), counts.total * (1 - chance) ** 2))
+def kappa_standard_error(counts: Counts, *, method: str = "fleiss") -> Number:
+    """As Fleiss, Cohen and Everitt print it, with the sums of hits and of errors apart; or Cohen's of 1960."""
+    if method == "cohen":
+        rate, chance = accuracy(counts), random_accuracy(counts)
+        return mp.sqrt(quotient(rate * (1 - rate), counts.total * (1 - chance) ** 2))
+    with mp.workprec(mp.prec + 2000):  # the root of what rounding leaves of 0 must vanish beside any count
+        rate, chance, m = accuracy(counts), random_accuracy(counts), counts.total
+        true, pred = [size / m for size in counts.true], [size / m for size in counts.pred]
+        hits = sum(counts.tp[k] / m * ((1 - chance) - (true[k] + pred[k]) * (1 - rate)) ** 2 for k in counts.classes)
+        pairs = [(i, j) for i in counts.classes for j in counts.classes if i != j]
+        errors = (1 - rate) ** 2 * sum(counts.c[i][j] / m * (pred[i] + true[j]) ** 2 for i, j in pairs)
+        variance = quotient(hits + errors - (rate * chance - 2 * chance + rate) ** 2, m * (1 - chance) ** 4)
+        return mp.sqrt(max(variance, mpf(0)))
 
 
 @overall
-def kappa_confidence_limit(counts: Counts, *, bound: str = "lower", confidence: float = 0.95) -> Number:
-    z = _normal_quantile(confidence)
-    return _cut(cohen_kappa(counts) + (-z if bound == "lower" else z) * kappa_standard_error(counts), -1, 1)
+def kappa_confidence_limit(
+    counts: Counts, *, bound: str = "lower", method: str = "fleiss", confidence: float = 0.95
+) -> Number:
+    z, error = _normal_quantile(confidence), kappa_standard_error(counts, method=method)
+    return _cut(cohen_kappa(counts) + (-z if bound == "lower" else z) * error, -1, 1)
 
 
 @overall

@@ -148,7 +148,7 @@ def population(counts: Counts, k: int) -> Number:
 
 
 @per_class
-def hamming_distance(counts: Counts, k: int) -> Number:
+def class_error_count(counts: Counts, k: int) -> Number:
     return counts.fp[k] + counts.fn[k]
 
 

@@ -274,7 +274,7 @@ def goodman_kruskal_lambda_r(tp, tn, t, k, m):
 
 
 @of_table
-def kendall_tau(tp, fp, fn, tn, m):
+def abydos_kendall_tau(tp, fp, fn, tn, m):
     return ratio(2 * (tp + tn - fp - fn), m * (m - 1))
 
 

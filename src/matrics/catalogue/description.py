@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from matrics.catalogue import weights
+from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import Metric, Option, spell
 from matrics.catalogue.registry import get_metric
@@ -74,6 +75,8 @@ def facts(record: Metric) -> dict[str, str]:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
         lines["aliases"] = ", ".join(record.aliases)
+    if record.name in ELSEWHERE:
+        lines["elsewhere"] = "; ".join(map(str, ELSEWHERE[record.name]))
     pycm = {name: spec for name, specs in PYCM.items() for spec in specs if get_metric(spec).name == record.name}
     if pycm:
         suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}

@@ -15,11 +15,14 @@ OVERALL: dict[str, str | tuple[str, ...]] = {
     "Kappa": "cohen_kappa",
     "Gwet AC1": "gwet_ac1",
     "Bennett S": "bennett_s",
-    "Kappa Standard Error": "kappa_standard_error",
+    "Kappa Standard Error": "kappa_standard_error(method=cohen)",
     "Kappa Unbiased": "scott_pi",
     "Scott PI": "scott_pi",
     "Kappa No Prevalence": "kappa_no_prevalence",
-    "Kappa 95% CI": ("kappa_confidence_limit(bound=lower)", "kappa_confidence_limit(bound=upper)"),
+    "Kappa 95% CI": (
+        "kappa_confidence_limit(bound=lower,method=cohen)",
+        "kappa_confidence_limit(bound=upper,method=cohen)",
+    ),
     "Standard Error": "accuracy_standard_error",
     "95% CI": (
         "accuracy_confidence_limit(bound=lower,method=wald)",
@@ -40,7 +43,7 @@ OVERALL: dict[str, str | tuple[str, ...]] = {
     "Chi-Squared DF": "chi_squared_degrees_of_freedom",
     "Overall J": "jaccard",
     "Hamming Loss": "hamming_loss",
-    "Zero-one Loss": "zero_one_loss",
+    "Zero-one Loss": "zero_one_loss_count",
     "NIR": "no_information_rate",
     "P-Value": "no_information_p_value",
     "Overall CEN": "cen",
@@ -132,7 +135,7 @@ CLASS: dict[str, str] = {
     "OOC": "fowlkes_mallows",
     "AUPR": "aurpc",
     "ICSI": "icsi",
-    "HD": "hamming_distance",
+    "HD": "class_error_count",
     "BB": "braun_blanquet",
 }
 
@@ -188,7 +191,7 @@ DISTANCES: dict[str, str] = {
     "Hamann": "kappa_no_prevalence:one_vs_rest",
     "HarrisLahey": "harris_lahey",
     "HawkinsDotson": "hawkins_dotson",
-    "KendallTau": "kendall_tau",
+    "KendallTau": "abydos_kendall_tau",
     "KentFosterI": "kent_foster_i",
     "KentFosterII": "kent_foster_ii",
     "KoppenI": "koppen_i",
@@ -232,4 +235,7 @@ MOVED = {
     "Conditional Entropy": "conditional_entropy, in nats",
     "Mutual Information": "mutual_information, in nats",
     "KL Divergence": "kl_divergence, in nats",
+    "Zero-one Loss": "zero_one_loss, the share of the errors",
+    "KendallTau": "kendall_tau, the rank correlation of ordered classes",
+    "Kappa Standard Error": "kappa_standard_error, of Fleiss, Cohen and Everitt",
 }

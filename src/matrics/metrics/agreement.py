@@ -18,6 +18,7 @@ __all__ = [
     "global_performance_index",
     "hamming_loss",
     "zero_one_loss",
+    "zero_one_loss_count",
 ]
 
 _EMPTY = "an empty matrix"
@@ -124,7 +125,7 @@ def adjusted_rand_index(t: Table) -> Array:
     formula=r"1 - p_o = \frac{1}{m} \sum_{i \ne j} c_{ij}",
     source="Hamming 1950",
     undefined=_EMPTY,
-    aliases=("error_rate", "misclassification_rate"),
+    aliases=("error_rate", "misclassification_rate", "hamming_distance"),
     symmetric=True,
 )
 def hamming_loss(t: Table) -> Array:
@@ -141,6 +142,29 @@ def hamming_loss(t: Table) -> Array:
 
 @metric(
     kind="overall",
+    range=(0, 1),
+    higher_is_better=False,
+    formula=r"1 - p_o = \frac{1}{m} \sum_{i \ne j} c_{ij}",
+    source="Pedregosa et al. 2011 (scikit-learn)",
+    undefined=_EMPTY,
+    symmetric=True,
+)
+def zero_one_loss(t: Table) -> Array:
+    """Fraction of samples that are predicted as another class, as in scikit-learn: the Hamming loss of single labels.
+
+    Their number is :func:`zero_one_loss_count`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.zero_one_loss([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    np.float64(0.3)
+    """
+    return hamming_loss.function(t)
+
+
+@metric(
+    kind="overall",
     range=(0, math.inf),
     higher_is_better=False,
     formula=r"\sum_{i \ne j} c_{ij}",
@@ -149,13 +173,13 @@ def hamming_loss(t: Table) -> Array:
     symmetric=True,
     scale_free=False,
 )
-def zero_one_loss(t: Table) -> Array:
-    """Number of samples that are predicted as another class.
+def zero_one_loss_count(t: Table) -> Array:
+    """Number of samples that are predicted as another class: PyCM's "Zero-one Loss".
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.zero_one_loss([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
+    >>> matrics.zero_one_loss_count([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(9.0)
     """
     return t.errors

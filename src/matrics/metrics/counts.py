@@ -12,9 +12,9 @@ __all__ = [
     "automatic_manual_difference",
     "class_accuracy",
     "class_error",
+    "class_error_count",
     "false_negatives",
     "false_positives",
-    "hamming_distance",
     "negatives",
     "population",
     "positives",
@@ -235,19 +235,19 @@ def population(t: Table) -> Array:
     range=(0, math.inf),
     higher_is_better=False,
     formula=r"fp + fn",
-    source="Hamming 1950",
+    source="Hamming 1950; Haghighi et al. 2018 (PyCM)",
     undefined=_NEVER,
     aliases=("class_errors",),
     symmetric=True,
     scale_free=False,
 )
-def hamming_distance(t: Table) -> Array:
+def class_error_count(t: Table) -> Array:
     """Errors that involve a class: false negatives plus false positives.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.hamming_distance([[8, 2], [3, 7]], average=None)
+    >>> matrics.class_error_count([[8, 2], [3, 7]], average=None)
     array([5., 5.])
     """
     return t.class_errors

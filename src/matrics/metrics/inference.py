@@ -22,6 +22,7 @@ __all__ = [
 
 Bound = Literal["lower", "upper"]
 Confidence = Annotated[float, 0, 1]
+KappaMethod = Literal["fleiss", "cohen"]
 
 _EMPTY = "an empty matrix"
 
@@ -116,9 +117,33 @@ def accuracy_confidence_limit(
     return t.define(t.clip(center + side * reach, 0, 1), total != 0)
 
 
-def _kappa_error(t: Table) -> Array:
-    hits, errors, (true, _, _, not_pred) = t.wide(t.hits), t.wide(t.errors), t.sizes
-    return t.ratio(t.sqrt(hits * errors * t.wide(t.total)), t.sum(true * not_pred, axis=0))
+def _kappa_error(t: Table, method: KappaMethod) -> Array:
+    """The root of Σ p d² / m, where each cell's d is κ's derivative by its share, less their mean: ``[*batch]``."""
+    total, (true, _, _, not_pred) = t.wide(t.total), t.sizes
+    room = t.sum(true * not_pred, axis=0)
+    if method == "cohen":
+        return t.ratio(t.sqrt(t.wide(t.hits) * t.wide(t.errors) * total), room)
+    cells, slopes = t.wide(t.cells), t.wide(_slopes_of_kappa(t, t.ratio(t.wide(t.errors) * total, room)))
+    return t.ratio(t.sqrt(t.sum(cells * slopes * slopes, axis=(t.true_axis, t.pred_axis))) * total, room)
+
+
+def _slopes_of_kappa(t: Table, beside: Array) -> Array:
+    """The size of (1 - pₑ) d for each cell, in the order of the cells, where 1 - κ is known: ``beside``.
+
+    With r and c for a cell's true and predicted share, d is (1 - κ)(1 + pₑ - r - c) on the diagonal, elsewhere
+    κ + (1 - κ)(c of the row's class + r of the column's - pₑ). With a dominant class all of these are nearly 1 and
+    cancel: that class's part of pₑ is taken from the others first, and the other classes' parts are added up apart.
+    """
+    xp, true, pred = t.xp, t.true_share, t.pred_share
+    not_true, not_pred = t.share(t.not_true), t.share(t.not_pred)
+    agreed = t.others(true * pred, 0)  # by chance, in the other classes
+    kappa = t.ratio(t.covariance, t.disagreement_by_chance)
+    by_row = t.rowwise(pred * not_true - agreed) + t.columnwise(true)
+    by_column = t.rowwise(pred) + t.columnwise(true * not_pred - agreed)
+    beyond = xp.where(t.rowwise(agreed) <= t.columnwise(agreed), by_row, by_column)
+    miss = t.cellwise(kappa) + t.cellwise(beside) * beyond
+    hit = t.cellwise(beside) * t.rowwise(not_true * not_pred + agreed)
+    return t.abs(xp.where(t.is_diagonal, hit, miss))
 
 
 def _kappa_defined(t: Table) -> Array:
@@ -129,37 +154,49 @@ def _kappa_defined(t: Table) -> Array:
     kind="overall",
     range=(0, math.inf),
     higher_is_better=None,
-    formula=r"\sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
-    source="Cohen 1960",
+    formula=(
+        r"\frac{1}{(1 - p_e)^2 \sqrt{m}} \sqrt{\textstyle\sum_{ij} p_{ij} \left( [i = j] (1 - p_e) - (1 - p_o) "
+        r"\frac{k_i + t_j}{m} \right)^2 - (p_o p_e - 2 p_e + p_o)^2}"
+    ),
+    source="Fleiss, Cohen and Everitt 1969; Cohen 1960",
     undefined="all samples in one cell of the diagonal",
     aliases=("kappa_se",),
     symmetric=True,
     scale_free=False,
 )
-def kappa_standard_error(t: Table) -> Array:
-    """Standard error of Cohen's κ, with the class sizes taken as fixed.
+def kappa_standard_error(t: Table, *, method: KappaMethod = "fleiss") -> Array:
+    r"""Standard error of Cohen's κ in large samples.
+
+    It is that of Fleiss, Cohen and Everitt, as in SAS, statsmodels and R's psych: the delta method on the cells of a
+    multinomial sample. Cohen's own of 1960 (``method="cohen"``), which PyCM has, is √(pₒ (1 - pₒ) / m) / (1 - pₑ): it
+    takes pₑ as known, and is then mostly too large.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.kappa_standard_error([[7, 2, 1], [3, 6, 1], [0, 2, 8]]).round(3)
-    np.float64(0.125)
+    >>> cm = [[75, 1, 4], [5, 4, 1], [0, 0, 10]]
+    >>> print(f"{matrics.kappa_standard_error(cm):.4f} {matrics.kappa_standard_error(cm, method='cohen'):.4f}")
+    0.0877 0.0920
     """
-    return t.define(_kappa_error(t), _kappa_defined(t))
+    return t.define(_kappa_error(t, method), _kappa_defined(t))
 
 
 @metric(
     kind="overall",
     range=(-1, 1),
     higher_is_better=None,
-    formula=r"\kappa \pm z \sqrt{\frac{p_o (1 - p_o)}{m (1 - p_e)^2}}",
-    source="Cohen 1960",
+    formula=r"\kappa \pm z \cdot \text{kappa_standard_error}",
+    source="Fleiss, Cohen and Everitt 1969; Cohen 1960",
     undefined="all samples in one cell of the diagonal",
     symmetric=True,
     scale_free=False,
 )
-def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Confidence = 0.95) -> Array:
+def kappa_confidence_limit(
+    t: Table, *, bound: Bound = "lower", method: KappaMethod = "fleiss", confidence: Confidence = 0.95
+) -> Array:
     """Lower or upper limit of a confidence interval of Cohen's κ, clipped to [-1, 1].
+
+    The methods are those of :func:`kappa_standard_error`.
 
     Examples
     --------
@@ -168,7 +205,7 @@ def kappa_confidence_limit(t: Table, *, bound: Bound = "lower", confidence: Conf
     np.float64(0.304)
     """
     room = t.disagreement_by_chance
-    reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t)
+    reach = (-1 if bound == "lower" else 1) * _two_sided_quantile(confidence) * _kappa_error(t, method)
     return t.define(t.clip(t.ratio(t.covariance, room) + reach, -1, 1), _kappa_defined(t))
 
 

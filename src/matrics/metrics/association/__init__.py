@@ -3,8 +3,10 @@
 # ruff: noqa: F403 (each module says what of it is public)
 from matrics.metrics.association.correlation import *  # isort: skip
 from matrics.metrics.association.contingency import *  # isort: skip
-from matrics.metrics.association import correlation, contingency  # isort: skip
+from matrics.metrics.association.ordinal import *  # isort: skip
+from matrics.metrics.association import correlation, contingency, ordinal  # isort: skip
 
 __all__: list[str] = []
 __all__ += correlation.__all__
 __all__ += contingency.__all__
+__all__ += ordinal.__all__

@@ -9,6 +9,7 @@ from matrics.catalogue.registry import metric
 from matrics.table import Table
 
 __all__ = [
+    "abydos_kendall_tau",
     "benini_i",
     "benini_ii",
     "digby",
@@ -16,7 +17,6 @@ __all__ = [
     "doolittle",
     "forbes_ii",
     "goodman_kruskal_lambda_r",
-    "kendall_tau",
     "kent_foster_i",
     "kent_foster_ii",
     "kuder_richardson",
@@ -198,13 +198,15 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     symmetric=True,
     scale_free=False,
 )
-def kendall_tau(t: Table) -> Array:
-    """Kendall's τ in PyCM and abydos, not the rank correlation: tp + tn minus errors, over the pairs of samples.
+def abydos_kendall_tau(t: Table) -> Array:
+    """Kendall's τ in PyCM and abydos: tp + tn minus errors, over the pairs of samples.
+
+    It is not the rank correlation, which is :func:`kendall_tau`.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.kendall_tau([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.abydos_kendall_tau([[8, 2], [3, 7]], average=None).round(3)
     array([0.053, 0.053])
     """
     total = t.total[None, ...]
