@@ -13,6 +13,7 @@ from matrics.catalogue import averages, weights
 from matrics.catalogue.docstring import compose
 from matrics.evaluation import Invalid, TableFunction, evaluate
 from matrics.table import Table
+from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]
 #: The guesses that a measure sees through: of any class sizes, of the true ones, of one size for all classes, or of
@@ -131,7 +132,9 @@ class Metric:
     def _averaged(self) -> bool:
         return self.kind == "per_class"
 
-    def __call__(self, cm: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any) -> Array:
+    def __call__(
+        self, cm: ArrayLike, *, zero_division: float = math.nan, invalid: Invalid = "warn", **options: Any
+    ) -> Array:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
         function = self.bind(**options) if options else self.bind()
         return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
