@@ -86,6 +86,13 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session
+def stubs(session: nox.Session) -> None:
+    """Write down again what measures take, for type checkers; after a measure or its options have changed."""
+    session.install("-e", ".")
+    session.run("python", "tools/stubs.py")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The pages; a warning is an error."""
     session.install("-e", ".[docs,torchmetrics,flax]", TORCH)  # whose classes the pages show

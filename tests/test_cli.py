@@ -212,14 +212,14 @@ def test_npy_to_file_in_blocks(command, monkeypatch, tmp_path, suffix, order):
     assert (code, err) == (0, "")
     assert f"o.{suffix}: 20 rows of 6 scores" in out
     written = table(tmp_path / f"o.{suffix}")
-    names = ["index_0", "index_1", "mcc", "eve", *(f"recall:class:{k}" for k in range(3)), "fbeta(beta=2):macro"]
+    names = ["index_0", "index_1", "mcc", "eve", *(f"recall/{k}" for k in range(3)), "fbeta(beta=2):macro"]
     assert list(written) == names
     assert [int(value) for value in written["index_1"]] == list(range(5)) * 4
     expected = matrics.score(stack.reshape(-1, 3, 3), metrics)
     np.testing.assert_array_equal(numbers(written["mcc"]), expected["mcc"])
     np.testing.assert_array_equal(numbers(written["eve"]), expected["eve"])
     assert written["eve"][7] is None
-    np.testing.assert_array_equal(numbers(written["recall:class:2"]), expected["recall:class"][:, 2])
+    np.testing.assert_array_equal(numbers(written["recall/2"]), expected["recall:class"][:, 2])
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"o.{suffix}", "s.npy"]
 
 
@@ -259,7 +259,7 @@ def test_rows_pred_transposes(command, tmp_path):
     np.save(tmp_path / "s.npy", STACK)
     assert command("score", "s.npy", "--rows", "pred", "--metrics", "recall:class", "--output", "o.parquet")[0] == 0
     expected = matrics.score(STACK, "precision:class")["precision:class"]
-    np.testing.assert_array_equal(table(tmp_path / "o.parquet")["recall:class:1"], expected[:, 1])
+    np.testing.assert_array_equal(table(tmp_path / "o.parquet")["recall/1"], expected[:, 1])
 
 
 def test_zero_division(command, tmp_path):
@@ -294,9 +294,9 @@ def test_label_csv(command, tmp_path, text):
     assert table(tmp_path / "o.csv") == {
         "g": ["a", "b"],
         "accuracy": ["1", "0.5"],
-        "recall:class:0": [None, "1"],
-        "recall:class:1": ["1", "0"],
-        "recall:class:2": ["1", None],
+        "recall/0": [None, "1"],
+        "recall/1": ["1", "0"],
+        "recall/2": ["1", None],
     }
 
 
@@ -305,7 +305,7 @@ def test_labels_as_text_and_without_groups(command, tmp_path):
     code, out, _ = command("score", "l.csv", "--metrics", "recall:class")
     assert code == 0
     labels = [line.split()[0] for line in out.splitlines() if line.startswith("recall")]
-    assert labels == [f"recall:class:{name}" for name in ("10", "2", "cat", "dog", "null")]
+    assert labels == [f"recall/{name}" for name in ("10", "2", "cat", "dog", "null")]
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_classes_of_a_csv_are_what_is_written(command, tmp_path, classes):
     (tmp_path / "l.csv").write_text("\n".join(["y_true,y_pred", *reversed(rows)]))
     code, out, _ = command("score", "l.csv", "--metrics", "recall:class")
     assert code == 0
-    assert re.findall(r"^recall:class:(\S+)", out, re.MULTILINE) == classes
+    assert re.findall(r"^recall/(\S+)", out, re.MULTILINE) == classes
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def recalls(command, name, *options):
     code, out, err = command("score", name, "--metrics", "recall:class", *options)
     assert (code, err) == (0, "")
     samples = int(re.search(r"([\d,]+) samples?$", out.splitlines()[0]).group(1).replace(",", ""))
-    return samples, dict(re.findall(r"^recall:class:(.*?) +(\d\.\d+|–)", out, re.MULTILINE))
+    return samples, dict(re.findall(r"^recall/(.*?) +(\d\.\d+|–)", out, re.MULTILINE))
 
 
 # Rows ---------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, Literal, overload
 
 from matrics import _backend
 from matrics._backend import Array
@@ -24,8 +24,54 @@ from matrics.labels import (
 )
 from matrics.transform import Over, check_over
 from matrics.transform import normalize as _normalize
+from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 
+@overload
+def confusion_matrix(
+    y_true: HostArray,
+    y_pred: HostArray,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    normalize: Over | None = ...,
+    return_dropped: Literal[False] = ...,
+) -> NumPyArray: ...
+@overload
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayT,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    normalize: Over | None = ...,
+    return_dropped: Literal[False] = ...,
+) -> ArrayT: ...
+@overload
+def confusion_matrix(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    num_classes: int | None = ...,
+    labels: Iterable[Hashable] | None = ...,
+    class_axis: int = ...,
+    sample_ndim: int = ...,
+    threshold: float | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: Any = ...,
+    normalize: Over | None = ...,
+    return_dropped: bool = ...,
+) -> Any: ...
 def confusion_matrix(
     y_true: Any,
     y_pred: Any,
@@ -131,6 +177,26 @@ def confusion_matrix(
     return (cm, counted.number_dropped()) if return_dropped else cm
 
 
+@overload
+def soft_confusion_matrix(
+    y_true: HostArray,
+    probs: HostArray,
+    *,
+    class_axis: int = ...,
+    sample_ndim: int = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: int | None = ...,
+) -> NumPyArray: ...
+@overload
+def soft_confusion_matrix(
+    y_true: ArrayLike,
+    probs: ArrayT,
+    *,
+    class_axis: int = ...,
+    sample_ndim: int = ...,
+    sample_weight: ArrayLike | None = ...,
+    ignore_index: int | None = ...,
+) -> ArrayT: ...
 def soft_confusion_matrix(
     y_true: Any,
     probs: Any,

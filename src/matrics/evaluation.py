@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from matrics._backend import Array, Standard
 from matrics.roads import table_in_order, table_of
 from matrics.roads.blocks import score_blocks
 from matrics.table import Table
+from matrics.typing import ArrayT, HostArray, NumPyArray
 
 Invalid = Literal["warn", "raise", "nan"]
 _INVALID = get_args(Invalid)  # as a constant: to ask for it takes as long as to add up a matrix
@@ -106,6 +107,10 @@ def _finish(values: Array, table: Table) -> Array:
 # Invalid matrices ---------------------------------------------------------------------------------------------------
 
 
+@overload
+def check(cm: HostArray) -> NumPyArray: ...
+@overload
+def check(cm: ArrayT) -> ArrayT: ...
 def check(cm: Any) -> Array:
     """Raise an error unless every matrix of a stack is a valid confusion matrix.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 from matrics._backend import Array, is_compiling
 from matrics._names import split_outside
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, evaluate
+from matrics.typing import ArrayT, HostArray
 
 # The keys and functions of lists of names: to read them anew takes half as long as to score one matrix.
 _KNOWN: dict[tuple[str, ...], tuple[list[str], list[TableFunction]]] = {}
@@ -18,6 +19,24 @@ MAX_KNOWN = 256
 CACHES.append(_KNOWN)
 
 
+@overload
+def score(
+    cm: HostArray,
+    metrics: str | Metric | Iterable[str | Metric] = ...,
+    *,
+    zero_division: float = ...,
+    invalid: Invalid = ...,
+    workers: int = ...,
+) -> dict[str, Any]: ...
+@overload
+def score(
+    cm: ArrayT,
+    metrics: str | Metric | Iterable[str | Metric] = ...,
+    *,
+    zero_division: float = ...,
+    invalid: Invalid = ...,
+    workers: int = ...,
+) -> dict[str, ArrayT]: ...
 def score(
     cm: Any,
     metrics: str | Metric | Iterable[str | Metric] = "core",

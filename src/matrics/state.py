@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
@@ -12,8 +13,10 @@ from matrics._backend import Array, Standard
 from matrics.catalogue.record import Metric
 from matrics.coding import check_classes
 from matrics.counting import count_labels
+from matrics.evaluation import Invalid
 from matrics.labels import label_dtype
 from matrics.scoring import score
+from matrics.typing import ArrayLike
 
 # Default JAX has no 64-bit integers. Counts then have two words: the low word is below 2**16 after each step, so that
 # 2**15 states can be added up leaf by leaf before it would wrap; the high word is in units of 2**16.
@@ -75,7 +78,7 @@ class ConfusionState(NamedTuple):
         *,
         labels: Iterable[Hashable] | None = None,
         batch_shape: Iterable[int] = (),
-        like: Any = None,
+        like: ArrayLike | None = None,
         dtype: Any = None,
     ) -> ConfusionState:
         """Make a state with all counts 0.
@@ -131,13 +134,13 @@ class ConfusionState(NamedTuple):
 
     def update(
         self,
-        y_true: Any,
-        y_pred: Any,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
         *,
         labels: Iterable[Hashable] | None = None,
         class_axis: int = -1,
         threshold: float | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
     ) -> ConfusionState:
         """Add the counts of a batch of labels; the state itself does not change.
@@ -248,15 +251,22 @@ class ConfusionState(NamedTuple):
             return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
         return _as_float(counts, carried, backend)
 
-    def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> dict[str, Array]:
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+    ) -> dict[str, Array]:
         """Many measures of the matrices so far, as from :func:`matrics.score`.
 
         Parameters
         ----------
         metrics : str, Metric, or several of them
             As in :func:`matrics.score`.
-        **options
-            Those of :func:`matrics.score`: ``zero_division``, ``invalid``, ``workers``.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
 
         Returns
         -------
@@ -270,10 +280,11 @@ class ConfusionState(NamedTuple):
         >>> state.score(["mcc", "recall:class"])["recall:class"]
         array([1. , 0.5])
         """
+        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         if not _has_words(self):
             return score(self.counts, metrics, **options)
         backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if options.get("invalid", "warn") == "warn":  # as everywhere on JAX
+        if invalid == "warn":  # as everywhere on JAX
             options["invalid"] = "nan"
         if backend.host_view(counts) is None:
             return score(_as_float(counts, carried, backend), metrics, **options)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 from matrics import _inputs
 from matrics._backend import NUMPY, Array
 from matrics.evaluation import as_stack
 from matrics.roads import table_in_order
 from matrics.table import Table
+from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 Over = Literal["true", "pred", "all"]
 Empty = Literal["nan", "repair"]
@@ -35,6 +36,10 @@ def check_over(over: Any, name: str = "over") -> None:
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {over!r}")
 
 
+@overload
+def transpose(cm: HostArray) -> NumPyArray: ...
+@overload
+def transpose(cm: ArrayT) -> ArrayT: ...
 def transpose(cm: Any) -> Array:
     """Exchange rows and columns, for matrices with predicted classes in rows.
 
@@ -67,6 +72,10 @@ def transpose(cm: Any) -> Array:
     return backend.xp.permute_dims(cm, (*range(batch), batch + 1, batch))
 
 
+@overload
+def normalize(cm: HostArray, over: Over = ...) -> NumPyArray: ...
+@overload
+def normalize(cm: ArrayT, over: Over = ...) -> ArrayT: ...
 def normalize(cm: Any, over: Over = "true") -> Array:
     """Scale rows, columns or whole matrices to sum 1.
 
@@ -105,6 +114,10 @@ def normalize(cm: Any, over: Over = "true") -> Array:
         return _invalid_stays(t, t.ratio(t.cells, sums))
 
 
+@overload
+def repair(cm: HostArray, where: Where = ...) -> NumPyArray: ...
+@overload
+def repair(cm: ArrayT, where: Where = ...) -> ArrayT: ...
 def repair(cm: Any, where: Where = "empty_class") -> Array:
     """Add 1/n to every cell of the matrices that need it, as Dembélé does before dividing.
 
@@ -146,6 +159,10 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
         return _invalid_stays(t, repaired.cells)
 
 
+@overload
+def rebalance(cm: HostArray, empty: Empty = ...) -> NumPyArray: ...
+@overload
+def rebalance(cm: ArrayT, empty: Empty = ...) -> ArrayT: ...
 def rebalance(cm: Any, empty: Empty = "nan") -> Array:
     """Dembélé's estimate M̃ of the confusion matrix, which makes class sizes more equal.
 
@@ -191,6 +208,10 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
         return _invalid_stays(t, t.define(cells, t.cellwise(t.xp.all(whole.true != 0, axis=0))))
 
 
+@overload
+def one_vs_rest(cm: HostArray) -> NumPyArray: ...
+@overload
+def one_vs_rest(cm: ArrayT) -> ArrayT: ...
 def one_vs_rest(cm: Any) -> Array:
     """Each class against the rest: one 2×2 matrix per class, in which the class itself has index 1.
 
@@ -229,6 +250,10 @@ def one_vs_rest(cm: Any) -> Array:
         return _invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
 
 
+@overload
+def pair_counts(cm: HostArray) -> NumPyArray: ...
+@overload
+def pair_counts(cm: ArrayT) -> ArrayT: ...
 def pair_counts(cm: Any) -> Array:
     """Count pairs of samples by whether they share their true class, and whether they share their predicted class.
 
@@ -272,6 +297,10 @@ def pair_counts(cm: Any) -> Array:
         return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
 
+@overload
+def weight_cells(cm: HostArray, weights: ArrayLike) -> NumPyArray: ...
+@overload
+def weight_cells(cm: ArrayT, weights: ArrayLike) -> ArrayT: ...
 def weight_cells(cm: Any, weights: Any) -> Array:
     """Multiply cells by weights: the weight of a sample of one class that is predicted as another.
 

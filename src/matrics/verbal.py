@@ -35,6 +35,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._names import fold
+from matrics.typing import ArrayLike
 
 UNDEFINED = "undefined"
 OUT_OF_RANGE = "out of range"
@@ -129,7 +130,7 @@ def list_benchmarks() -> list[str]:
     return list(BENCHMARKS)
 
 
-def interpret(values: Any, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.str_]]:
+def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any, np.dtype[np.str_]]:
     """Values of a measure in the words of a published scale, for reports.
 
     Parameters

@@ -13,6 +13,7 @@ from matrics.catalogue import averages, weights
 from matrics.catalogue.docstring import compose
 from matrics.evaluation import Invalid, TableFunction, evaluate
 from matrics.table import Table
+from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]
 #: The guesses that a measure sees through: of any class sizes, of the true ones, of one size for all classes, or of
@@ -134,7 +135,7 @@ class Metric:
 
     def __call__(
         self,
-        cm: Any,
+        cm: ArrayLike,
         *others: Any,
         zero_division: float = math.nan,
         invalid: Invalid = "warn",

@@ -16,6 +16,7 @@ import matrics
 from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
 from matrics.cli.report import Column
+from matrics.naming import columns as named_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,8 +43,7 @@ class Run:
         """One column per measure, or one per class for measures of every class."""
         columns = []
         for name, metric in self.metrics.items():
-            classwise = metric.average in ("class", "one_vs_rest")
-            labels = [f"{name}:{label}" for label in self.source.classes] if classwise else [name]
+            labels = named_columns(name, metric, self.source.classes)
             known = facts(metric)
             reach = f"{known['range']}, {known['direction']}"
             columns += [Column(label, reach, metric.higher_is_better) for label in labels]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 from matrics._backend import Array
 from matrics.catalogue.registry import metric
 from matrics.evaluation import Invalid, evaluate
 from matrics.table import Table
+from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 __all__ = [
     "GershgorinBounds",
@@ -174,6 +175,10 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
     return t.define(t.within((0 - t.sum(t.x_log_x(shares), axis=0)) / math.log(t.n), 0, 1), present)
 
 
+@overload
+def eigenvalues(cm: HostArray, matrix: Matrix = ..., *, invalid: Invalid = ...) -> NumPyArray: ...
+@overload
+def eigenvalues(cm: ArrayT, matrix: Matrix = ..., *, invalid: Invalid = ...) -> ArrayT: ...
 def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
     """Eigenvalues of the symmetric matrices that Dembélé derives from a confusion matrix.
 
@@ -220,7 +225,7 @@ def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> 
     return evaluate(cm, [spectrum], invalid=invalid)[0]
 
 
-def gershgorin_bounds(cm: Any, *, invalid: Invalid = "warn") -> GershgorinBounds:
+def gershgorin_bounds(cm: ArrayLike, *, invalid: Invalid = "warn") -> GershgorinBounds:
     """Bounds of the eigenvalues from Gershgorin's circles, as printed by Dembélé and corrected.
 
     Parameters

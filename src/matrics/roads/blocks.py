@@ -70,9 +70,9 @@ def _score_one_block(
     scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
     with np.errstate(all="ignore"):
         values, valid = _score_block(stack, functions, zero_division, scratch)
-    results = [_room(value, len(stack), dtype) for value in values]
-    for result, value in zip(results, values, strict=True):
-        result[:] = value.T
+        results = [_room(value, len(stack), dtype) for value in values]
+        for result, value in zip(results, values, strict=True):
+            result[:] = value.T
     return results, [] if valid is None else [np.flatnonzero(~valid)]
 
 
@@ -136,9 +136,9 @@ def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
         scratch = _Scratch(size * n * n, look, dtype)
         table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
         values = score(0, head, scratch) if table is None else [function(table) for function in functions]
-    results = [_room(value, count, dtype) for value in values]
-    for result, value in zip(results, values, strict=True):
-        result[:head] = value.T
+        results = [_room(value, count, dtype) for value in values]
+        for result, value in zip(results, values, strict=True):
+            result[:head] = value.T
     wide = table is not None and not table.cells_were_read
     _keep_freed_memory()
     step = max(size, larger * margin) if wide else size

@@ -1,0 +1,134 @@
+"""Write src/matrics/metrics/__init__.pyi, which tells type checkers and editors what each measure takes.
+
+A measure is a record, whose ``__call__`` type checkers cannot see through: ``python tools/stubs.py`` writes down what
+the records say. ``tests/test_typing.py`` fails when the file is not up to date.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matrics
+from matrics.catalogue.averages import AVERAGES
+from matrics.catalogue.record import METRICS, Metric, Option
+
+STUB = Path(__file__).parents[1] / "src/matrics/metrics/__init__.pyi"
+
+HEADER = '''\
+"""The measures, as type checkers and editors see them: each is a Metric that is called with its own options.
+
+Written by ``python tools/stubs.py`` from the records; change those, and run it again. A list, a NumPy array or a data
+frame gives a number of NumPy for one matrix and an array for a stack, which only the shape tells apart: as in NumPy's
+own annotations, the type is Any. Other arrays give arrays of their own kind.
+"""
+
+from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
+
+from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid
+{others}
+from matrics.typing import ArrayT, HostArray, MatrixLike
+
+__all__ = [
+{names}
+]
+'''
+
+CLASS = """
+@type_check_only
+class {name}(Metric):
+    @overload  # type: ignore[override]
+    def __call__(
+        self,
+        cm: HostArray,
+        *,
+{call}
+    ) -> Any: ...
+    @overload
+    def __call__(
+        self,
+        cm: ArrayT,
+        *,
+{call}
+    ) -> ArrayT: ...
+    def using(  # type: ignore[override]
+        self,
+        *,
+{using}
+    ) -> Self: ...
+"""
+
+
+def stub() -> str:
+    """The text of the file."""
+    classes: dict[tuple[str, ...], str] = {}  # by what using() takes; measures that take the same share one
+    instances = []
+    for name in matrics.metrics.__all__:
+        record = METRICS.get(name)
+        if record is None:
+            continue
+        takes = (_average(record), *map(_keyword, record.options))
+        plain = "_Overall" if record.kind == "overall" else "_PerClass"
+        own = "_" + name.title().replace("_", "")
+        class_name = classes.setdefault(takes, own if record.options else plain)
+        instances.append(f'{name}: {class_name}\n"""{record.summary}"""\n')
+    every = sorted(matrics.metrics.__all__)
+    return "".join(
+        [
+            HEADER.format(others="\n".join(_others()), names="\n".join(f'    "{name}",' for name in every)),
+            f"\n_OneVsRest: TypeAlias = {_words((*AVERAGES['overall'], 'one-vs-rest'))}\n",
+            f"_Average: TypeAlias = {_words(AVERAGES['per_class'])} | None\n",
+            *(_class(name, takes) for takes, name in classes.items()),
+            "\n",
+            *instances,
+        ]
+    )
+
+
+def _others() -> list[str]:
+    """Imports of what is public and no measure: functions and classes, which say themselves what they take."""
+    modules: dict[str, list[str]] = {}
+    for name in sorted(set(matrics.metrics.__all__) - set(METRICS)):
+        modules.setdefault(getattr(matrics, name).__module__, []).append(name)
+    return [f"from {module} import {', '.join(names)}" for module, names in sorted(modules.items())]
+
+
+def _class(name: str, takes: tuple[str, ...]) -> str:
+    average, *options = takes
+    label = [] if "_OneVsRest" in average else ["pos_label: Literal[0, 1] = 1"]
+    call = [average, *label, *options, "zero_division: float = ...", 'invalid: Invalid = "warn"']
+    using = [
+        each.partition(" = ")[0] + " = ..." for each in (average, *label, *options)
+    ]
+    return CLASS.format(name=name, call=_lines(call), using=_lines(using))
+
+
+def _lines(keywords: list[str]) -> str:
+    return "\n".join(f"        {each}," for each in keywords)
+
+
+def _average(record: Metric) -> str:
+    """An overall measure has no default: without average it gives one value per matrix."""
+    return "average: _OneVsRest = ..." if record.kind == "overall" else 'average: _Average = "macro"'
+
+
+def _keyword(option: Option) -> str:
+    if option.choices == (False, True):
+        accepts = "bool"
+    elif option.choices:
+        accepts = _words(option.choices)
+        accepts += " | MatrixLike" if option.matrix else ""
+        accepts += " | None" if "none" in option.choices else ""
+    else:
+        accepts = 'float | Literal["e"]' if option.default == math.e else "float"
+    default = "..." if option.default == math.e else repr(option.default).replace("'", '"')
+    return f"{option.name}: {accepts} = {default}"
+
+
+def _words(words: tuple[str, ...]) -> str:
+    return "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), "utf-8")
