@@ -25,7 +25,7 @@ html_theme = "furo"
 html_title = f"matrics {release}"
 html_show_sourcelink = False
 
-myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "fieldlist", "substitution"]
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"  # the docstrings have the types
@@ -258,7 +258,7 @@ def elsewhere_rows():
             yield [f"[`{name}`](#{anchor(matrics.get_metric(name))})", f"`{note.there}`", escape(note.what), found]
 
 
-myst_substitutions = {
+TABLES = {
     "elsewhere": table(["here", "elsewhere", "what it is there", "what gives it here"], elsewhere_rows()),
     "pycm_overall": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.OVERALL)),
     "pycm_class": table(["PyCM", "here"], ([name, pycm_links(name)] for name in pycm.CLASS)),
@@ -267,6 +267,12 @@ myst_substitutions = {
         ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
     ),
 }
+
+
+def insert_tables(*event):
+    """Write the tables in place of the comments that stand for them: in the repository a page has no raw marks."""
+    source = event[-1]  # a list of one text, which is changed in place
+    source[0] = re.sub(r"<!-- table: (\w+) .*?-->", lambda found: TABLES[found[1]], source[0])
 
 
 # Docstrings -----------------------------------------------------------------------------------------------------------
@@ -285,4 +291,5 @@ def as_plain_text(*event):
 
 def setup(app):
     app.connect("builder-inited", write_catalogue)
+    app.connect("source-read", insert_tables)
     app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon

@@ -98,9 +98,7 @@ def _class(name: str, takes: tuple[str, ...]) -> str:
     average, *options = takes
     label = [] if "_OneVsRest" in average else ["pos_label: Literal[0, 1] = 1"]
     call = [average, *label, *options, "zero_division: float = ...", 'invalid: Invalid = "warn"']
-    using = [
-        each.partition(" = ")[0] + " = ..." for each in (average, *label, *options)
-    ]
+    using = [each.partition(" = ")[0] + " = ..." for each in (average, *label, *options)]
     return CLASS.format(name=name, call=_lines(call), using=_lines(using))
 
 

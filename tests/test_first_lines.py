@@ -1,0 +1,102 @@
+"""The first lines of three newcomers, with nothing but the read-me: they run, and give what scikit-learn gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+import matrics
+
+RANDOM = np.random.default_rng(12)
+TRUE, PRED = RANDOM.integers(0, 3, (2, 200))
+
+
+def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
+    """An imbalanced task, whose model says one class at first: early stopping on MCC goes on."""
+    lightning = pytest.importorskip("lightning")
+    from lightning.pytorch.callbacks import EarlyStopping
+
+    from matrics.integrations.torchmetrics import ConfusionMetric
+
+    class Classifier(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 2)
+            torch.nn.init.zeros_(self.layer.weight)
+            with torch.no_grad():
+                self.layer.bias[:] = torch.tensor([5.0, -5.0])  # says class 0 of everything
+            self.val = ConfusionMetric(2, "mcc, recall(average=class)", prefix="val/", class_names=["no", "yes"])
+
+        def training_step(self, batch: Any) -> Any:
+            x, y = batch
+            return torch.nn.functional.cross_entropy(self.layer(x), y)
+
+        def validation_step(self, batch: Any) -> None:
+            x, y = batch
+            self.val.update(self.layer(x), y)
+            self.log_dict(self.val)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), 1e-3)
+
+    labels = torch.tensor([0] * 18 + [1] * 2)
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(20, 1), labels), batch_size=10)
+    stop = EarlyStopping("val/mcc", patience=3, mode="max")
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
+    trainer = lightning.Trainer(max_epochs=2, callbacks=[stop], default_root_dir=tmp_path, accelerator="cpu", **quiet)
+    trainer.fit(Classifier(), data, data)
+    assert stop.stopped_epoch == 0
+    assert trainer.current_epoch == 2
+    logged = {name: float(value) for name, value in trainer.callback_metrics.items()}
+    assert logged == {"val/mcc": 0, "val/recall/no": 1, "val/recall/yes": 0}
+
+
+def test_a_jax_person() -> None:
+    """NumPy labels from the loader beside logits of JAX; a step under jit; 1-based labels do not pass."""
+    jax = pytest.importorskip("jax")
+    logits = jax.nn.one_hot(PRED, 3)
+    scores = matrics.score(matrics.confusion_matrix(TRUE, logits, num_classes=3), ["accuracy", "f1_weighted"])
+    assert float(scores["accuracy"]) == pytest.approx(sk.accuracy_score(TRUE, PRED), rel=1e-6)
+    assert float(scores["f1_weighted"]) == pytest.approx(sk.f1_score(TRUE, PRED, average="weighted"), rel=1e-6)
+
+    @jax.jit
+    def step(state: matrics.ConfusionState, labels: Any, logits: Any) -> matrics.ConfusionState:
+        return state.update(labels, logits)
+
+    state = matrics.ConfusionState.zeros(3, like=logits)
+    for part in np.array_split(np.arange(200), 4):
+        state = step(state, TRUE[part[:50]], logits[part[:50]])
+    assert float(state.score("mcc")["mcc"]) == pytest.approx(sk.matthews_corrcoef(TRUE, PRED), rel=1e-5)
+    ones = jax.numpy.asarray([1, 2, 3, 3])
+    with pytest.raises(ValueError, match=r"y_true: expected labels in \[0, 3\), got 3"):
+        matrics.confusion_matrix(ones, jax.numpy.asarray([1, 2, 3, 1]), num_classes=3)
+    _, dropped = jax.jit(lambda *a: matrics.confusion_matrix(*a, num_classes=3, return_dropped=True))(ones, ones)
+    assert int(dropped) == 2
+
+
+def test_a_statistician() -> None:
+    """A table of text labels, a crosstab, and scores of many matrices as a data frame."""
+    pandas = pytest.importorskip("pandas")
+    names = np.asarray(["owl", "cat", "dog"])
+    frame = pandas.DataFrame({"truth": names[TRUE], "said": names[PRED], "site": np.arange(200) % 2})
+    cm = matrics.confusion_matrix(frame["truth"], frame["said"], labels=sorted(names))
+    table = pandas.crosstab(frame["truth"], frame["said"])
+    np.testing.assert_array_equal(cm, sk.confusion_matrix(frame["truth"], frame["said"]))
+    assert matrics.cohen_kappa(cm) == matrics.cohen_kappa(table[["owl", "cat", "dog"]])
+    assert matrics.cohen_kappa(cm) == pytest.approx(sk.cohen_kappa_score(TRUE, PRED))
+    assert matrics.get_metric("zero_one_loss")(cm) == pytest.approx(sk.zero_one_loss(TRUE, PRED))
+    stack = [
+        matrics.confusion_matrix(part["truth"], part["said"], labels=sorted(names)) for _, part in frame.groupby("site")
+    ]
+    scores = matrics.to_frame(matrics.score(stack, "mcc, recall:class"), axes=["site"], class_names=sorted(names))
+    assert list(scores.columns) == ["site", "mcc", "recall/cat", "recall/dog", "recall/owl"]
+    assert len(scores) == 2
