@@ -15,6 +15,7 @@ RANDOM = np.random.default_rng(12)
 TRUE, PRED = RANDOM.integers(0, 3, (2, 200))
 
 
+@pytest.mark.filterwarnings("ignore")  # of Lightning
 def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
     """An imbalanced task, whose model says one class at first: early stopping on MCC goes on."""
     lightning = pytest.importorskip("lightning")

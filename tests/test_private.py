@@ -17,6 +17,7 @@ def test_the_names_are_there(torch: Any) -> None:
     assert isinstance(torch._subclasses.FakeTensor, type)
     tensor = torch.tensor(CM)
     assert torch._C._functorch.is_functorch_wrapped_tensor(tensor) is False
+    assert torch._C._functorch.peek_interpreter_stack() is None
     assert torch._C._len_torch_dispatch_stack() == 0
     assert torch._ops._len_torch_dispatch_stack_pre_dispatch() == 0
 
@@ -47,9 +48,11 @@ def test_what_they_say_is_what_happens(torch: Any) -> None:
         look(tensor)
     with FakeTensorMode() as mode:
         look(mode.from_tensor(tensor))
+    for transform in (torch.func.vmap, torch.func.grad):  # of a tensor that is not its argument
+        transform(lambda x: (x * look(tensor).sum()).sum())(torch.ones(2))
     look(tensor.to("meta"))
     look(tensor.clone().requires_grad_())
     assert views == [None] * len(views)
-    assert len(views) >= 7
+    assert len(views) >= 9
     np.testing.assert_array_equal(TORCH.host_view(tensor), CM)
     assert float(matrics.accuracy(tensor)) == 0.75

@@ -145,7 +145,7 @@ def _stays(x: Array) -> bool:
     return (
         type(x) not in (torch.Tensor, torch.nn.Parameter)  # nor are fake tensors
         or not x.is_cpu
-        or torch._C._functorch.is_functorch_wrapped_tensor(x)
+        or torch._C._functorch.peek_interpreter_stack() is not None  # within vmap and grad of torch.func
         or x.layout is not torch.strided
         or (x.requires_grad and torch.is_grad_enabled())
         or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
