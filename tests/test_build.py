@@ -301,6 +301,7 @@ def test_unknown_labels() -> None:
         ({"labels": ["a", "a"]}, ValueError, "'a' twice"),
         ({"labels": []}, ValueError, "got none"),
         ({"labels": "ab"}, TypeError, "expected a list of labels"),
+        ({"labels": {"a", "b"}}, TypeError, "expected a list of labels, one for each class, got a set"),
         ({"labels": [["a"], "b"]}, TypeError, "compared and hashed"),
         ({"labels": [float("nan"), "b"]}, TypeError, "compared and hashed"),
     ],
@@ -308,6 +309,32 @@ def test_unknown_labels() -> None:
 def test_labels_or_their_number(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         matrics.confusion_matrix(["a", "b"], ["a", "b"], **options)
+
+
+def test_lists_of_scores_and_tuples_as_labels() -> None:
+    """A list of numbers is of scores if one of them is floating, wherever it stands; a tuple is a label if one is."""
+    scores = [[0, 1.0], [0.8, 0.2], [0.7, 0.3]]
+    assert matrics.confusion_matrix(["a", "b", "a"], scores, labels=["a", "b"]).tolist() == [[1, 1], [1, 0]]
+    pairs = [(0.5, 1.0), (1.0, 2.0)]
+    assert matrics.confusion_matrix(pairs, pairs, labels=pairs).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(TypeError, match="masked array"):
+        matrics.confusion_matrix(np.ma.array([0, 1], mask=[0, 1]), [0, 1], labels=[0, 1])
+
+
+def test_wide_labels_beside_jax(jax_backend: Any) -> None:
+    """Default JAX has 32 bits, and a label beyond them would become another one."""
+    if jax_backend.float64:
+        pytest.skip("64 bits")
+    pred = jax_backend.asarray([0, 0])
+    with pytest.raises(ValueError, match=r"y_true: expected labels of 32 bits, .* got 4294967297"):
+        matrics.confusion_matrix(np.asarray([0, 2**32 + 1]), pred, num_classes=2, return_dropped=True)
+    cm = matrics.confusion_matrix(pred, pred, num_classes=2, sample_weight=np.asarray([2**32, 2**33]))
+    assert float(cm[0, 0]) == 3 * 2**32
+
+
+def test_weights_are_checked_whatever_is_dropped() -> None:
+    with pytest.raises(ValueError, match=r"sample_weight: .*got -5"):
+        matrics.confusion_matrix([0, 1], [0, 1], num_classes=2, sample_weight=[1, -5], return_dropped=True)
 
 
 def test_data_frames() -> None:
@@ -319,8 +346,31 @@ def test_data_frames() -> None:
     assert matrics.confusion_matrix(frame[["y"]], frame["m1"], labels=["a", "b"]).shape == (2, 2)
     table = pandas.crosstab(frame["y"], frame["m1"])
     assert matrics.accuracy(table[["b", "a"]]) == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match=r"rows only: \['a'\], .*reindex"):
+    with pytest.raises(ValueError, match=r"rows only \['a'\], .*reindex"):
         matrics.accuracy(pandas.crosstab(frame["y"], frame["m2"]))
+    stacked = matrics.accuracy([table, table[["b", "a"]], table.iloc[::-1]])
+    np.testing.assert_allclose(stacked, 2 / 3)
+    truths = pandas.crosstab(pandas.Series([True, False, True]), pandas.Series([True, False, False]))
+    assert matrics.accuracy(truths) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match=r"last row and column, 'Sum', are the sums"):
+        matrics.accuracy(pandas.crosstab(frame["y"], frame["m1"], margins=True, margins_name="Sum"))
+    with pytest.raises(ValueError, match="got 'a' twice"):
+        matrics.accuracy(pandas.DataFrame(np.eye(2), index=["a", "a"], columns=["a", "b"]))
+
+
+def test_data_frames_of_scores() -> None:
+    """Rows are samples, as in an array; with labels the columns are found by their names."""
+    pandas = pytest.importorskip("pandas")
+    probs = np.asarray([[0.6, 0.7, 0.1], [0.3, 0.2, 0.8], [0.2, 0.5, 0.9]])
+    wanted = matrics.confusion_matrix([0, 1, 2], probs, num_classes=3)
+    np.testing.assert_array_equal(matrics.confusion_matrix([0, 1, 2], pandas.DataFrame(probs), num_classes=3), wanted)
+    soft = matrics.soft_confusion_matrix([0, 1, 2], pandas.DataFrame(probs))
+    np.testing.assert_array_equal(soft, probs)
+    frame = pandas.DataFrame(probs, columns=["a", "b", "c"])[["c", "a", "b"]]
+    named = matrics.confusion_matrix(["a", "b", "c"], frame, labels=["a", "b", "c"])
+    np.testing.assert_array_equal(named, wanted)
+    with pytest.raises(ValueError, match="a column of scores for each of the labels"):
+        matrics.confusion_matrix(["a", "b", "b"], frame, labels=["a", "b", "d"])
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 10, 64])

@@ -88,6 +88,13 @@ def test_first_lines_from_elsewhere() -> None:
         with pytest.raises(ValueError, match=f"'{name}' needs the scores of each sample"):
             matrics.score([[1]], name)
     assert not hasattr(matrics, "no_such_measure")
+    with pytest.raises(AttributeError, match="did you mean confusion_matrix"):
+        getattr(matrics, "confusion_matix")  # noqa: B009
+    with pytest.raises(TypeError, match="average='macro'"):
+        matrics.f1([[1]], "macro")
+    for spec in ("f1_macro(average=class)", "f1(average=class):macro"):
+        with pytest.raises(ValueError, match="expected one average"):
+            matrics.get_metric(spec)
     assert matrics.get_metric("f1_weighted") == matrics.f1.using(average="weighted")
     assert matrics.get_metric("mcc_one_vs_rest") == matrics.mcc.using(average="one_vs_rest")
 

@@ -246,10 +246,16 @@ def test_masks_and_weights(make: Any) -> None:
     assert weighted.matrix.tolist() == [[0.5, 0, 0], [0, 1, 2], [0, 0, 0]]
     assert float(weighted.compute()["accuracy"]) == pytest.approx(1.5 / 3.5)
     weighted.update(torch.tensor([1, 3]), torch.tensor([1, 0]), sample_weight=torch.tensor(0.5))
-    assert float(weighted.dropped) == 0.5
+    assert (int(weighted.dropped), int(weighted.state.dropped)) == (1, 1)  # samples, whatever their weights
     weighted.update(labels, pred, sample_weight=torch.tensor(math.nan))
-    with pytest.warns(RuntimeWarning, match=r"0\.5 samples are not counted"):
+    with pytest.warns(RuntimeWarning, match="1 samples are not counted"):
         assert np.isnan(float(weighted.compute()["accuracy"]))  # invalid is not undefined
+    many = torch.zeros(2**20, dtype=torch.uint8)
+    weighted.reset()
+    for _ in range(20):  # beyond 2**24, from where on float32 has no successor by one
+        weighted.update(many, many, sample_weight=torch.ones(1, requires_grad=True))
+    assert weighted.matrix[0, 0] == 20 * 2**20
+    assert not weighted.matrix.requires_grad
     with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=torch.float32"):
         metric.update(labels, pred, sample_weight=weights)
     with pytest.raises(ValueError, match=r"mask: .*got \(3,\) for labels \(2, 2\)"):

@@ -5,6 +5,9 @@
 np.float64(0.8)
 """
 
+import difflib
+from importlib.util import find_spec
+
 from matrics import metrics
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
@@ -55,9 +58,14 @@ __version__ = "0.1.0.dev0"
 
 def __getattr__(name: str) -> object:
     """Name the measure that an alias means: each has one name in Python, and all of them in ``score``."""
+    if not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
+        raise AttributeError(f"module 'matrics' has no attribute {name!r} before it is imported: import matrics.{name}")
     try:
         known = get_metric(name) if not name.startswith("_") else None
     except ValueError as error:
+        near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.85)
+        if near:
+            raise AttributeError(f"module 'matrics' has no attribute {name!r}; did you mean {near[0]}?") from None
         raise AttributeError(f"module 'matrics' has no attribute {name!r}: {error}") from None
     if known is None:
         raise AttributeError(f"module 'matrics' has no attribute {name!r}")

@@ -49,16 +49,23 @@ def check_kind(name: str, value: Any) -> None:
         raise no_array(name, described(value))
 
 
-def as_numpy(name: str, value: Any) -> Array:
-    """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
-    if hasattr(value, "columns") and hasattr(value, "index"):
-        value = by_columns(value) if name in OF_SAMPLES else _aligned(name, value)
-    # Elements are inspected only if they are arrays: a list of numbers may be long.
+def refuse_masks(name: str, value: Any) -> None:
+    """Raise for NumPy's masked arrays, also in a list."""
     nested = isinstance(value, (list, tuple)) and len(value) > 0 and isinstance(value[0], np.ndarray)
     if any(isinstance(part, np.ma.MaskedArray) for part in (value if nested else [value])):
         raise TypeError(
             f"{name}: expected an array without a mask, got a masked array: fill the masked cells first (.filled(0))"
         )
+
+
+def as_numpy(name: str, value: Any) -> Array:
+    """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
+    if hasattr(value, "columns") and hasattr(value, "index"):
+        value = by_columns(value) if name in OF_SAMPLES else _aligned(name, value, list(value.index))
+    if isinstance(value, (list, tuple)) and len(value) > 0 and hasattr(value[0], "columns") and name not in OF_SAMPLES:
+        value = [_aligned(name, frame, list(value[0].index)) for frame in value]
+    # Elements are inspected only if they are arrays: a list of numbers may be long.
+    refuse_masks(name, value)
     try:
         array = np.asarray(value)
     except ValueError as error:  # a ragged list
@@ -73,24 +80,46 @@ def as_numpy(name: str, value: Any) -> Array:
 
 
 def by_columns(frame: Any) -> Array:
-    """The columns of a data frame of samples, one after the other; a single one has no axis of its own."""
-    columns = frame.to_numpy().T
-    return columns[0] if len(columns) == 1 else columns
+    """A data frame of samples: the columns one after the other if they are labels, rows if they are class scores.
+
+    A single column has no axis of its own.
+    """
+    cells = frame.to_numpy()
+    if cells.shape[1] == 1:
+        return cells[:, 0]
+    return cells if cells.dtype.kind == "f" else cells.T
 
 
-def _aligned(name: str, frame: Any) -> Array:
-    """The cells of a labelled matrix, with the columns in the order of the rows: never by their positions."""
-    rows, columns = list(frame.index), list(frame.columns)
-    if len(set(rows)) != len(rows) or set(rows) != set(columns) or len(rows) != len(columns):
-        only_rows = [label for label in rows if label not in columns]
-        only_columns = [label for label in columns if label not in rows]
-        missing = f"rows only: {only_rows[:5]}, columns only: {only_columns[:5]}"
+def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
+    """The cells of a labelled matrix in the order of these labels: never by their positions."""
+    index, columns = list(frame.index), list(frame.columns)
+    twice = [label for labels in (index, columns) for label in labels if labels.count(label) > 1]
+    if twice:
         raise ValueError(
-            f"{name}: expected a data frame with the same labels in its rows and columns, each once, got {missing}; "
-            "reindex(index=classes, columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by "
-            "position"
+            f"{name}: expected each label once in the rows and columns of a data frame, got {twice[0]!r} twice"
         )
-    return frame[rows].to_numpy()
+    if set(index) != set(columns) or set(index) != set(rows):
+        only_rows = [label for label in index if label not in columns]
+        only_columns = [label for label in columns if label not in index]
+        raise ValueError(
+            f"{name}: expected a data frame with the same labels in its rows and columns (and in all of a list), got "
+            f"in rows only {only_rows[:5]}, in columns only {only_columns[:5]}; reindex(index=classes, "
+            "columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by position"
+        )
+    cells = frame.to_numpy()
+    cells = cells[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
+    if len(rows) > 2 and cells.dtype.kind in "iuf" and _has_margins(cells):
+        raise ValueError(
+            f"{name}: expected counts alone, got a data frame whose last row and column, {rows[-1]!r}, are the sums of "
+            "the others: leave out margins=True, or drop them"
+        )
+    return cells
+
+
+def _has_margins(cells: Array) -> bool:
+    inner = cells[:-1, :-1]
+    sums = np.append(inner.sum(axis=0), inner.sum())
+    return bool(cells.any() and (cells[-1] == sums).all() and (cells[:-1, -1] == inner.sum(axis=1)).all())
 
 
 def library(value: Any) -> str:

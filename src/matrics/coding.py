@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import NUMPY, Standard, as_arrays
-from matrics._inputs import by_columns, described
+from matrics._inputs import by_columns, described, refuse_masks
 from matrics.labels import check_count
 
 Array = Any
@@ -31,8 +32,9 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
         )
     if labels is None:
         return Classes(check_count(num_classes, "num_classes"), None)
-    if isinstance(labels, (str, bytes, Mapping)) or not isinstance(labels, Iterable):
+    if isinstance(labels, (str, bytes, Mapping, AbstractSet)) or not isinstance(labels, Iterable):
         raise TypeError(f"labels: expected a list of labels, one for each class, got {described(labels)}")
+    labels = labels.tolist() if hasattr(labels, "tolist") else labels  # of arrays and Series
     found = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     for label in found:
         if not isinstance(label, Hashable) or label != label:  # noqa: PLR0124 (NaN)
@@ -58,7 +60,8 @@ def as_codes(
         ignored = codes.setdefault(ignore_index, -2)
     true, backend = _codes(y_true, codes, "y_true", labels, None, may_drop=may_drop)
     is_kept = None if ignored is None else true != ignored
-    if _are_scores(y_pred):
+    if _are_scores(y_pred, labels):
+        y_pred = _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred
         return backend.from_host(true), y_pred, ignored
     pred, backend_of_pred = _codes(y_pred, codes, "y_pred", labels, is_kept, may_drop=may_drop)
     return backend.from_host(true), backend_of_pred.from_host(pred), ignored
@@ -73,6 +76,7 @@ def _codes(
     *,
     may_drop: bool,
 ) -> tuple[Array, Standard]:
+    refuse_masks(name, values)
     array, backend = _on_host(values, name)
     if array.dtype.kind == "f":
         raise TypeError(f"{name}: expected labels out of labels=, got floating numbers ({array.dtype})")
@@ -118,11 +122,30 @@ def _objects(values: Any) -> Array:
     return array
 
 
-def _are_scores(values: Any) -> bool:
+def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
     """Floating numbers, whatever holds them: the dtype decides."""
     if isinstance(values, (list, tuple)):
-        while isinstance(values, (list, tuple)) and len(values):
-            values = values[0]
-        return isinstance(values, (float, np.floating))
+        if any(isinstance(label, tuple) for label in labels) or not len(values):
+            return False
+        return not isinstance(values[0], str) and np.asarray(values, object).size > 0 and _is_floating(values)
     dtypes = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
     return all("float" in str(dtype) for dtype in dtypes)
+
+
+def _is_floating(values: Any) -> bool:
+    """Whether a list, perhaps of lists, is of numbers, and one of them of floating point."""
+    flat = [values]
+    while flat and isinstance(flat[0], (list, tuple)):
+        flat = [value for part in flat for value in part]
+    numbers = all(isinstance(value, (int, float, np.number)) for value in flat)
+    return numbers and any(isinstance(value, (float, np.floating)) for value in flat)
+
+
+def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
+    """The columns of a data frame of class scores in the order of the labels."""
+    columns = list(scores.columns)
+    if len(columns) == 1:
+        return scores
+    if sorted(map(repr, columns)) != sorted(map(repr, labels)):
+        raise ValueError(f"y_pred: expected a column of scores for each of the labels, got the columns {columns[:8]}")
+    return scores.iloc[:, [columns.index(label) for label in labels]]

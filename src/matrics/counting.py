@@ -117,9 +117,11 @@ def count_labels(  # noqa: C901, PLR0912 (one way, told in order)
         has_scores=has_scores,
         backend=backend,
     )
+    if state is None:
+        count.check_weights(*arrays)
     if backend is NUMPY:  # to see what was dropped takes less than to look for it before
         matrix, dropped = in_parts(count, arrays, sample_ndim)
-        if not may_drop and (weights or not isinstance(dropped, int)):
+        if not may_drop and not isinstance(dropped, int):
             count.check(*arrays)
     else:
         if not may_drop:
@@ -146,8 +148,14 @@ class Count(NamedTuple):
         """Where samples are not to be ignored; None if that is everywhere."""
         return None if self.ignore_index is None else widen(y_true, self.backend) != self.ignore_index
 
-    def check(self, y_true: Array, y_pred: Array, weight: Array | None = None) -> None:
-        """Raise for labels out of range, NaN scores and weights that are none, where looking is free."""
+    def check_weights(self, y_true: Array, _: Array, weight: Array | None = None) -> None:
+        """Raise for weights that are negative, NaN or infinite, where looking is free."""
+        true, seen = self.backend.host_view(y_true), None if weight is None else self.backend.host_view(weight)
+        if true is not None and seen is not None:
+            refuse_weights(seen, Count(*self[:-1], NUMPY).kept(true))
+
+    def check(self, y_true: Array, y_pred: Array, *_: Array) -> None:
+        """Raise for labels out of range and NaN scores, where looking is free."""
         view = self.backend.host_view
         y_true_seen, y_pred_seen = view(y_true), view(y_pred)
         kept = None if y_true_seen is None else Count(*self[:-1], NUMPY).kept(y_true_seen)
@@ -158,9 +166,6 @@ class Count(NamedTuple):
                 refuse_nan(y_pred_seen, kept, has_classes=self.threshold is None)
             else:
                 refuse_outside(y_pred_seen, self.n, kept, "y_pred")
-        weight_seen = None if weight is None else view(weight)
-        if weight_seen is not None and (kept is not None or self.ignore_index is None):
-            refuse_weights(weight_seen, kept)
 
     def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
         """The matrices, and how many samples were dropped."""

@@ -54,15 +54,13 @@ def scalars(
     return named
 
 
-def with_dropped(
-    named: dict[str, Array], dropped: Array, prefix: str, *, samples: float, warn: bool
-) -> dict[str, Array]:
+def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, samples: int, warn: bool) -> dict[str, Array]:
     """The values, and the number of dropped samples under a name of its own where it is not 0."""
     if not samples:
         return named
     if warn:
         warnings.warn(
-            f"{samples:,.10g} samples are not counted: their labels are not in [0, num_classes), or a score is NaN; "
+            f"{samples:,} samples are not counted: their labels are not in [0, num_classes), or a score is NaN; "
             "ignore_index= leaves samples out without this warning",
             RuntimeWarning,
             stacklevel=frames_to_the_user(),

@@ -74,8 +74,23 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
 
             found.append(TORCH.from_host(np.require(array, requirements=["C", "W"])))
         else:
-            found.append(_named(array_namespace(*others)).from_host(array))
+            backend = _named(array_namespace(*others))
+            found.append(backend.from_host(_fitting(name, array, backend, others[0])))
     return found
+
+
+def _fitting(name: str, array: Array, backend: Standard, like: Array) -> Array:
+    """The array if its integers fit in those of the other library: default JAX has 32 bits, and drops the others."""
+    if array.dtype.kind not in "iu" or not array.size or backend.widest_int(like) is not None:
+        return array
+    if name == "sample_weight":
+        return array.astype(np.float64)
+    if array.max() >= 2**31 or array.min() < -(2**31):
+        raise ValueError(
+            f"{name}: expected labels of 32 bits, as JAX has no others without jax_enable_x64, got "
+            f"{array.max() if array.max() >= 2**31 else array.min()}"
+        )
+    return array
 
 
 @functools.cache

@@ -142,6 +142,8 @@ class Metric:
         **options: Any,
     ) -> Array:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
+        if others and (others[0] is None or isinstance(others[0], str)):
+            raise TypeError(f"{self.name}: expected options by their names, got {others[0]!r}: average={others[0]!r}?")
         if others:
             raise TypeError(
                 f"{self.name}: expected one confusion matrix or a stack of them, got {1 + len(others)} arguments; of "

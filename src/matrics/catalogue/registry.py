@@ -220,6 +220,8 @@ def _read_spec(spec: str) -> Metric:  # noqa: C901 (from left to right)
                 options[option.strip()] = value.strip()
         if options.get("pos_label") in ("0", "1"):
             options["pos_label"] = int(options["pos_label"])
+    if colon and "average" in options:
+        raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
     if colon:
         options["average"] = average.strip()
     found = METRICS[canonical]

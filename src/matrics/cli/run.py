@@ -47,6 +47,10 @@ class Run:
             known = facts(metric)
             reach = f"{known['range']}, {known['direction']}"
             columns += [Column(label, reach, metric.higher_is_better) for label in labels]
+        names = [column.label for column in columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"--metrics: expected each measure once, got two of the name {twice!r}")
         return columns
 
     def blocks(self) -> Iterator[tuple[int, Array]]:

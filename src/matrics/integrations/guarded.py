@@ -88,11 +88,19 @@ class GuardedCounts:
                     "sample_weight: expected None, as this metric has integer counts; make it with "
                     "dtype=torch.float32 or torch.float64 for weighted ones"
                 )
-            weight = self._of_samples(sample_weight, "sample_weight", bins).to(self.dtype)
-            ones = torch.where(ones != 0, weight, 0)  # not by a product: ignored samples may have any weight
-        ones = ones.to(counts.dtype)
+            weight = self._of_samples(sample_weight.detach(), "sample_weight", bins).to(self.dtype)
+            row, column = bins // self.side, bins % self.side
+            last = self.side - 1
+            inside = (row > 0) & (row < last) & (column > 0) & (column < last)
+            # The border counts samples. And not by a product: ignored samples may have any weight.
+            ones = torch.where(ones != 0, torch.where(inside, weight, 1), 0)
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
+        if self.dtype is not None:  # one by one, float32 would stop at 2**24
+            wide = TORCH.widest_float(counts)
+            batch = torch.zeros(counts.shape, dtype=wide, device=counts.device)
+            counts += batch.scatter_add_(0, bins, ones.to(wide)).to(counts.dtype)
+            return
         counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data
 
     @staticmethod
@@ -111,7 +119,7 @@ class GuardedCounts:
         return counts.view(self.side, self.side)[1:-1, 1:-1]
 
     def dropped(self, counts: Tensor) -> Tensor:
-        """How many samples had a label out of range, or a NaN among their scores; of weighted ones, their weight."""
+        """How many samples had a label out of range, or a NaN among their scores."""
         if counts.is_floating_point():  # no difference, which a NaN weight of another sample would spoil
             grid = counts.view(self.side, self.side)
             sides = torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]])
@@ -121,7 +129,7 @@ class GuardedCounts:
     def state(self, counts: Tensor) -> ConfusionState:
         """The counts as a state."""
         empty = ConfusionState.zeros(self.num_classes, like=counts, dtype=self.dtype)
-        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts).round().long())
+        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts).long())
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range where a score is NaN."""
@@ -184,7 +192,7 @@ class Measures:
             return named
         left_out = dropped()
         seen = TORCH.host_view(left_out)
-        samples = 0.0 if seen is None else float(seen)
+        samples = 0 if seen is None else int(seen)
         warn = samples > 0 and not self._has_warned
         self._has_warned = self._has_warned or warn
         return with_dropped(named, left_out, self.prefix, samples=samples, warn=warn)
