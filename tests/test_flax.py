@@ -225,3 +225,24 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
     for _ in range(3):
         step(make(3, "mcc", zero_division=float("nan")))
     assert len(traced) == 1
+
+
+@pytest.mark.usefixtures("nnx")
+def test_clones_and_numbers() -> None:
+    metric = make(2, "accuracy, recall:class", prefix="train/")
+    other = metric.clone(prefix="val/")
+    other.update(labels=np.asarray([0, 1]), logits=np.asarray([0, 0]))
+    assert other.numbers() == {"val/accuracy": 0.5, "val/recall/0": 1, "val/recall/1": 0}
+    assert list(metric.compute()) == ["train/accuracy", "train/recall/0", "train/recall/1"]
+    assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
+    assert all(type(value) is float for value in other.numbers().values())
+
+
+@pytest.mark.usefixtures("nnx")
+def test_dropped_samples_are_told() -> None:
+    """Once by a warning, and with each result."""
+    metric = make(3, "accuracy", prefix="val/")
+    metric.update(labels=np.asarray([1, 2, 3, 3]), logits=np.asarray([1, 2, 3, 1]))
+    with pytest.warns(RuntimeWarning, match="2 samples are not counted"):
+        assert int(metric.compute()["val/dropped"]) == 2
+    assert int(metric.compute()["val/dropped"]) == 2

@@ -271,6 +271,7 @@ def test_clones_have_counts_and_prefixes_of_their_own(make: Any) -> None:
     assert list(metric.compute()) == ["train/accuracy"]
     assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
     assert other.numbers() == {"val/accuracy": 0.5}
+    assert metric.numbers() == {"train/accuracy": 0}
 
 
 def test_repr(make: Any) -> None:

@@ -18,7 +18,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"pyarrow", "rich", "typer"}:
             raise
-        print("the command line needs the extra: pip install 'matrics[cli]'", file=sys.stderr)  # noqa: T201
+        print("the command line needs more packages: python -m pip install typer rich pyarrow", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     try:
         # Not standalone, or typer would draw a box around errors in the arguments.

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
@@ -186,6 +187,17 @@ class ConfusionMetric(nnx.Metric):
         if warn:
             self.has_warned = True
         return with_dropped(named, state.dropped, self.prefix, samples=samples, warn=warn)
+
+    def numbers(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return {name: float(value) for name, value in jax.device_get(self.compute()).items()}
+
+    def clone(self, prefix: str | None = None) -> ConfusionMetric:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other: ConfusionMetric = nnx.clone(self)
+        if prefix is not None:
+            other.prefix = prefix
+        return other
 
     @property
     def matrix(self) -> Array:

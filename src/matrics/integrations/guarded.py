@@ -204,3 +204,10 @@ class Measures:
 
     def __repr__(self) -> str:
         return f"{list(self.metrics)}, prefix={self.prefix!r}"
+
+
+def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:
+    """Scalar tensors as Python's numbers, in one transfer."""
+    wide = TORCH.widest_float(next(iter(named.values())))
+    values = torch.stack([value.to(wide) for value in named.values()]).tolist()
+    return dict(zip(named, values, strict=True))

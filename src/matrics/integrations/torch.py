@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, distributed
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts, Measures
+from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers
 from matrics.state import ConfusionState
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
@@ -129,9 +129,7 @@ class ConfusionMetric(torch.nn.Module):
 
     def numbers(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        named = self.compute()
-        values = torch.stack([value.to(torch.float64) for value in named.values()]).tolist()
-        return dict(zip(named, values, strict=True))
+        return as_numbers(self.compute())
 
     def clone(self, prefix: str | None = None) -> Self:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""

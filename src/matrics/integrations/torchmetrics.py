@@ -11,7 +11,7 @@ import torchmetrics
 from torch import Tensor
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts, Measures
+from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers
 from matrics.state import ConfusionState
 
 
@@ -132,6 +132,10 @@ class ConfusionMetric(torchmetrics.Metric):
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU.
         """
         return self._measures.report(self.matrix, lambda: self.dropped)
+
+    def numbers(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return as_numbers(self.compute())
 
     def plot(self, *_: Any, **__: Any) -> NoReturn:
         """Raise an error: torchmetrics draws one value or a curve, and this metric has many values."""
