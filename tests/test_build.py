@@ -321,6 +321,27 @@ def test_lists_of_scores_and_tuples_as_labels() -> None:
         matrics.confusion_matrix(np.ma.array([0, 1], mask=[0, 1]), [0, 1], labels=[0, 1])
 
 
+def test_the_ignored_label_among_others() -> None:
+    """It is no prediction, and what is predicted of a sample that is left out does not matter, in a batch either."""
+    options = {"labels": ["a", "b"], "ignore_index": "x"}
+    with pytest.raises(ValueError, match=r"y_pred: .*got 'x' at \(1,\)"):
+        matrics.confusion_matrix(["a", "b", "x"], ["a", "x", "a"], **options)
+    cm = matrics.confusion_matrix([["a", "x"], ["b", "x"]], ["a", "q"], **options)
+    assert cm.tolist() == [[[1, 0], [0, 0]], [[0, 0], [1, 0]]]
+    with pytest.raises(TypeError, match="ignore_index: expected a label, got a list"):
+        matrics.confusion_matrix(["a"], ["a"], labels=["a"], ignore_index=["x"])
+    with pytest.raises(TypeError, match=r"y_true: .*cannot be one"):
+        matrics.confusion_matrix([{"a"}], ["a"], labels=["a"])
+    assert matrics.confusion_matrix(np.asarray([]), [], labels=["a"]).tolist() == [[0]]
+
+
+def test_nullable_integers() -> None:
+    pandas = pytest.importorskip("pandas")
+    true = pandas.Series([0, 1, None], dtype="Int64")
+    cm, dropped = matrics.confusion_matrix(true, [0, 1, 1], labels=[0, 1], return_dropped=True)
+    assert (cm.tolist(), int(dropped)) == ([[1, 0], [0, 1]], 1)
+
+
 def test_wide_labels_beside_jax(jax_backend: Any) -> None:
     """Default JAX has 32 bits, and a label beyond them would become another one."""
     if jax_backend.float64:

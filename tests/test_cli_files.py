@@ -104,7 +104,9 @@ def test_the_line_in_later_chunks(command, monkeypatch, chunk):
 def test_two_open_quotes_do_not_swallow_labels(command):
     rows = thousand('7,0,"1,x', 500).splitlines()
     rows[699] = '7,0,1",x'
-    assert refusal(command, "\n".join(rows)).startswith("line 500: expected a value in column 'y_pred'")
+    assert refusal(command, "\n".join(rows)).startswith("line 500: expected every quote that opens a cell to be closed")
+    rows = ["y_true,y_pred", '"a', 'b",a', "a,a"]  # no line within is as wide as a row
+    assert refusal(command, "\n".join(rows)).startswith("line 2: expected a value in column 'y_true'")
 
 
 def test_a_huge_open_quote_does_not_take_all_memory(command, monkeypatch):
@@ -345,3 +347,14 @@ def test_crosstab(command, content):
 )
 def test_crosstabs_that_are_refused(command, content, expected):
     assert expected in refusal(command, content)
+
+
+def test_two_open_quotes_that_meet(command, tmp_path):
+    """What is between them is one long cell to CSV, even if nobody asks for its column; its lines are rows, though."""
+    path = tmp_path / "labels.csv"
+    path.write_text('y_true,y_pred,note\na,a,"oops\nb,b,x\nb,b,y"\nb,a,z\n')
+    code, _, err = command("score", str(path))
+    assert code == 2
+    assert "line 2: expected every quote that opens a cell to be closed at its end, got a cell with whole rows" in err
+    path.write_text('y_true,y_pred,note\na,a,"two lines,\nbut no row"\nb,a,z\n')
+    assert command("score", str(path))[0] == 0

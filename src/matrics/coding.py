@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
@@ -57,8 +58,11 @@ def as_codes(
     codes = {label: code for code, label in enumerate(labels)}
     ignored = None
     if ignore_index is not None:
-        ignored = codes.setdefault(ignore_index, -2)
-    true, backend = _codes(y_true, codes, "y_true", labels, None, may_drop=may_drop)
+        if not isinstance(ignore_index, Hashable):
+            raise TypeError(f"ignore_index: expected a label, got {described(ignore_index)}")
+        ignored = codes.get(ignore_index, -2)
+    of_true = codes if ignored is None else {**codes, ignore_index: ignored}
+    true, backend = _codes(y_true, of_true, "y_true", labels, None, may_drop=may_drop)
     is_kept = None if ignored is None else true != ignored
     if _are_scores(y_pred, labels):
         y_pred = _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred
@@ -78,13 +82,18 @@ def _codes(
 ) -> tuple[Array, Standard]:
     refuse_masks(name, values)
     array, backend = _on_host(values, name)
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and array.size:
         raise TypeError(f"{name}: expected labels out of labels=, got floating numbers ({array.dtype})")
     given = array.ravel().tolist()
-    found = np.fromiter((codes.get(label, -1) for label in given), np.int64, len(given)).reshape(array.shape)
+    try:
+        found = np.fromiter((codes.get(label, -1) for label in given), np.int64, len(given)).reshape(array.shape)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected labels out of labels=, got one that cannot be one ({error})") from error
     unknown = found == -1
-    if is_kept is not None and is_kept.shape == unknown.shape[unknown.ndim - is_kept.ndim :]:
-        unknown &= is_kept
+    if is_kept is not None:  # of several true labels of a sample it takes one that is kept
+        is_kept = is_kept.any(axis=tuple(range(max(0, is_kept.ndim - unknown.ndim))))
+        with contextlib.suppress(ValueError):  # shapes that do not fit are refused where samples are counted
+            unknown &= is_kept
     if unknown.any() and not may_drop:
         first = int(np.flatnonzero(unknown)[0])
         at = tuple(int(i) for i in np.unravel_index(first, array.shape))
@@ -101,7 +110,8 @@ def _on_host(values: Any, name: str) -> tuple[Array, Standard]:
     if isinstance(values, (list, tuple)):
         return _objects(values), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
-        array = np.asarray(values)
+        is_nullable = hasattr(values, "to_numpy") and not isinstance(getattr(values, "dtype", None), np.dtype)
+        array = np.asarray(values, object) if is_nullable else np.asarray(values)
         return (by_columns(values) if hasattr(values, "columns") else array), NUMPY
     backend, (array,) = as_arrays(**{name: values})
     view = backend.host_view(array)

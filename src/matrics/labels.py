@@ -249,7 +249,7 @@ def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None
         outside &= kept
     if not outside.any():
         return
-    first = tuple(int(i) for i in np.argwhere(outside)[0])
+    first = tuple(int(i) for i in np.unravel_index(int(outside.argmax()), outside.shape))
     label = int(labels[first])
     hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
     raise ValueError(

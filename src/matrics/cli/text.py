@@ -55,6 +55,11 @@ def rows(lines: Iterator[str], separators: str) -> Iterator[Row]:
                 width = width or len(row)
                 if len(row) != width:
                     raise ValueError(f"line {begin}: expected {_cells(width)}, as in the first row, got {len(row)}")
+                if reader.line_num > begin and any(_holds_rows(cell, separator, width) for cell in row):
+                    raise ValueError(
+                        f"line {begin}: expected every quote that opens a cell to be closed at its end, got a cell "
+                        f"with whole rows in it, up to line {reader.line_num}"
+                    )
                 yield begin, row
             begin = reader.line_num + 1
     except csv.Error as error:
@@ -62,6 +67,11 @@ def rows(lines: Iterator[str], separators: str) -> Iterator[Row]:
         raise ValueError(
             f"line {begin}: expected every quote that opens a cell to be closed at its end, got {error}{where}"
         ) from error
+
+
+def _holds_rows(cell: str, separator: str, width: int) -> bool:
+    """Whether a line within a cell is as wide as a row: two open quotes that meet would swallow the rows between."""
+    return width > 1 and any(line.count(separator) == width - 1 for line in cell.splitlines()[1:])
 
 
 def _cells(count: int) -> str:
