@@ -246,3 +246,13 @@ def test_dropped_samples_are_told() -> None:
     with pytest.warns(RuntimeWarning, match="2 samples are not counted"):
         assert int(metric.compute()["val/dropped"]) == 2
     assert int(metric.compute()["val/dropped"]) == 2
+
+
+@pytest.mark.usefixtures("nnx")
+def test_what_cannot_be_counted() -> None:
+    metric = make(2, "accuracy")
+    with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=jax.numpy.float32"):
+        metric.update(labels=np.asarray([0]), logits=np.asarray([0]), sample_weight=np.asarray([1.0]))
+    wide = np.asarray([0, 2**32])
+    metric.update(labels=wide, logits=wide)
+    assert int(metric.dropped[...]) == 1

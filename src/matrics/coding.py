@@ -118,7 +118,7 @@ def _on_host(values: Any, name: str) -> tuple[Array, Standard]:
     if view is None:
         raise TypeError(
             f"{name}: expected lists or concrete arrays on the CPU, as labels= are looked up on the host, got "
-            f"{described(values)}; elsewhere pass the numbers of classes and num_classes="
+            f"a {type(values).__name__}; elsewhere pass the numbers of classes and num_classes="
         )
     return view, backend
 

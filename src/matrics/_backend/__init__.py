@@ -17,7 +17,7 @@ from matrics import _inputs
 from matrics._backend.numpy import NumPy
 from matrics._backend.standard import Array, Namespace, Standard
 
-__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "is_compiling"]
+__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling"]
 
 # A tuple, here and in every isinstance on the compiled road: torch.compile does not know unions of types.
 _HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
@@ -72,25 +72,30 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
         elif all(tensors):
             from matrics._backend.torch import TORCH
 
-            found.append(TORCH.from_host(np.require(array, requirements=["C", "W"])))
+            found.append(TORCH.from_host(np.require(_native(array), requirements=["C", "W"])))
         else:
             backend = _named(array_namespace(*others))
-            found.append(backend.from_host(_fitting(name, array, backend, others[0])))
+            found.append(backend.from_host(fitting(name, _native(array), backend)))
     return found
 
 
-def _fitting(name: str, array: Array, backend: Standard, like: Array) -> Array:
-    """The array if its integers fit in those of the other library: default JAX has 32 bits, and drops the others."""
-    if array.dtype.kind not in "iu" or not array.size or backend.widest_int(like) is not None:
+def _native(array: Array) -> Array:
+    """The array in a dtype that other libraries have, too."""
+    wide = array.dtype == np.longdouble
+    return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
+
+
+def fitting(name: str, array: Array, backend: Standard) -> Array:
+    """Integers that fit in those of the other library: default JAX has 32 bits, and would drop the others.
+
+    A label beyond them becomes the largest or the smallest, which no class has either.
+    """
+    is_wide = array.dtype.kind in "iu" and np.iinfo(array.dtype).max > 2**31 - 1
+    if not is_wide or backend.widest_int(array) is not None:
         return array
     if name == "sample_weight":
         return array.astype(np.float64)
-    if array.max() >= 2**31 or array.min() < -(2**31):
-        raise ValueError(
-            f"{name}: expected labels of 32 bits, as JAX has no others without jax_enable_x64, got "
-            f"{array.max() if array.max() >= 2**31 else array.min()}"
-        )
-    return array
+    return np.clip(array, 0 if array.dtype.kind == "u" else -(2**31), 2**31 - 1)
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from matrics._backend import NUMPY, Array
+from matrics._backend import NUMPY, Array, fitting
 from matrics._backend.jax import JAX
 from matrics.catalogue.record import Metric
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
@@ -142,8 +142,13 @@ class ConfusionMetric(nnx.Metric):
         **_
             Ignored; for the other metrics of an ``nnx.MultiMetric``.
         """
-        y_true = jnp.asarray(_one_of(y_true=y_true, labels=labels))
-        y_pred = jnp.asarray(_one_of(y_pred=y_pred, logits=logits))
+        y_true = _as_jax("labels", _one_of(y_true=y_true, labels=labels))
+        y_pred = _as_jax("logits", _one_of(y_pred=y_pred, logits=logits))
+        if sample_weight is not None and jnp.issubdtype(self.counts.dtype, jnp.integer):
+            raise TypeError(
+                "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
+                "for weighted ones"
+            )
         ignore_index = self.ignore_index
         if mask is not None:
             kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
@@ -158,7 +163,7 @@ class ConfusionMetric(nnx.Metric):
                 y_pred,
                 class_axis=self.class_axis,
                 threshold=self.threshold,
-                sample_weight=None if sample_weight is None else jnp.asarray(sample_weight),
+                sample_weight=None if sample_weight is None else _as_jax("sample_weight", sample_weight),
                 ignore_index=ignore_index,
             )
         )
@@ -203,6 +208,11 @@ class ConfusionMetric(nnx.Metric):
     def matrix(self) -> Array:
         """The confusion matrix (n, n): rows are true classes."""
         return self.state.matrix
+
+
+def _as_jax(name: str, values: Any) -> Array:
+    """An array of JAX; of NumPy's integers beyond 32 bits default JAX would drop the upper half."""
+    return jnp.asarray(fitting(name, values, JAX) if isinstance(values, np.ndarray) else values)
 
 
 def _one_of(**values: Any) -> Any:
