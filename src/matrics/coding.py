@@ -110,9 +110,10 @@ def _on_host(values: Any, name: str) -> tuple[Array, Standard]:
     if isinstance(values, (list, tuple)):
         return _objects(values), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
-        is_nullable = hasattr(values, "to_numpy") and not isinstance(getattr(values, "dtype", None), np.dtype)
-        array = np.asarray(values, object) if is_nullable else np.asarray(values)
-        return (by_columns(values) if hasattr(values, "columns") else array), NUMPY
+        if hasattr(values, "columns"):
+            return by_columns(values), NUMPY
+        is_nullable = not isinstance(getattr(values, "dtype", None), np.dtype)  # which would make floats of integers
+        return np.asarray(values, object if is_nullable else None), NUMPY
     backend, (array,) = as_arrays(**{name: values})
     view = backend.host_view(array)
     if view is None:
@@ -135,9 +136,7 @@ def _objects(values: Any) -> Array:
 def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
     """Floating numbers, whatever holds them: the dtype decides."""
     if isinstance(values, (list, tuple)):
-        if any(isinstance(label, tuple) for label in labels) or not len(values):
-            return False
-        return not isinstance(values[0], str) and np.asarray(values, object).size > 0 and _is_floating(values)
+        return not any(isinstance(label, tuple) for label in labels) and _is_floating(values)
     dtypes = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
     return all("float" in str(dtype) for dtype in dtypes)
 

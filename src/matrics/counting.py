@@ -152,13 +152,13 @@ class Count(NamedTuple):
         """Raise for weights that are negative, NaN or infinite, where looking is free."""
         true, seen = self.backend.host_view(y_true), None if weight is None else self.backend.host_view(weight)
         if true is not None and seen is not None:
-            refuse_weights(seen, Count(*self[:-1], NUMPY).kept(true))
+            refuse_weights(seen, self._replace(backend=NUMPY).kept(true))
 
     def check(self, y_true: Array, y_pred: Array, *_: Array) -> None:
         """Raise for labels out of range and NaN scores, where looking is free."""
         view = self.backend.host_view
         y_true_seen, y_pred_seen = view(y_true), view(y_pred)
-        kept = None if y_true_seen is None else Count(*self[:-1], NUMPY).kept(y_true_seen)
+        kept = None if y_true_seen is None else self._replace(backend=NUMPY).kept(y_true_seen)
         if y_true_seen is not None:
             refuse_outside(y_true_seen, self.n, kept, "y_true")
         if y_pred_seen is not None and (kept is not None or self.ignore_index is None):

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._backend import NUMPY, Array
-from matrics.roads.host import HostTable, Looked, Swept, holds_products, product_dtype_of, rounds_from
+from matrics.roads.digits import holds_products, product_dtype_of, rounds_from
+from matrics.roads.host import HostTable, Looked, Swept
 from matrics.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there

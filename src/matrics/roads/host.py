@@ -6,8 +6,6 @@ in its block have (how many they are may change the order of a sum, and so the l
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array
 from matrics.margins import margin
+from matrics.roads.digits import holds_products, moderate_totals, product_dtype_of, rounds_from
 from matrics.table import Table
 from matrics.wide import Wide
 
@@ -386,34 +385,3 @@ class Swept(Known):
     def cells_were_read(self) -> bool:
         """Whether a formula has asked for them."""
         return "cells" in self.__dict__
-
-
-# What floats hold -----------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def rounds_from(dtype: Any) -> int:
-    """From here on sums and differences of integers may be rounded."""
-    return int(2 ** (np.finfo(dtype).nmant + 1))
-
-
-@functools.cache
-def _products_round_from(dtype: Any) -> int:
-    return math.isqrt(rounds_from(dtype))
-
-
-@functools.cache
-def moderate_totals(dtype: Any) -> tuple[float, float]:
-    """Between these two totals products of two margins stay in range."""
-    limits = np.finfo(dtype)
-    return float(limits.tiny**0.02), float(limits.max**0.4)
-
-
-def holds_products(dtype: Any, largest: float) -> bool:
-    """Whether sums of products of integers are exact, if a product of sums is no more than this squared."""
-    return largest < _products_round_from(dtype)
-
-
-def product_dtype_of(dtype: Any, largest: float) -> Any:
-    """Where all sums are exact, the dtype of products."""
-    return dtype if holds_products(dtype, largest) else np.float64
