@@ -78,8 +78,8 @@ def measure(n: int) -> dict[str, float]:
         for metric, values in call().items():
             np.testing.assert_allclose(values, ours[metric][:part], rtol=digits, atol=digits, err_msg=f"{name}'s")
         calls[name] = (part, call)
-    items = float(stack[:few].sum((-2, -1)).mean())
-    return {"n": n, "matrices": count, "one by one": few, "items": items, **row, **timed(calls)}
+    samples = float(stack[:few].sum((-2, -1)).mean())
+    return {"n": n, "matrices": count, "one by one": few, "samples": samples, **row, **timed(calls)}
 
 
 def timed(calls: dict[str, tuple[int, object]]) -> dict[str, float]:
@@ -189,12 +189,12 @@ def print_eve(rows: list[dict[str, float]]) -> None:
 
 
 def print_rivals(rows: list[dict[str, float]]) -> None:
-    print("\nThe same six measures by others: time a matrix, in brackets times ours. Items: labels of a matrix\n")
-    print(f"{'n':>4} {'items':>7} {'matrics':>8}", *(f"{name:>18}" for name in rivals.PANELS))
+    print("\nThe same six measures by others: time a matrix, in brackets times ours. Samples: those of a matrix\n")
+    print(f"{'n':>4} {'samples':>7} {'matrics':>8}", *(f"{name:>18}" for name in rivals.PANELS))
     for row in rows:
         ours = row["panel beside rivals"]
         cells = [f"{spell(row[name])} ({as_slow(row[name] / ours)})" for name in rivals.PANELS]
-        print(f"{row['n']:>4} {row['items']:>7.0f} {spell(ours):>8}", *(f"{cell:>18}" for cell in cells))
+        print(f"{row['n']:>4} {row['samples']:>7.0f} {spell(ours):>8}", *(f"{cell:>18}" for cell in cells))
 
 
 def print_batches(rows: list[dict[str, float]]) -> None:

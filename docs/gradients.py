@@ -26,7 +26,7 @@ class Signal(NamedTuple):
     idle: float
     """The share of such steps that do not move it at all."""
     slope: float
-    """By how much one of them moves it, for all items in place of one: the median."""
+    """By how much one of them changes the value, with all samples in place of one: the median."""
     rare: float
     """What a sample of the rarest class gains it, over what one of the most common class does: the median."""
     untrained: float
@@ -59,7 +59,7 @@ def softmax(logits):
 def slopes(names, stack):
     """What every measure gains if probability moves from a wrong class to the right one: (K, n (n - 1)) of each.
 
-    By central differences, and for all items in place of a few.
+    By central differences, and with all samples in place of a few.
     """
     n = stack.shape[-1]
     true, pred = np.nonzero(~np.eye(n, dtype=bool))
@@ -82,7 +82,7 @@ def difference(above, below):
 def climb(metric, skill):
     """From how many of STARTS matrices the gradient leads to one in which every class is recognised.
 
-    The logits of each class's items move as one, by the normalised gradient, and so the scale of the measure does not
+    The logits of each class's samples move as one, by the normalised gradient, and so the scale of the measure does not
     matter; strides get shorter, or they would wander about where there is nowhere to go.
     """
     random = np.random.default_rng(1)

@@ -15,7 +15,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, TensorDataset
 
-from matrics.integrations.torchmetrics import ConfusionMetric
+from matrics.integrations.torchmetrics import ConfusionScores
 
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
@@ -26,8 +26,8 @@ class Digits(lightning.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.network = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
-        self.seen = ConfusionMetric(10, "accuracy, mcc", prefix="train/")
-        self.held_out = ConfusionMetric(
+        self.seen = ConfusionScores(10, "accuracy, mcc", prefix="train/")
+        self.held_out = ConfusionScores(
             10, "accuracy, mcc, cohen_kappa, recall:class", prefix="val/", class_names=NAMES
         )
 

@@ -150,7 +150,7 @@ def handed(rank: int, metrics: list[Any]) -> list[torch.Tensor]:
 
 def torchmetrics(rank: int) -> dict[str, Any]:
     """The other metric, which torchmetrics syncs."""
-    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+    from matrics.integrations.torchmetrics import ConfusionScores as Torchmetric
 
     metric = Torchmetric(CLASSES, "mcc, recall:class", prefix="val/")
     for labels, scores in batches(rank):

@@ -281,11 +281,58 @@ def test_any_hashable_is_a_label(labels: list[Any]) -> None:
 
 def test_integer_labels_of_every_library(backend: Any) -> None:
     true, pred = RANDOM.integers(0, 3, (2, 40))
-    codes = np.asarray([30, -5, 7])
-    if backend.name == "strict":
-        return
-    cm = matrics.confusion_matrix(backend.asarray(codes[true]), backend.asarray(codes[pred]), labels=codes)
-    np.testing.assert_array_equal(backend.numpy(cm), by_hand(true, pred, 3))
+    for codes in (np.asarray([30, -5, 7]), np.asarray([1, 2, 3])):
+        cm = matrics.confusion_matrix(backend.asarray(codes[true]), backend.asarray(codes[pred]), labels=codes)
+        np.testing.assert_array_equal(backend.numpy(cm), by_hand(true, pred, 3))
+
+
+SPARSE, NEXT_TO_EACH_OTHER = [30, -5, 7], [4, 5, 6]
+
+
+@pytest.mark.parametrize("labels", [SPARSE, NEXT_TO_EACH_OTHER])
+def test_integer_labels_in_compiled_code(torch: Any, jax_backend: Any, labels: list[int]) -> None:
+    """Where no value can be looked at: under jit, vmap and compile; unknown labels are dropped, one is left out."""
+    true, pred = RANDOM.choice([*labels, 8, -20], (2, 4, 300))
+    keep = RANDOM.random((4, 300)) < 0.9
+    wanted = np.zeros((4, 3, 3), int)
+    for k, sample in np.argwhere(keep):
+        if true[k, sample] in labels and pred[k, sample] in labels:
+            wanted[k, labels.index(true[k, sample]), labels.index(pred[k, sample])] += 1
+    true = np.where(keep, true, 1000)
+
+    def count(y_true: Any, y_pred: Any) -> Any:
+        return matrics.confusion_matrix(y_true, y_pred, labels=labels, ignore_index=1000)
+
+    jax = pytest.importorskip("jax")
+    of_jax, of_torch = map(jax_backend.asarray, (true, pred)), [torch.as_tensor(x) for x in (true, pred)]
+    np.testing.assert_array_equal(jax.jit(jax.vmap(count))(*of_jax), wanted)
+    np.testing.assert_array_equal(torch.func.vmap(count)(*of_torch), wanted)
+    compiled = torch.compile(count, fullgraph=True, backend="aot_eager")
+    np.testing.assert_array_equal(compiled(*of_torch), wanted)
+    state = matrics.ConfusionState.zeros(labels=labels, batch_shape=(4,), like=of_torch[0])
+    step = torch.compile(lambda s, t, p: s.update(t, p, labels=labels, ignore_index=1000), backend="aot_eager")
+    state = step(state, *of_torch)
+    np.testing.assert_array_equal(state.matrix, wanted)
+    assert (state.dropped + state.matrix.sum((-1, -2))).tolist() == keep.sum(-1).tolist()
+
+
+def test_labels_that_no_dtype_of_the_device_holds(torch: Any) -> None:
+    """A label that an array cannot contain matches nothing, however the array is widened."""
+    meta = torch.func.vmap
+    few = torch.tensor([[0, 255, 3]], dtype=torch.uint8)
+    cm = meta(lambda x: matrics.confusion_matrix(x, x, labels=[-1, 255, 300, 2**70]))(few)
+    assert cm.tolist() == [[[0] * 4, [0, 1, 0, 0], [0] * 4, [0] * 4]]
+    wide = torch.tensor([[2**63 - 1]]).to(torch.uint64)
+    assert not meta(lambda x: matrics.confusion_matrix(x, x, labels=[-1, -2]))(wide).any()
+    with pytest.raises(TypeError, match=r"elsewhere labels are integers, got labels=\['a', ...\]"):
+        meta(lambda x: matrics.confusion_matrix(x, x, labels=["a", 255]))(few)
+    with pytest.raises(TypeError, match=r"y_true: expected labels out of labels=, got dtype torch.float32"):
+        meta(lambda x: matrics.confusion_matrix(x.float(), x, labels=[3, 255]))(few)
+
+
+def test_a_text_is_no_list_of_labels() -> None:
+    with pytest.raises(TypeError, match="labels: expected a list of labels"):
+        matrics.ConfusionState.zeros(2).update(["a"], ["b"], labels="ab")
 
 
 def test_unknown_labels() -> None:

@@ -21,7 +21,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
     lightning = pytest.importorskip("lightning")
     from lightning.pytorch.callbacks import EarlyStopping
 
-    from matrics.integrations.torchmetrics import ConfusionMetric
+    from matrics.integrations.torchmetrics import ConfusionScores
 
     class Classifier(lightning.LightningModule):
         def __init__(self) -> None:
@@ -30,7 +30,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
             torch.nn.init.zeros_(self.layer.weight)
             with torch.no_grad():
                 self.layer.bias[:] = torch.tensor([5.0, -5.0])  # says class 0 of everything
-            self.val = ConfusionMetric(2, "mcc, recall(average=class)", prefix="val/", class_names=["no", "yes"])
+            self.val = ConfusionScores(2, "mcc, recall(average=class)", prefix="val/", class_names=["no", "yes"])
 
         def training_step(self, batch: Any) -> Any:
             x, y = batch

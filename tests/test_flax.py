@@ -29,6 +29,25 @@ def make(*args: Any, **options: Any) -> Any:
     return ConfusionMetric(*args, **options)
 
 
+@pytest.mark.parametrize("labels", [[30, -5, 7], [1, 2, 3]])
+def test_other_labels_than_the_first_integers(nnx: Any, labels: list[int]) -> None:
+    true, pred = RANDOM.integers(0, 3, (2, 50))
+    y_true, y_pred = np.asarray(labels)[true], np.asarray(labels)[pred]
+    y_true[:5], y_pred[5:8] = 1000, 99
+    mask = np.arange(50) < 40
+    metric = make(metrics="recall:class", labels=labels, ignore_index=1000)
+    step = nnx.jit(lambda metric, t, p: metric.update(t, p, mask=mask))
+    step(metric, y_true, y_pred)
+    step(metric, y_true, np.eye(3, dtype=np.float32)[pred])
+    wanted = sum(
+        matrics.confusion_matrix(true[part], pred[part], num_classes=3) for part in (slice(8, 40), slice(5, 40))
+    )
+    np.testing.assert_array_equal(metric.matrix, wanted)
+    assert int(metric.dropped[...]) == 3
+    with pytest.raises(TypeError, match="labels: expected integers"):
+        make(labels=["cat", "dog"])
+
+
 def test_batches_under_jit(nnx: Any) -> None:
     """One trace for all batches, in place, and names for a logger."""
     traced = []

@@ -233,6 +233,28 @@ def test_dropped_samples_are_told(make: Any) -> None:
     assert list(metric.compute()) == ["val/accuracy"]
 
 
+@pytest.mark.parametrize("labels", [[30, -5, 7], [1, 2, 3]])
+def test_other_labels_than_the_first_integers(torch: Any, make: Any, labels: list[int]) -> None:
+    """Looked up on the device, with one to leave out; their numbers name the classes."""
+    true, pred = RANDOM.integers(0, 3, (2, 50))
+    codes = torch.tensor([*labels, 99])
+    y_true, y_pred = codes[true], codes[pred]
+    y_true[:5], y_pred[5:8] = 1000, 99
+    metric = make(metrics="recall:class", labels=labels, ignore_index=1000)
+    scores = torch.eye(3)[pred]
+    metric.update(y_true, y_pred)
+    torch.compile(metric, fullgraph=True, backend="aot_eager")(y_true, scores)
+    wanted = by_hand(true[8:], pred[8:], 3)[0] + by_hand(true[5:], pred[5:], 3)[0]
+    np.testing.assert_array_equal(metric.matrix, wanted)
+    assert int(metric.dropped) == 3
+    with pytest.warns(RuntimeWarning, match="3 samples"):
+        assert list(metric.compute()) == [*(f"recall/{label}" for label in labels), "dropped"]
+    with pytest.raises(TypeError, match=r"labels: expected integers, .*class_names="):
+        make(labels=["cat", "dog"])
+    with pytest.raises(TypeError, match=r"either num_classes=.*got both"):
+        make(2, labels=[1, 2])
+
+
 def test_masks_and_weights(make: Any) -> None:
     torch = pytest.importorskip("torch")
     labels, pred = torch.tensor([[0, 1], [2, 1]]), torch.tensor([[0, 2], [2, 1]])

@@ -1,4 +1,4 @@
-"""ConfusionMetric for torchmetrics and Lightning; and torchmetrics and scikit-learn as referees of what it says."""
+"""ConfusionScores for torchmetrics and Lightning; and torchmetrics and scikit-learn as referees of what it says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def make(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
+    return importlib.import_module("matrics.integrations.torchmetrics").ConfusionScores
 
 
 def draw(torch: Any, size: int = 50, low: int = 0) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Standard, as_arrays
 from matrics._inputs import by_columns, described, refuse_masks
-from matrics.labels import check_count
+from matrics.labels import check_count, widen
 
 Array = Any
 
@@ -47,6 +47,23 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
     return Classes(len(found), found)
 
 
+def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, int] | None]:
+    """The number of classes, and the number of the class of each label unless it is the label itself.
+
+    For the metrics of training loops, whose labels are integers on any device.
+    """
+    classes = check_classes(num_classes, labels)
+    if classes.labels is None:
+        return classes.number, None
+    others = [label for label in classes.labels if not isinstance(label, int)]
+    if others:
+        raise TypeError(
+            f"labels: expected integers, as arrays on a device hold no others, got {others[0]!r}; names of classes "
+            "belong in class_names="
+        )
+    return classes.number, {label: code for code, label in enumerate(classes.labels)}
+
+
 def as_codes(
     labels: tuple[Hashable, ...], y_true: Any, y_pred: Any, ignore_index: Any, *, may_drop: bool
 ) -> tuple[Array, Array, int | None]:
@@ -63,12 +80,13 @@ def as_codes(
         ignored = codes.get(ignore_index, -2)
     of_true = codes if ignored is None else {**codes, ignore_index: ignored}
     true, backend = _codes(y_true, of_true, "y_true", labels, None, may_drop=may_drop)
-    is_kept = None if ignored is None else true != ignored
+    was_seen = isinstance(true, np.ndarray)
+    is_kept = true != ignored if was_seen and ignored is not None else None
+    true = backend.from_host(true) if was_seen else true
     if _are_scores(y_pred, labels):
-        y_pred = _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred
-        return backend.from_host(true), y_pred, ignored
-    pred, backend_of_pred = _codes(y_pred, codes, "y_pred", labels, is_kept, may_drop=may_drop)
-    return backend.from_host(true), backend_of_pred.from_host(pred), ignored
+        return true, _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred, ignored
+    pred, backend = _codes(y_pred, codes, "y_pred", labels, is_kept, may_drop=may_drop or not was_seen)
+    return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
 
 
 def _codes(
@@ -80,8 +98,11 @@ def _codes(
     *,
     may_drop: bool,
 ) -> tuple[Array, Standard]:
+    """Numbers of classes, of NumPy; or of the library of the values where these cannot be looked at."""
     refuse_masks(name, values)
     array, backend = _on_host(values, name)
+    if array is None:
+        return searched(values, codes, name, backend), backend
     if array.dtype.kind == "f" and array.size:
         raise TypeError(f"{name}: expected labels out of labels=, got floating numbers ({array.dtype})")
     given = array.ravel().tolist()
@@ -105,8 +126,34 @@ def _codes(
     return found, backend
 
 
-def _on_host(values: Any, name: str) -> tuple[Array, Standard]:
-    """Labels as an array of NumPy, and the library that they are from."""
+def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: Standard) -> Array:
+    """The numbers of the classes of integer labels, on any device and in compiled code; -1 for unknown labels."""
+    others = [label for label in codes if not isinstance(label, int)]
+    if others:
+        raise TypeError(
+            f"{name}: expected lists or concrete arrays on the CPU, where labels= of any kind are looked up, got a "
+            f"{type(values).__name__}; elsewhere labels are integers, got labels=[{others[0]!r}, ...]"
+        )
+    if not backend.is_integer(values):
+        raise TypeError(f"{name}: expected labels out of labels=, got dtype {values.dtype}")
+    xp, wide = backend.xp, widen(values, backend)
+    limits = xp.iinfo(wide.dtype)
+    least = 0 if backend.is_unsigned(values) else int(limits.min)  # widening could make it match a negative label
+    known = sorted(label for label in codes if isinstance(label, int) and least <= label <= int(limits.max))
+    if not known:
+        return xp.full_like(wide, -1)
+    first, last = known[0], known[-1]
+    if [codes[label] for label in range(first, last + 1) if label in codes] == list(range(last - first + 1)):
+        return xp.where((wide < first) | (wide > last), -1, wide - first)  # such as 1 to n
+    table = backend.constant([known, [codes[label] for label in known]], wide)
+    flat = xp.reshape(wide, (-1,))
+    place = xp.clip(xp.searchsorted(table[0, :], flat), 0, len(known) - 1)
+    found = xp.where(xp.take(table[0, :], place) == flat, xp.take(table[1, :], place), -1)
+    return xp.reshape(found, wide.shape)
+
+
+def _on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
+    """Labels as an array of NumPy, or None where they cannot be looked at, and the library that they are from."""
     if isinstance(values, (list, tuple)):
         return _objects(values), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
@@ -115,13 +162,7 @@ def _on_host(values: Any, name: str) -> tuple[Array, Standard]:
         is_nullable = not isinstance(getattr(values, "dtype", None), np.dtype)  # which would make floats of integers
         return np.asarray(values, object if is_nullable else None), NUMPY
     backend, (array,) = as_arrays(**{name: values})
-    view = backend.host_view(array)
-    if view is None:
-        raise TypeError(
-            f"{name}: expected lists or concrete arrays on the CPU, as labels= are looked up on the host, got "
-            f"a {type(values).__name__}; elsewhere pass the numbers of classes and num_classes="
-        )
-    return view, backend
+    return backend.host_view(array), backend
 
 
 def _objects(values: Any) -> Array:

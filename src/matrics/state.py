@@ -195,14 +195,14 @@ class ConfusionState(NamedTuple):
                 "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
             )
         n = self.counts.shape[-1]
-        given = n if labels is None else check_classes(None, labels := tuple(labels)).number
-        if given != n:
-            raise ValueError(f"labels: expected {n}, one for each class of the state, got {given}")
+        classes = check_classes(n if labels is None else None, labels)
+        if classes.number != n:
+            raise ValueError(f"labels: expected {n}, one for each class of the state, got {classes.number}")
         counted = count_labels(
             y_true,
             y_pred,
             num_classes=n if labels is None else None,
-            labels=labels,
+            labels=classes.labels,
             class_axis=class_axis,
             threshold=threshold,
             sample_weight=sample_weight,

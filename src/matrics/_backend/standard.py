@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -143,7 +143,7 @@ class Standard:
         """0, 1, …, n - 1 beside ``like``."""
         return self.xp.arange(n, **self.device_option(like))
 
-    def constant(self, rows: list[list[float]], like: Array) -> Array:
+    def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
         """A matrix of Python's numbers beside ``like``."""
         return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))
 

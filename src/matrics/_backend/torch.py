@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat.torch as xp
@@ -77,7 +78,7 @@ class Torch(InOneRow):
         """Float64 for float32, where the device has it."""
         return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
 
-    def constant(self, rows: list[list[float]], like: Array) -> Array:
+    def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
         """A matrix of Python's numbers beside ``like``."""
         return (
             filled(rows, like)
@@ -126,7 +127,7 @@ class Torch(InOneRow):
         return tuple(torch.max(scores.detach(), -1))
 
 
-def filled(rows: list[list[float]], like: Array) -> Array:
+def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
     """A matrix made on the device: a copy from the host waits, and cannot be part of a CUDA graph."""
     numbers = [torch.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
     return torch.reshape(torch.stack(numbers), (len(rows), -1))

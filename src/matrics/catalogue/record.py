@@ -135,7 +135,7 @@ class Metric:
 
     def __call__(
         self,
-        cm: ArrayLike,
+        cm: ArrayLike | None = None,
         *others: Any,
         zero_division: float = math.nan,
         invalid: Invalid = "warn",
@@ -144,10 +144,11 @@ class Metric:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
         if others and (others[0] is None or isinstance(others[0], str)):
             raise TypeError(f"{self.name}: expected options by their names, got {others[0]!r}: average={others[0]!r}?")
-        if others:
+        if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
+            got = f"{1 + len(others)} arguments" if others else " and ".join(options)
             raise TypeError(
-                f"{self.name}: expected one confusion matrix or a stack of them, got {1 + len(others)} arguments; of "
-                f"labels it is matrics.{self.name}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+                f"{self.name}: expected one confusion matrix or a stack of them, got {got}; of labels it is "
+                f"matrics.{self.name}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         function = self.bind(**options) if options else self.bind()
         return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]

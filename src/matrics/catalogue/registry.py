@@ -72,7 +72,7 @@ def metric(
     chance, chance_value
         The guesses that all have one value, whatever the number of classes, and that value: predictions that do not
         depend on the truth, with ``"any sizes"`` of the predicted classes, with the ``"true sizes"``, with ``"equal
-        sizes"``, or with ``"equal sizes of equal classes"``. None: guesses have no value in common.
+        sizes"``, or with ``"equal sizes of equal classes"``. None: the value of a guess depends on the guess.
     symmetric
         Whether a transposed matrix has the same value.
     needs_every_class

@@ -17,6 +17,7 @@ from flax import nnx
 from matrics._backend import NUMPY, Array, fitting
 from matrics._backend.jax import JAX
 from matrics.catalogue.record import Metric
+from matrics.coding import integer_codes, searched
 from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
 from matrics.naming import check_names, scalars, with_dropped
 from matrics.scoring import resolve, score
@@ -34,10 +35,13 @@ class ConfusionMetric(nnx.Metric):
 
     Parameters
     ----------
-    num_classes : int
-        Number of classes, n.
+    num_classes : int, optional
+        Number of classes; labels are 0 to n - 1. It is needed unless ``labels`` is given.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
+    labels : sequence of int, optional
+        In place of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+        device; unknown ones are dropped.
     prefix : str, default ""
         Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
@@ -68,9 +72,10 @@ class ConfusionMetric(nnx.Metric):
 
     def __init__(
         self,
-        num_classes: int,
+        num_classes: int | None = None,
         metrics: str | Metric | Iterable[str | Metric] = "core",
         *,
+        labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
         class_axis: int = -1,
@@ -79,6 +84,7 @@ class ConfusionMetric(nnx.Metric):
         dtype: Any = None,
         zero_division: float | None = None,
     ) -> None:
+        num_classes, codes = integer_codes(num_classes, labels)
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
         check_ignore_index(ignore_index)
         check_class_axis(class_axis)
@@ -88,7 +94,9 @@ class ConfusionMetric(nnx.Metric):
         # Score once, so that measures that cannot be scored raise an error at once.
         score(np.eye(num_classes), self.metrics, zero_division=math.nan if zero_division is None else zero_division)
         self.prefix = prefix
-        self.class_names = check_names(class_names, num_classes)
+        self.class_labels = None if codes is None else tuple(codes)
+        names = class_names or (None if codes is None else tuple(map(str, codes)))
+        self.class_names = check_names(names, num_classes)
         self.class_axis = class_axis
         self.threshold = threshold
         self.ignore_index = ignore_index
@@ -150,10 +158,14 @@ class ConfusionMetric(nnx.Metric):
                 "for weighted ones"
             )
         ignore_index = self.ignore_index
-        if mask is not None:
-            kept = jnp.broadcast_to(jnp.asarray(mask).astype(bool), y_true.shape)
+        if mask is not None or self.class_labels is not None:
+            kept = jnp.broadcast_to(jnp.asarray(True if mask is None else mask).astype(bool), y_true.shape)
             ignored = label_to_ignore(ignore_index, y_true, JAX)
             kept = kept if ignored is None else kept & (y_true != ignored)
+            if self.class_labels is not None:
+                codes = {label: code for code, label in enumerate(self.class_labels)}
+                y_true = searched(y_true, codes, "labels", JAX)
+                y_pred = y_pred if JAX.is_float(y_pred) else searched(y_pred, codes, "logits", JAX)
             inside = (y_true >= 0) & (y_true < self.counts.shape[-1])
             y_true = jnp.where(kept, jnp.where(inside, y_true.astype(jnp.int32), OUTSIDE), MASKED)
             ignore_index = MASKED

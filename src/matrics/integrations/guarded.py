@@ -15,6 +15,7 @@ from torch import Tensor
 from matrics import _inputs, labels
 from matrics._backend.torch import TORCH
 from matrics.catalogue.record import Metric
+from matrics.coding import integer_codes, searched
 from matrics.evaluation import check_options, evaluate
 from matrics.naming import check_names, scalars, with_dropped
 from matrics.scoring import resolve
@@ -29,8 +30,9 @@ class GuardedCounts:
 
     def __init__(
         self,
-        num_classes: int,
+        num_classes: int | None,
         *,
+        labels_of_classes: Iterable[int] | None = None,
         class_axis: int,
         threshold: float | None,
         ignore_index: int | None,
@@ -41,12 +43,19 @@ class GuardedCounts:
                 f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
             )
         self.dtype = dtype
-        self.num_classes = labels.check_count(num_classes, "num_classes")
+        self.num_classes, self.codes = integer_codes(num_classes, labels_of_classes)
         labels.check_ignore_index(ignore_index)
         labels.check_class_axis(class_axis)
         self.class_axis, self.threshold, self.ignore_index = class_axis, threshold, ignore_index
         self.side = self.num_classes + 2
-        self._decide(torch.empty((0,) if threshold is not None else (0, num_classes)), 1, -1)  # checks the threshold
+        self._decide(
+            torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
+        )  # checks the threshold
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The labels as names of the classes, if they were given."""
+        return None if self.codes is None else tuple(map(str, self.codes))
 
     def zeros(self) -> Tensor:
         """A tensor of counts, all 0."""
@@ -67,19 +76,21 @@ class GuardedCounts:
         _inputs.check_tensor("y_true", y_true, torch)
         _inputs.check_tensor("y_pred", y_pred, torch)
         _check_labels(y_true, "y_true")
-        if y_pred.is_floating_point():
+        has_scores = y_pred.is_floating_point()
+        if has_scores:
             y_pred = self._decide(y_pred, y_true.ndim, self.class_axis)
-        elif self.threshold is not None:
-            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
         else:
-            _check_labels(y_pred, "y_pred")
+            self._check_predictions(y_pred)
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
             raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
         ignored = labels.label_to_ignore(self.ignore_index, y_true, TORCH)
-        y_true = y_true.long()
-        bins = TORCH.bordered(y_true, y_pred.long(), self.num_classes)
+        wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
-        ones = torch.ones_like(bins) if ignored is None else y_true.ne(ignored).long()
+        ones = torch.ones_like(wide) if ignored is None else wide.ne(ignored).long()
+        if self.codes is not None:
+            wide = searched(y_true, self.codes, "y_true", TORCH)
+            y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
+        bins = TORCH.bordered(wide, y_pred.long(), self.num_classes)
         if mask is not None:
             ones = ones * self._of_samples(mask, "mask", bins).bool()
         if sample_weight is not None:
@@ -88,20 +99,28 @@ class GuardedCounts:
                     "sample_weight: expected None, as this metric has integer counts; make it with "
                     "dtype=torch.float32 or torch.float64 for weighted ones"
                 )
-            weight = self._of_samples(sample_weight.detach(), "sample_weight", bins).to(self.dtype)
-            row, column = bins // self.side, bins % self.side
-            last = self.side - 1
-            inside = (row > 0) & (row < last) & (column > 0) & (column < last)
-            # The border counts samples. And not by a product: ignored samples may have any weight.
-            ones = torch.where(ones != 0, torch.where(inside, weight, 1), 0)
+            ones = self._weighted(ones, bins, self._of_samples(sample_weight.detach(), "sample_weight", bins))
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
         if self.dtype is not None:  # one by one, float32 would stop at 2**24
-            wide = TORCH.widest_float(counts)
-            batch = torch.zeros(counts.shape, dtype=wide, device=counts.device)
-            counts += batch.scatter_add_(0, bins, ones.to(wide)).to(counts.dtype)
+            dtype = TORCH.widest_float(counts)
+            batch = torch.zeros(counts.shape, dtype=dtype, device=counts.device)
+            counts += batch.scatter_add_(0, bins, ones.to(dtype)).to(counts.dtype)
             return
         counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data
+
+    def _check_predictions(self, y_pred: Tensor) -> None:
+        if self.threshold is not None:
+            raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+        _check_labels(y_pred, "y_pred")
+
+    def _weighted(self, ones: Tensor, bins: Tensor, weight: Tensor) -> Tensor:
+        """The weights of samples; the border counts samples whatever their weight."""
+        row, column = bins // self.side, bins % self.side
+        last = self.side - 1
+        inside = (row > 0) & (row < last) & (column > 0) & (column < last)
+        # Not by a product: ignored samples may have any weight.
+        return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
 
     @staticmethod
     def _of_samples(values: Tensor, name: str, bins: Tensor) -> Tensor:

@@ -26,14 +26,17 @@ class ConfusionMetric(torch.nn.Module):
 
     Parameters
     ----------
-    num_classes : int
-        Number of classes.
+    num_classes : int, optional
+        Number of classes; labels are 0 to n - 1. It is needed unless ``labels`` is given.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
+    labels : sequence of int, optional
+        In place of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+        device; unknown ones are dropped.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
-        Names of the classes, for the keys of values per class; class numbers if left out.
+        Names of the classes, for the keys of values per class; their labels if left out.
     class_axis : int, default 1
         Where the classes of scores are: (N, C) or (N, C, ...).
     threshold : float, optional
@@ -49,7 +52,7 @@ class ConfusionMetric(torch.nn.Module):
 
     See Also
     --------
-    matrics.integrations.torchmetrics.ConfusionMetric : the same for Lightning and torchmetrics.
+    matrics.integrations.torchmetrics.ConfusionScores : the same for Lightning and torchmetrics.
 
     Examples
     --------
@@ -70,9 +73,10 @@ class ConfusionMetric(torch.nn.Module):
 
     def __init__(
         self,
-        num_classes: int,
+        num_classes: int | None = None,
         metrics: str | Metric | Iterable[str | Metric] = "core",
         *,
+        labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
         class_axis: int = 1,
@@ -83,11 +87,20 @@ class ConfusionMetric(torch.nn.Module):
     ) -> None:
         super().__init__()
         self._guarded = GuardedCounts(
-            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index, dtype=dtype
+            num_classes,
+            labels_of_classes=labels,
+            class_axis=class_axis,
+            threshold=threshold,
+            ignore_index=ignore_index,
+            dtype=dtype,
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
-            self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
+            self.num_classes,
+            metrics,
+            prefix=prefix,
+            class_names=class_names or self._guarded.class_names,
+            zero_division=zero_division,
         )
         # First the counts of this process since the last sync, then the counts of all processes up to that sync.
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode

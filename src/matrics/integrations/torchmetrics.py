@@ -15,7 +15,7 @@ from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers
 from matrics.state import ConfusionState
 
 
-class ConfusionMetric(torchmetrics.Metric):
+class ConfusionScores(torchmetrics.Metric):
     """Count labels once, and score their confusion matrix by any measures.
 
     The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
@@ -26,14 +26,17 @@ class ConfusionMetric(torchmetrics.Metric):
 
     Parameters
     ----------
-    num_classes : int
-        Number of classes.
+    num_classes : int, optional
+        Number of classes; labels are 0 to n - 1. It is needed unless ``labels`` is given.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
+    labels : sequence of int, optional
+        In place of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+        device; unknown ones are dropped.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
-        Names of the classes, for the keys of values per class; class numbers if left out.
+        Names of the classes, for the keys of values per class; their labels if left out.
     class_axis : int, default 1
         Where the classes of scores are: (N, C) or (N, C, ...).
     threshold : float, optional
@@ -56,8 +59,8 @@ class ConfusionMetric(torchmetrics.Metric):
     Examples
     --------
     >>> import torch
-    >>> from matrics.integrations.torchmetrics import ConfusionMetric
-    >>> metric = ConfusionMetric(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> from matrics.integrations.torchmetrics import ConfusionScores
+    >>> metric = ConfusionScores(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
     >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
     >>> batch = metric(logits, torch.tensor([0, 1, 2, 2]))  # the values of this batch
     >>> for name, value in metric.compute().items():  # and of all so far
@@ -73,9 +76,10 @@ class ConfusionMetric(torchmetrics.Metric):
 
     def __init__(
         self,
-        num_classes: int,
+        num_classes: int | None = None,
         metrics: str | Metric | Iterable[str | Metric] = "core",
         *,
+        labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
         class_axis: int = 1,
@@ -87,17 +91,27 @@ class ConfusionMetric(torchmetrics.Metric):
     ) -> None:
         super().__init__(**keywords)
         self._guarded = GuardedCounts(
-            num_classes, class_axis=class_axis, threshold=threshold, ignore_index=ignore_index, dtype=dtype
+            num_classes,
+            labels_of_classes=labels,
+            class_axis=class_axis,
+            threshold=threshold,
+            ignore_index=ignore_index,
+            dtype=dtype,
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
-            self.num_classes, metrics, prefix=prefix, class_names=class_names, zero_division=zero_division
+            self.num_classes,
+            metrics,
+            prefix=prefix,
+            class_names=class_names or self._guarded.class_names,
+            zero_division=zero_division,
         )
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
         # differently need different names.
         axis = None if class_axis == 1 else class_axis
         weighted = None if dtype is None else str(dtype).removeprefix("torch.")
-        options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index, "in": weighted}
+        of = None if self._guarded.codes is None else "_".join(map(str, self._guarded.codes))
+        options = {"axis": axis, "threshold": threshold, "ignoring": ignore_index, "in": weighted, "of": of}
         self._state = "_".join(["counts", *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
         self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
@@ -197,7 +211,11 @@ class ConfusionMetric(torchmetrics.Metric):
         setattr(self, self._state, self._counts.clone())  # or counting would modify the loaded tensor
 
     def __repr__(self) -> str:
-        return f"ConfusionMetric({self.num_classes}, {self._measures})"
+        return f"ConfusionScores({self.num_classes}, {self._measures})"
+
+
+#: The name before a release. The classes of this name elsewhere take the true labels first.
+ConfusionMetric = ConfusionScores
 
 
 class _Value(torchmetrics.Metric):
@@ -205,7 +223,7 @@ class _Value(torchmetrics.Metric):
 
     full_state_update = False
 
-    def __init__(self, metric: ConfusionMetric, key: str) -> None:
+    def __init__(self, metric: ConfusionScores, key: str) -> None:
         super().__init__(sync_on_compute=False, compute_with_cache=False)
         self.__dict__["_metric"] = metric  # not as a submodule: each would contain the other
         self._key = key
