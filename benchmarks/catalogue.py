@@ -5,7 +5,7 @@
 Every figure is the best of several runs, microseconds a matrix, float64, one thread unless the column says otherwise;
 PyCM runs in turn with ours, as machines drift. Its matrices are the first of the same stack, given as the dicts that it
 takes, made beforehand; building the object computes its statistics. A third to nine tenths of that time go into one of
-them, P-Value, a sum over the samples. We have it in "own" alone, as it needs SciPy; "own, no SciPy" stands beside PyCM's
+them, P-Value, a sum over samples. We have it in "own" alone, as it needs SciPy; "own, no SciPy" stands beside PyCM's
 time without it. Values are compared first. Of the times nothing is asserted.
 """
 

@@ -17,6 +17,7 @@ from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.frame import to_frame
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
 from matrics.scoring import score
+from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
 from matrics.state import ConfusionState
 from matrics.transform import (
     normalize,
@@ -27,24 +28,32 @@ from matrics.transform import (
     transpose,
     weight_cells,
 )
+from matrics.uncertainty import Interval, IntervalStatus, interval
 from matrics.verbal import interpret, list_benchmarks
 
 __all__ = [
     "ConfusionState",
+    "Interval",
+    "IntervalStatus",
     "InvalidConfusionMatrix",
     "Metric",
     "check",
+    "class_proportions",
     "confusion_matrix",
+    "controlled_errors",
     "describe",
     "get_metric",
     "interpret",
+    "interval",
     "list_benchmarks",
     "list_metrics",
     "normalize",
     "one_vs_rest",
     "pair_counts",
+    "random_matrices",
     "rebalance",
     "repair",
+    "resample",
     "score",
     "soft_confusion_matrix",
     "to_frame",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -62,6 +63,43 @@ class Jax(InOneRow):
         mantissa, bias, _ = layout(self.xp.finfo(exponent.dtype).bits)
         bits = (exponent + bias).astype(jnp.int32 if mantissa == 23 else jnp.int64) << mantissa
         return jax.lax.bitcast_convert_type(bits, exponent.dtype)
+
+    def normal_cdf(self, x: Array) -> Array:
+        """As of any library."""
+        return jax.scipy.special.ndtr(x)
+
+    def normal_quantile(self, share: Array) -> Array:
+        """As of any library."""
+        return jax.scipy.special.ndtri(share)
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """As of any library, by ``jax.vjp``, and the second ones by forward over reverse."""
+        count, size = x.shape[0], x.shape[-1] ** 2
+
+        def slopes(x: Array) -> list[Array]:
+            values, pull = jax.vjp(function, x)
+            found = []
+            for position, value in enumerate(values):
+                zeros = [jnp.zeros_like(other) for other in values]
+                parts = []
+                for k in range(1 if value.ndim == 1 else value.shape[1]):
+                    one = jnp.ones_like(value) if value.ndim == 1 else zeros[position].at[:, k].set(1)
+                    (part,) = pull([*zeros[:position], one, *zeros[position + 1 :]])
+                    parts.append(part.reshape(count, size))
+                found.append(jnp.stack(parts, 1).reshape((*value.shape, size)))
+            return found
+
+        def curve(k: Array) -> list[Array]:
+            along = jnp.broadcast_to(jax.nn.one_hot(k, size, dtype=x.dtype).reshape(x.shape[-2:]), x.shape)
+            return [moved[..., k] for moved in jax.jvp(slopes, (x,), (along,))[1]]
+
+        curves = None
+        if second:
+            looped = jax.lax.map(curve, jnp.arange(size))
+            curves = [jnp.moveaxis(found, 0, -1) for found in looped]
+        return function(x), slopes(x), curves
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """As of the standard."""

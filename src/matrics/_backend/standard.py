@@ -181,6 +181,25 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
+    # Only for the libraries that have random numbers; the others are scored on the host where these are needed.
+
+    def normal_cdf(self, x: Array) -> Array:
+        """The probability that a normal variate is below x."""
+        raise NotImplementedError
+
+    def normal_quantile(self, share: Array) -> Array:
+        """Where the normal distribution has this probability, which is above 0 and below 1."""
+        raise NotImplementedError
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """Values (B,) or (B, C) of matrices (B, n, n), their derivatives by each cell, and the second ones if asked.
+
+        Derivatives are (B, n²) or (B, C, n²); the second ones are by the same cell twice.
+        """
+        raise NotImplementedError
+
     # Counting ---------------------------------------------------------------------------------------------------------
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat.torch as xp
@@ -105,6 +105,46 @@ class Torch(InOneRow):
         mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
         return bits.view(exponent.dtype)
+
+    def normal_cdf(self, x: Array) -> Array:
+        """As of any library."""
+        return torch.special.ndtr(x)
+
+    def normal_quantile(self, share: Array) -> Array:
+        """As of any library."""
+        return torch.special.ndtri(share)
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """As of any library, by autograd."""
+        x = x.detach().requires_grad_()
+        count, size = x.shape[0], x.shape[-1] ** 2
+
+        def gradient(value: Array, *, again: bool) -> Array:
+            if not value.requires_grad:  # a constant
+                return torch.zeros_like(x)
+            (found,) = torch.autograd.grad(
+                value.sum(), x, retain_graph=True, create_graph=again, materialize_grads=True
+            )
+            return found
+
+        def curve(slope: Array) -> Array:
+            flat = slope.reshape(count, size)
+            found = [gradient(flat[:, k], again=False).reshape(count, size)[:, k] for k in range(size)]
+            return torch.stack(found, -1)
+
+        first, curves = [], []
+        with torch.enable_grad():
+            values = function(x)
+            for value in values:
+                parts = value[:, None] if value.ndim == 1 else value
+                by_part = [gradient(parts[:, k], again=second) for k in range(parts.shape[1])]
+                shape = (*value.shape, size)
+                first.append(torch.stack([part.reshape(count, size) for part in by_part], 1).reshape(shape).detach())
+                if second:
+                    curves.append(torch.stack([curve(part) for part in by_part], 1).reshape(shape).detach())
+        return [value.detach() for value in values], first, curves if second else None
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """As of the standard. Not bincount: its shape depends on the data, and vmap has no rule for it."""

@@ -21,6 +21,10 @@ Kind = Literal["overall", "per_class"]
 Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
 
+#: The margin of the samples of which a measure is a proportion.
+Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
+
+
 @dataclass(frozen=True, eq=False)
 class Option:
     """One option of a metric: its default first, then what else it may be."""
@@ -91,6 +95,7 @@ class Metric:
     scale_free: bool = True
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
     on_host: bool = False
+    proportion_of: Trials | None = None
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None

@@ -14,7 +14,7 @@ from matrics._backend import Array, is_compiling
 from matrics._names import fold, split_outside
 from matrics.catalogue.averages import AVERAGES
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option
+from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option, Trials
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -58,6 +58,7 @@ def metric(
     scale_free: bool = True,
     lowest: Callable[[int], float] | None = None,
     on_host: bool = False,
+    proportion_of: Trials | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Make a function of a Table a metric of the catalogue.
 
@@ -85,6 +86,9 @@ def metric(
         The least value for n classes, where that depends on n.
     on_host
         Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
+    proportion_of
+        The margin that counts the samples of which it is a proportion, such as ``"true"`` for the recall of a class:
+        its interval is then that of a binomial proportion.
     """
 
     def register(function: Callable[..., Array]) -> Metric:
@@ -108,6 +112,7 @@ def metric(
             scale_free=scale_free,
             lowest=lowest,
             on_host=on_host,
+            proportion_of=proportion_of,
             options=_read_options(function),
         )
         record.dress()

@@ -33,6 +33,7 @@ _EMPTY = "an empty matrix"
     undefined="an empty matrix",
     aliases=("osr", "overall_accuracy", "overall_success_rate", "acc", "accuracy_score"),
     symmetric=True,
+    proportion_of="total",
 )
 def accuracy(t: Table) -> Array:
     """Fraction of samples that are predicted as their true class.
@@ -127,6 +128,7 @@ def adjusted_rand_index(t: Table) -> Array:
     undefined=_EMPTY,
     aliases=("error_rate", "misclassification_rate", "hamming_distance"),
     symmetric=True,
+    proportion_of="total",
 )
 def hamming_loss(t: Table) -> Array:
     """Fraction of samples that are predicted as another class.
@@ -148,6 +150,7 @@ def hamming_loss(t: Table) -> Array:
     source="Pedregosa et al. 2011 (scikit-learn)",
     undefined=_EMPTY,
     symmetric=True,
+    proportion_of="total",
 )
 def zero_one_loss(t: Table) -> Array:
     """Fraction of samples that are predicted as another class, as in scikit-learn: the Hamming loss of single labels.

@@ -283,6 +283,7 @@ def automatic_manual_difference(t: Table) -> Array:
     source="Sokolova and Lapalme 2009",
     undefined=_EMPTY,
     aliases=("base_rate",),
+    proportion_of="total",
 )
 def prevalence(t: Table) -> Array:
     """Fraction of the samples that are of a class.
@@ -304,6 +305,7 @@ def prevalence(t: Table) -> Array:
     source="Powers 2011",
     undefined=_EMPTY,
     aliases=("detection_prevalence", "test_outcome_positive_rate"),
+    proportion_of="total",
 )
 def predicted_prevalence(t: Table) -> Array:
     """Fraction of the samples that are predicted as a class.
@@ -326,6 +328,7 @@ def predicted_prevalence(t: Table) -> Array:
     undefined=_EMPTY,
     aliases=("simple_matching",),
     symmetric=True,
+    proportion_of="total",
 )
 def class_accuracy(t: Table) -> Array:
     """Fraction of the samples that are true positives or true negatives of a class.
@@ -349,6 +352,7 @@ def class_accuracy(t: Table) -> Array:
     undefined=_EMPTY,
     aliases=("class_error_rate",),
     symmetric=True,
+    proportion_of="total",
 )
 def class_error(t: Table) -> Array:
     """Fraction of the samples that are false negatives or false positives of a class.

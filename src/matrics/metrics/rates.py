@@ -45,6 +45,7 @@ def mean_of_precision_and_recall(t: Table) -> Array:
     aliases=("tpr", "sensitivity", "true_positive_rate", "hit_rate", "producers_accuracy", "recall_score"),
     needs_every_class=True,
     ignores_class_sizes="always",
+    proportion_of="true",
 )
 def recall(t: Table) -> Array:
     """Fraction of a class's samples that are predicted as it.
@@ -67,6 +68,7 @@ def recall(t: Table) -> Array:
     undefined="no sample of another true class",
     aliases=("tnr", "selectivity", "true_negative_rate", "inverse_recall"),
     ignores_class_sizes="two classes",
+    proportion_of="not_true",
 )
 def specificity(t: Table) -> Array:
     """Fraction of the other classes' samples that are not predicted as this one.
@@ -88,6 +90,7 @@ def specificity(t: Table) -> Array:
     source="Dembélé, equation 3",
     undefined="no sample predicted as the class",
     aliases=("ppv", "positive_predictive_value", "confidence", "users_accuracy", "precision_score"),
+    proportion_of="pred",
 )
 def precision(t: Table) -> Array:
     """Fraction of a class's predictions that are correct.
@@ -109,6 +112,7 @@ def precision(t: Table) -> Array:
     source="Dembélé, equation 4",
     undefined="all samples predicted as the class",
     aliases=("negative_predictive_value", "inverse_precision"),
+    proportion_of="not_pred",
 )
 def npv(t: Table) -> Array:
     """Fraction of the samples not predicted as the class that are not of it: negative predictive value.
@@ -131,6 +135,7 @@ def npv(t: Table) -> Array:
     undefined="no sample of another true class",
     aliases=("false_positive_rate", "fall_out", "false_alarm_rate"),
     ignores_class_sizes="two classes",
+    proportion_of="not_true",
 )
 def fpr(t: Table) -> Array:
     """Fraction of the other classes' samples that are predicted as this one: false positive rate.
@@ -154,6 +159,7 @@ def fpr(t: Table) -> Array:
     aliases=("false_negative_rate", "miss_rate"),
     needs_every_class=True,
     ignores_class_sizes="always",
+    proportion_of="true",
 )
 def fnr(t: Table) -> Array:
     """Fraction of a class's samples that are predicted as another: false negative rate.
@@ -175,6 +181,7 @@ def fnr(t: Table) -> Array:
     source="Dembélé, equation 3, its complement",
     undefined="no sample predicted as the class",
     aliases=("false_discovery_rate",),
+    proportion_of="pred",
 )
 def fdr(t: Table) -> Array:
     """Fraction of a class's predictions that are wrong: false discovery rate.
@@ -196,6 +203,7 @@ def fdr(t: Table) -> Array:
     source="Dembélé, equation 4, its complement",
     undefined="all samples predicted as the class",
     aliases=("for",),
+    proportion_of="not_pred",
 )
 def false_omission_rate(t: Table) -> Array:
     """Fraction of the samples not predicted as the class that are of it.

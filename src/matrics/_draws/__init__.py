@@ -1,0 +1,71 @@
+"""Where random numbers come from: one small class a library, chosen once by the kind of ``rng``.
+
+Each answers in the arrays of its library: how often the cells of a matrix are drawn, Poisson and gamma variates, and
+integers and uniform numbers. Only public calls of the libraries are used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from matrics._backend import Array, Standard
+
+__all__ = ["Source", "source_of"]
+
+
+class Source(Protocol):
+    """A stream of random numbers."""
+
+    @property
+    def backend(self) -> Standard:
+        """The library of its arrays."""
+
+    def split(self, number: int) -> list[Source]:
+        """So many independent streams, the same ones from the same seed."""
+
+    def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
+        """How often each of k cells is drawn: totals (B,) and shares (B, k) give integers (num, B, k)."""
+
+    def poisson(self, rates: Array, num: int) -> Array:
+        """Poisson variates (num, *rates.shape)."""
+
+    def gamma(self, shapes: Array, num: int) -> Array:
+        """Standard gamma variates (num, *shapes.shape)."""
+
+    def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
+        """Uniform numbers in [low, high)."""
+
+    def collect(self, make: Callable[[Source, int], list[Array]], num: int, at_once: int) -> list[Array]:
+        """What ``make`` gives for ``num`` draws, some at a time, along the first axis."""
+
+    def asarray(self, values: Any) -> Array:
+        """Numbers as an array beside what is drawn, in the widest floating dtype."""
+
+
+def source_of(rng: Any) -> Source:
+    """The stream of a generator, a key or a seed; anything else raises an error."""
+    if isinstance(rng, np.random.Generator):
+        from matrics._draws.numpy import NumPySource
+
+        return NumPySource(rng)
+    if rng is None or (isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0):
+        from matrics._draws.numpy import NumPySource
+
+        return NumPySource(np.random.default_rng(rng))
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(rng, torch.Generator):
+        from matrics._draws.torch import TorchSource
+
+        return TorchSource(rng)
+    if jax is not None and isinstance(rng, jax.Array):
+        from matrics._draws.jax import JaxSource
+
+        return JaxSource(rng)
+    raise TypeError(
+        "rng: expected a seed (an integer from 0), numpy.random.default_rng(seed), a torch.Generator or a key of "
+        f"jax.random.key(seed), got {type(rng).__module__}.{type(rng).__qualname__}"
+    )

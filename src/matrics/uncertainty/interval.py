@@ -1,0 +1,227 @@
+"""interval(): how sure every measure of every matrix is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._backend import NUMPY, Array, Standard
+from matrics._draws import Source
+from matrics.catalogue.record import Metric
+from matrics.evaluation import as_stack, check_options, evaluate
+from matrics.scoring import resolve
+from matrics.simulate import check_drawable, drawable
+from matrics.typing import ArrayLike
+from matrics.uncertainty.draws import limits_by_draws
+from matrics.uncertainty.formulas import limits_by_formula
+from matrics.uncertainty.measure import Limits, Measure, Task
+from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, check_cluster_axis, read_options
+from matrics.uncertainty.results import Interval, IntervalStatus
+
+# Below these, coverage was found to fall short of the level: samples of a true class, and samples for each of n² cells.
+SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20
+
+# The share of undefined replicates above which the status says so.
+UNDEFINED_SHARE = 0.05
+
+
+def interval(
+    cm: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: Method = "auto",
+    scheme: SchemeOfInterval | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_axis: int | None = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> dict[str, Interval]:
+    """Confidence intervals of many measures of every confusion matrix of a stack.
+
+    Parameters
+    ----------
+    cm : array_like, shape (*B, n, n)
+        Counts; rows are true classes, columns predicted ones.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    method : {"auto", "bootstrap", "bca", "posterior", "delta", "wilson"}
+        How limits are formed; see the notes.
+    scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
+        What is random: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
+        method takes each.
+    prior : float or array_like, shape (n, n), optional
+        For ``"posterior"``: what is added to each cell; 1/n² if left out, a single sample in all.
+    num : int, optional
+        Number of replicates for the methods that draw them; 10,000 if left out.
+    rng : Generator, key or int, optional
+        As in :func:`matrics.resample`. ``"auto"`` takes it, too, and needs it not.
+    cluster_axis : int, optional
+        The axis of ``cm`` along which the matrices are those of clusters, such as patients or documents; their sum is
+        scored, and whole clusters are random.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined.
+    workers : int, default 1
+        Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+
+    Returns
+    -------
+    dict of str to Interval
+        Keyed by metric, as given. The arrays of an :class:`matrics.Interval` have the shape that
+        :func:`matrics.score` gives: (*B,), or (*B, n) for ``:class``.
+
+    Raises
+    ------
+    ValueError
+        An option has a value that does not exist, or that the method would ignore; or a cell is not integer-valued
+        although the scheme draws samples.
+    TypeError
+        ``rng`` is of another library than the matrix, or missing where a device has to draw.
+
+    Notes
+    -----
+    - ``"auto"`` draws nothing. Proportions, such as accuracy or the recall of a class, get Wilson's score interval. All
+      other measures get that of the delta method for the matrix with a single sample added, 1/n² to each cell, which
+      keeps it honest where there are few errors or none. Estimates of entropies, of confusion entropy, EVE and the
+      measures made of chi-squared are biased: their limits are moved by half of the bias, and widened by it. How often
+      the limits hold the truth is in the pages on uncertainty.
+    - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
+      scale on which they cannot leave the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
+    - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.resample`; ``"bca"`` corrects them for bias
+      and acceleration, with the exact jackknife of at most n² distinct samples.
+    - ``"posterior"`` takes quantiles of the posterior distribution with a Dirichlet prior, over all cells, or over each
+      row with ``scheme="rows"``.
+    - ``"wilson"`` is for proportions alone.
+
+    With clusters the delta method's variance is that of the clusters' contributions, with Student's quantile for K - 1
+    degrees of freedom.
+
+    No limit leaves the range of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.interval([[45, 5], [10, 40]], ["accuracy", "mcc"])
+    >>> for name, (estimate, low, high, *_) in found.items():
+    ...     print(f"{name}: {estimate:.2f}, 95 % between {low:.2f} and {high:.2f}")
+    accuracy: 0.85, 95 % between 0.77 and 0.91
+    mcc: 0.70, 95 % between 0.54 and 0.82
+    """
+    chosen = resolve(metrics)
+    options = read_options(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
+    check_options(zero_division, "nan", workers)
+    zero_division = float(zero_division)
+    backend, array = as_stack(cm)
+    if cluster_axis is not None:
+        axis = check_cluster_axis(cluster_axis, tuple(array.shape))
+        array = backend.xp.permute_dims(array, (axis, *(k for k in range(array.ndim) if k != axis)))
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    if options.method == "wilson":
+        _refuse_others(measures)
+    view = _on_host(array, backend, rng, options)
+    on_host = view is not None
+    task = Task(array, array, [], measures, options, zero_division, workers, NUMPY if on_host else backend)
+    results = _intervals(view if on_host else array, task, prior, rng)
+    if on_host:
+        results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
+    return dict(zip(chosen, results, strict=True))
+
+
+def _refuse_others(measures: Sequence[Measure]) -> None:
+    others = [measure.name for measure in measures if measure.trials is None]
+    if others:
+        raise ValueError(
+            f"method: expected another than 'wilson' for {', '.join(others[:5])}: it is for proportions such as "
+            "accuracy, 'recall:class' or 'precision:binary'"
+        )
+
+
+def _on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Array | None:
+    """The stack as an array of NumPy, if it is to be worked on there."""
+    if type(backend) is Standard:  # a library without random numbers
+        return backend.to_numpy(array)
+    view = backend.host_view(array)
+    if view is None or options.method not in DRAWING:
+        return view
+    return view if rng is None or isinstance(rng, (int, np.integer, np.random.Generator)) else None
+
+
+def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]:
+    """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that is to do the work."""
+    backend, options, xp = task.backend, task.options, task.backend.xp
+    n, of_clusters = array.shape[-1], options.scheme == "clusters"
+    lead = tuple(array.shape[:1]) if of_clusters else ()
+    batch = tuple(array.shape[len(lead) : -2])
+    pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
+    # This warns of invalid matrices.
+    estimates = evaluate(pooled, task.functions, zero_division=task.zero_division, workers=task.workers)
+    with backend.quiet():
+        cells = xp.reshape(backend.to_float(array), (*lead, math.prod(batch), n, n))
+        if backend is NUMPY:
+            cells = cells.astype(np.float64, copy=False)
+        valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
+        valid = xp.all(valid, axis=0) if of_clusters else valid
+        cells = xp.where(valid[:, None, None], cells, 0)
+        whole = xp.sum(cells, axis=0) if of_clusters else cells
+        flat = [xp.reshape(xp.asarray(value), (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
+        task = task._replace(cells=cells, whole=whole, estimates=[xp.astype(value, whole.dtype) for value in flat])
+        if options.method in DRAWING:
+            found = limits_by_draws(task, _source(array, backend, rng, options), prior)
+        else:
+            found = limits_by_formula(task)
+        general = _status(whole, valid, backend)
+        results = []
+        for estimate, limits in zip(task.estimates, found, strict=True):
+            parts = _with_status(estimate, limits, general, valid, task)
+            results.append(Interval(*(xp.reshape(part, batch + tuple(part.shape[1:])) for part in parts)))
+    return results
+
+
+def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, ...]:
+    """The fields of an interval: limits where they mean something, and elsewhere the reason."""
+    xp, (low, high, error, undefined) = task.backend.xp, limits
+    known = ~xp.isnan(estimate)
+    has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
+    one_value = estimate.ndim == 1
+    status = general if one_value else general[:, None] + xp.zeros_like(undefined)
+    many = undefined > UNDEFINED_SHARE * task.options.num
+    for code, holds in (
+        (IntervalStatus.UNDEFINED_REPLICATES, many),
+        (IntervalStatus.NO_VARIATION, ~has_limits),
+        (IntervalStatus.UNDEFINED, ~known),
+        (IntervalStatus.INVALID, (~valid if one_value else ~valid[:, None]) & (undefined >= 0)),
+    ):
+        status = xp.where(holds, int(code), status)
+    low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
+    return estimate, low, high, xp.where(known, error, math.nan), undefined, status
+
+
+def _source(array: Array, backend: Standard, rng: Any, options: Options) -> Source:
+    """Where draws come from; checks that the cells can be drawn."""
+    scheme = options.scheme if options.method != "posterior" else "dirichlet"
+    if backend is NUMPY:  # invalid matrices are those of others, and are reported as such
+        good = np.isfinite(array) & (array >= 0)
+        check_drawable(np.where(good, array, 0), scheme)
+        return drawable(np.zeros((1, 1)), rng, scheme).source
+    return drawable(
+        array if not backend.can_look(array) else backend.xp.where(array >= 0, array, 0), rng, scheme
+    ).source
+
+
+def _status(whole: Array, valid: Array, backend: Standard) -> Array:
+    """What is to be said of the samples of each matrix: (B,)."""
+    xp, n = backend.xp, whole.shape[-1]
+    sizes = xp.sum(whole, axis=-1)
+    few = xp.any((sizes > 0) & (sizes < SAMPLES_OF_A_CLASS), axis=-1)
+    few = few | (xp.sum(sizes, axis=-1) < SAMPLES_OF_A_CELL * n**2)
+    integer = backend.widest_int(whole) or xp.int32
+    status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
+    return xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)

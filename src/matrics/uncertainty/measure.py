@@ -1,0 +1,63 @@
+"""What an interval has to know of a measure, and what one call is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from matrics._backend import Array, Standard
+from matrics.catalogue.record import Metric
+from matrics.evaluation import TableFunction
+from matrics.table import Table
+from matrics.uncertainty.limits import Range
+from matrics.uncertainty.options import Options
+
+
+class Measure(NamedTuple):
+    """What an interval has to know of a measure."""
+
+    name: str
+    function: TableFunction
+    range: Range
+    trials: TableFunction | None  # the number of samples of which it is a proportion
+    margin: str | None  # and which those are
+    biased: bool  # whether its estimate is, noticeably
+
+    @classmethod
+    def of(cls, metric: Metric) -> Measure:
+        """The measure of a metric with its options."""
+        classwise = metric.kind == "per_class"
+        margin = metric.proportion_of if metric.average in (("class", "binary") if classwise else (None,)) else None
+        pick = metric.pos_label if metric.average == "binary" else None
+
+        def trials(table: Table) -> Array:
+            count = getattr(table, margin or "total")
+            if not classwise:
+                return count
+            counts = count[None, ...] * table.xp.ones_like(table.true) if count.ndim < table.true.ndim else count
+            return counts if pick is None else counts[pick, ...]
+
+        biased = metric.family in ("information", "spectral") or metric.function.__module__.endswith(".contingency")
+        return cls(str(metric), metric.bind(), metric.range, trials if margin else None, margin, biased)
+
+
+class Task(NamedTuple):
+    """One call: what is to be made of which matrices."""
+
+    cells: Array  # (B, n, n), or (K, B, n, n) of clusters
+    whole: Array  # (B, n, n): the same, or their sums
+    estimates: list[Array]  # (B,) or (B, C) for each measure
+    measures: Sequence[Measure]
+    options: Options
+    zero_division: float
+    workers: int
+    backend: Standard
+
+    @property
+    def functions(self) -> list[TableFunction]:
+        """What the measures are of a table."""
+        return [measure.function for measure in self.measures]
+
+
+#: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.
+Limits = tuple[Array, Array, Array, Array]

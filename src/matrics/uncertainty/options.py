@@ -1,0 +1,83 @@
+"""What methods there are, what they take, and the errors for anything else."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from matrics.labels import check_count
+
+Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
+SchemeOfInterval = Literal["multinomial", "rows", "poisson", "clusters"]
+
+# What may be random in each method; the first is the default.
+SCHEMES: dict[str, tuple[str, ...]] = {
+    "auto": ("multinomial", "rows", "clusters"),
+    "bootstrap": ("multinomial", "rows", "poisson", "clusters"),
+    "bca": ("multinomial", "rows", "poisson", "clusters"),
+    "posterior": ("multinomial", "rows"),
+    "delta": ("multinomial", "rows", "clusters"),
+    "wilson": (),
+}
+DRAWING = ("bootstrap", "bca", "posterior")
+DEFAULT_NUM = 10_000
+
+
+class Options(NamedTuple):
+    """The options of an interval, all decided."""
+
+    level: float
+    method: str
+    scheme: str
+    num: int
+
+
+def check_level(level: Any) -> float:
+    """A probability above 0 and below 1."""
+    if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
+        raise ValueError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+    return float(level)
+
+
+def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, rng: Any, cluster_axis: Any) -> Options:
+    """Decide what was left out; what a method would ignore is an error."""
+    level = check_level(level)
+    if method not in get_args(Method):
+        raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {method!r}")
+    schemes = SCHEMES[method]
+    takes = ", ".join(map(repr, schemes)) if schemes else "none: it is about samples that are independent"
+    if cluster_axis is not None and scheme is None:
+        scheme = "clusters"
+    if scheme is not None and scheme not in schemes:
+        raise ValueError(f"scheme: expected for method={method!r} one of {takes}; got {scheme!r}")
+    if (scheme == "clusters") != (cluster_axis is not None):
+        raise ValueError(
+            "cluster_axis: expected the axis of the clusters together with scheme='clusters', such as 0 for a stack "
+            f"(K, *B, n, n), got cluster_axis={cluster_axis!r} and scheme={scheme!r}"
+        )
+    draws = method in DRAWING
+    for name, value in (("num", num), ("rng", rng)):
+        if value is not None and not draws and method != "auto":
+            raise ValueError(f"{name}: expected None, as method={method!r} draws nothing, got {value!r}")
+    if prior is not None and method != "posterior":
+        raise ValueError(f"prior: expected None, as method={method!r} has no prior; it belongs to 'posterior'")
+    scheme = scheme or "multinomial"
+    return Options(level, method, scheme, DEFAULT_NUM if num is None else check_count(num, "num"))
+
+
+def check_cluster_axis(axis: Any, shape: tuple[int, ...]) -> int:
+    """An axis before the two of the classes, counted from the front."""
+    batch = len(shape) - 2
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < batch:
+        raise ValueError(
+            f"cluster_axis: expected an axis before the two of the classes, got {axis!r} for shape {shape}"
+        )
+    position = int(axis) + len(shape) if axis < 0 else int(axis)
+    if position >= batch:
+        raise ValueError(
+            f"cluster_axis: expected an axis before the two of the classes, got {axis!r} for shape {shape}"
+        )
+    if shape[position] < 2:
+        raise ValueError(f"cluster_axis: expected at least two clusters, got {shape[position]} in shape {shape}")
+    return position

@@ -1,0 +1,127 @@
+"""Replicates of measures, drawn and scored in blocks and threads; and the jackknife."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from matrics._backend import NUMPY, Array
+from matrics._draws import Source
+from matrics.evaluation import evaluate
+from matrics.simulate import Plan, draw
+from matrics.uncertainty.measure import Task
+from matrics.uncertainty.slopes import changed
+
+# Bytes that the replicates of several matrices may take at a time; those of one matrix take what they take.
+BYTES_AT_ONCE = 2**25
+
+# Cells of replicates that are drawn at a time off the host.
+CELLS_AT_ONCE = 2**22
+
+
+def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> Iterator[tuple[slice, list[Array]]]:
+    """The values of all measures for the replicates of some matrices at a time: (b, num) or (b, C, num)."""
+    options: dict[str, Any] = {"zero_division": task.zero_division, "invalid": "nan"}
+    cells, functions, num = task.cells, task.functions, task.options.num
+    n, count = cells.shape[-1], cells.shape[-3]
+    if source.backend is not NUMPY:
+        everything = slice(0, count)
+
+        def make(stream: Source, size: int) -> list[Array]:
+            return evaluate(draw(stream, cells, everything, size, scheme=scheme, prior=prior), functions, **options)
+
+        xp = source.backend.xp
+        values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * n * n)))
+        yield everything, [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+        return
+    plan = Plan.of(count, num, n, scheme)
+    outputs = 8 * num * n * len(functions)  # each may have a value for each class
+    step = plan.width * max(1, BYTES_AT_ONCE // (outputs * plan.width))
+    threads = (os.cpu_count() or 1) if task.workers == -1 else task.workers
+    for start in range(0, count, step):
+        which = slice(start, min(start + step, count))
+        part = plan._replace(matrices=which.stop - start)
+        tasks = list(part.tasks())
+        found: list[Array] = []
+
+        def work(task: tuple[slice, slice], stream: Source, start: int = start) -> list[Array]:
+            some, when = task
+            some = slice(start + some.start, start + some.stop)
+            return evaluate(
+                draw(stream, cells, some, when.stop - when.start, scheme=scheme, prior=prior), functions, **options
+            )
+
+        for (some, when), values in _in_order(work, tasks, source.split(len(tasks)), threads):
+            if not found:
+                found = [np.empty((part.matrices, *value.shape[2:], num)) for value in values]
+            for result, value in zip(found, values, strict=True):
+                result[some, ..., when] = np.moveaxis(value, 0, -1)
+        yield which, found
+
+
+def _in_order(
+    work: Callable[..., list[Array]], tasks: Sequence[Any], streams: Sequence[Source], threads: int
+) -> Iterator[tuple[Any, list[Array]]]:
+    """Each task with its result; threads do a few ahead."""
+    if threads == 1 or len(tasks) == 1:
+        for task, stream in zip(tasks, streams, strict=True):
+            yield task, work(task, stream)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        ahead = 4 * threads
+        waiting = [
+            (task, pool.submit(work, task, stream)) for task, stream in zip(tasks[:ahead], streams, strict=False)
+        ]
+        for position in range(len(tasks)):
+            task, future = waiting[position]
+            values = future.result()
+            waiting[position] = (task, future)
+            if position + ahead < len(tasks):
+                following = tasks[position + ahead]
+                waiting.append((following, pool.submit(work, following, streams[position + ahead])))
+            yield task, values
+
+
+def acceleration(task: Task) -> list[Array]:
+    """BCa's acceleration from the values without one sample, of which at most n² differ; or without one cluster.
+
+    It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
+    rows, which are samples of their own, the influences in each row are about its own mean.
+    """
+    options: dict[str, Any] = {"zero_division": task.zero_division, "invalid": "nan"}
+    backend, scheme, functions, cells = task.backend, task.options.scheme, task.functions, task.cells
+    xp, n = backend.xp, cells.shape[-1]
+    if scheme == "clusters":
+        values = evaluate(xp.sum(cells, axis=0)[None, ...] - cells, functions, **options)
+        last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+        return [_skewness(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
+    if backend is NUMPY:
+        values = changed(cells, np.where(cells >= 1, -1.0, 0.0), functions, options, task.workers)
+    else:
+        size = n * n
+        one = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
+        less = cells[None, ...] - xp.reshape(one, (size, 1, n, n))
+        values = evaluate(xp.where(less < 0, 0, less), functions, **options)
+        values = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
+    flat = xp.reshape(cells, (cells.shape[0], n * n))
+    found = []
+    for value in values:
+        counts = xp.broadcast_to(flat if value.ndim == 2 else flat[:, None, :], value.shape)
+        counts = xp.where(xp.isnan(value) | (counts < 1), 0, counts)
+        shape = (*value.shape[:-1], n, n) if scheme == "rows" else (*value.shape[:-1], 1, n * n)
+        known = xp.where(xp.isnan(value), 0, value)
+        found.append(_skewness(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
+    return found
+
+
+def _skewness(values: Array, counts: Array, xp: Any) -> Array:
+    """Σ u³ / 6 (Σ u²)^(3/2) of values (…, samples, distinct) that occur so often, u the distances from the means."""
+    total = xp.sum(counts, axis=-1, keepdims=True)
+    total = xp.where(total > 0, total, 1)
+    away = (xp.sum(values * counts, axis=-1, keepdims=True) / total - values) * ((total - 1) / total)
+    second, third = (xp.sum(counts * away**power, axis=(-2, -1)) for power in (2, 3))
+    return xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0)

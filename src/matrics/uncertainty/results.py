@@ -1,0 +1,72 @@
+"""What intervals are made of, and why one is not to be relied on."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple, Self
+
+from matrics._backend import Array
+
+
+class IntervalStatus(IntEnum):
+    """Why the limits of an interval are missing or not to be relied on; ``sentence`` says it in words.
+
+    The larger the number, the graver; of several reasons the gravest is given.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.IntervalStatus(1).sentence
+    'few samples: less than 20 of a true class or 20 n² in all; the limits may hold the truth too rarely'
+    """
+
+    sentence: str
+
+    def __new__(cls, value: int, sentence: str) -> Self:
+        """A code with its sentence."""
+        status = int.__new__(cls, value)
+        status._value_ = value
+        status.sentence = sentence
+        return status
+
+    OK = 0, "the limits can be relied on"
+    FEW_SAMPLES = (
+        1,
+        "few samples: less than 20 of a true class or 20 n² in all; the limits may hold the truth too rarely",
+    )
+    EMPTY_CLASS = (
+        2,
+        "a true class has no samples: nothing is known of it, and limits are those of the other classes",
+    )
+    UNDEFINED_REPLICATES = (
+        3,
+        "more than a twentieth of the replicates are undefined: limits are those of the others",
+    )
+    NO_VARIATION = 4, "the method sees no variation, for example because there are no errors: it gives no limits"
+    UNDEFINED = 5, "the measure is undefined for this matrix"
+    INVALID = 6, "the matrix is invalid: a cell is negative, NaN or infinite"
+
+
+class Interval(NamedTuple):
+    """An interval of each matrix of a stack, as from :func:`matrics.interval`; all arrays have the shape of the scores.
+
+    Parameters
+    ----------
+    estimate : array
+        The measure of the matrix itself.
+    low, high : array
+        The limits; NaN where there are none.
+    standard_error : array
+        The standard error of the estimate.
+    undefined : array of int
+        The number of replicates for which the measure is undefined; 0 for methods without replicates.
+    status : array of int
+        Why the limits are missing or not to be relied on: a code of :class:`matrics.IntervalStatus`.
+    """
+
+    estimate: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    undefined: Array
+    status: Array
