@@ -224,9 +224,9 @@ def draw(source: Source, cells: Array, which: slice, num: int, *, scheme: str, p
     if scheme == "poisson":
         return source.poisson(some, num)
     if scheme in ("dirichlet", "dirichlet rows"):
-        drawn = source.gamma(some + prior, num)
+        drawn = source.gamma(some if prior is None else some + prior[None, ...], num)
         axes = (-2, -1) if scheme == "dirichlet" else -1
-        return drawn * (xp.sum(some, axis=axes, keepdims=True) / xp.sum(drawn, axis=axes, keepdims=True))
+        return drawn * (xp.sum(some, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True))
     rows = xp.reshape(some, (count * n, n) if scheme == "rows" else (count, n * n))
     totals = xp.sum(rows, axis=-1)
     shares = rows / xp.where(totals > 0, totals, 1)[:, None]
@@ -320,9 +320,9 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
     ----------
     proportions : array_like, shape (*B, k)
         Sizes of the true classes, for example of :func:`class_proportions`.
-    hits : array_like, shape (*B,) or (*B, k)
-        The recall of every class, or of each: the fraction of its samples that are predicted correctly. As many axes as
-        ``proportions`` has, with k last, are one for each class.
+    hits : array_like, shape (*B, k) or (*B, 1), or a number
+        The recall of each class, or one for all: the fraction of its samples that are predicted correctly. Broadcasts
+        against ``proportions``.
 
     Returns
     -------
@@ -352,12 +352,8 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
             raise ValueError(f"{name}: expected numbers from 0, got {backend.to_numpy(values).min()}")
     if backend.can_look(recalls) and not bool(xp.all(recalls <= 1)):
         raise ValueError(f"hits: expected recalls in [0, 1], got {backend.to_numpy(recalls).max()}")
-    if recalls.ndim and recalls.shape[-1] != k and recalls.ndim >= sizes.ndim:
-        raise ValueError(
-            f"hits: expected a number, or {k} recalls along the last axis, got shape {tuple(recalls.shape)}"
-        )
-    if recalls.ndim == 0 or recalls.shape[-1] != k or recalls.ndim < sizes.ndim:
-        recalls = recalls[..., None]
+    if recalls.ndim and recalls.shape[-1] not in (1, k):
+        raise ValueError(f"hits: expected {k} recalls along the last axis, or one, got shape {tuple(recalls.shape)}")
     others = max(k - 1, 1)
     correct, wrong = sizes * recalls, sizes * (1 - recalls) / others
     eye = backend.constant([[float(i == j) for j in range(k)] for i in range(k)], correct)

@@ -143,7 +143,7 @@ def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
     wide = table is not None and not table.cells_were_read
     _keep_freed_memory()
     step = max(size, larger * margin) if wide else size
-    _in_threads(write_blocks, _shares(head, count, step, smallest, threads))
+    in_threads(write_blocks, _shares(head, count, step, smallest, threads))
     return results, found
 
 
@@ -161,7 +161,7 @@ def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> li
     return [slices[k::threads] for k in range(min(threads, len(slices)))]
 
 
-def _in_threads(work: Callable[[Sequence[tuple[int, int]]], None], shares: Sequence[Sequence[tuple[int, int]]]) -> None:
+def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
     """Do each share in a thread of its own, the first in this one.
 
     If this one slept instead, the system might well put two of the others on one core, and leave them there.

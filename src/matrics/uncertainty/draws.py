@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
-from matrics._backend import Array, Standard
+from matrics._backend import NUMPY, Array, Standard
 from matrics._draws import Source
+from matrics.roads.blocks import in_threads
 from matrics.simulate import check_prior
-from matrics.uncertainty.limits import bca_limits, percentile_limits
+from matrics.uncertainty.limits import bca_limits, percentile_limits, spread, summary_of_finite
 from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.replicates import acceleration, replicates
 
@@ -24,13 +25,16 @@ def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
         skew = acceleration(task)
     parts: list[list[Any]] = [[] for _ in task.measures]
     for which, found in replicates(task, source, scheme, added):
-        for k, values in enumerate(found):
-            if skew is None:
-                limits = percentile_limits(values, options.level, backend)
-            else:
-                estimate, bend = (x[which, ...] for x in (task.estimates[k], skew[k]))
-                limits = bca_limits(values, estimate, bend, options.level, backend)
-            parts[k].append((*limits, *_spread(values, backend)))
+        columns = list(enumerate(found))
+        del found  # or all replicates would stay until the last of them is summarised
+
+        def summarise(share: Sequence[tuple[int, Array]], which: slice = which) -> None:
+            with backend.quiet():
+                for k, values in share:
+                    some = None if skew is None else (task.estimates[k][which, ...], skew[k][which, ...])
+                    parts[k].append(_summary(values, some, options.level, backend))
+
+        in_threads(summarise, [columns[k :: task.threads] for k in range(min(task.threads, len(columns)))])
     results: list[Limits] = []
     for one in parts:
         low, high, error, undefined = (backend.xp.concat(list(column), axis=0) for column in zip(*one, strict=True))
@@ -38,13 +42,9 @@ def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
     return results
 
 
-def _spread(values: Array, backend: Standard) -> tuple[Array, Array]:
-    """The standard deviation of the defined replicates, and how many are undefined."""
-    xp = backend.xp
-    missing = xp.isnan(values)
-    undefined = xp.sum(xp.astype(missing, backend.widest_int(values) or xp.int32), axis=-1)
-    number = xp.astype(values.shape[-1] - undefined, values.dtype)
-    mean = xp.sum(xp.where(missing, 0, values), axis=-1) / xp.where(number > 0, number, 1)
-    away = xp.where(missing, 0, values - mean[..., None])
-    error = xp.sqrt(xp.sum(away * away, axis=-1) / xp.where(number > 1, number - 1, 1))
-    return xp.where(number > 1, error, math.nan), undefined
+def _summary(values: Array, bca: tuple[Array, Array] | None, level: float, backend: Standard) -> Limits:
+    """Limits, standard errors and the numbers of undefined replicates; ``bca`` are estimates and accelerations."""
+    if bca is not None:
+        return (*bca_limits(values, *bca, level, backend), *spread(values, backend))
+    known = summary_of_finite(values, level) if backend is NUMPY else None
+    return known or (*percentile_limits(values, level, backend), *spread(values, backend))

@@ -15,13 +15,16 @@ from matrics.uncertainty.slopes import Slopes, slopes, variance
 # Numbers that the derivatives of some matrices may take at a time.
 NUMBERS_AT_ONCE = 2**21
 
+# Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
+NOISE = {64: 1e-7, 32: 1e-5}
+
 
 def limits_by_formula(task: Task) -> list[Limits]:
     """The limits of every measure, worked out for some matrices at a time."""
     xp, n, count = task.backend.xp, task.whole.shape[-1], task.whole.shape[0]
     step = max(1, NUMBERS_AT_ONCE // (n**3 * len(task.measures))) if task.backend is NUMPY else max(1, count)
     parts: list[list[Any]] = [[] for _ in task.measures]
-    for start in range(0, max(1, count), step):
+    for start in range(0, count, step):
         part = slice(start, start + step)
         some = task._replace(
             cells=task.cells[..., part, :, :],
@@ -83,6 +86,11 @@ def _by_slopes(task: Task, *, plain: bool) -> list[tuple[Array, Array, Array]]:
         if clusters is not None and not plain:  # a few clusters may agree by chance
             alone = variance(first, whole, "multinomial", None, backend)
             spread = xp.where(spread > alone, spread, alone)
+        # What is left of a derivative that is 0, by rounding and by the step of a difference, is no variation.
+        ends = [xp.abs(value - end) for end in measure.range if math.isfinite(end)]
+        room = xp.minimum(*ends) if len(ends) == 2 else (ends or [xp.abs(value)])[0]
+        noise = NOISE[xp.finfo(spread.dtype).bits] * room
+        spread = xp.where(spread > noise * noise, spread, 0)
         error = xp.sqrt(spread)
         curve = found.second[k] if corrected[k] and found.second is not None else None
         if curve is None:

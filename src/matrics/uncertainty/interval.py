@@ -120,6 +120,7 @@ def interval(
     check_options(zero_division, "nan", workers)
     zero_division = float(zero_division)
     backend, array = as_stack(cm)
+    array = backend.detached(array)
     if cluster_axis is not None:
         axis = check_cluster_axis(cluster_axis, tuple(array.shape))
         array = backend.xp.permute_dims(array, (axis, *(k for k in range(array.ndim) if k != axis)))
@@ -171,9 +172,12 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
         valid = xp.all(valid, axis=0) if of_clusters else valid
         cells = xp.where(valid[:, None, None], cells, 0)
         whole = xp.sum(cells, axis=0) if of_clusters else cells
-        flat = [xp.reshape(xp.asarray(value), (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
+        flat = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
         task = task._replace(cells=cells, whole=whole, estimates=[xp.astype(value, whole.dtype) for value in flat])
-        if options.method in DRAWING:
+        if 0 in batch:
+            integer = backend.widest_int(whole) or xp.int32
+            found = [(*[value] * 3, xp.astype(xp.zeros_like(value), integer)) for value in task.estimates]
+        elif options.method in DRAWING:
             found = limits_by_draws(task, _source(array, backend, rng, options), prior)
         else:
             found = limits_by_formula(task)
@@ -192,7 +196,7 @@ def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, 
     has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
     one_value = estimate.ndim == 1
     status = general if one_value else general[:, None] + xp.zeros_like(undefined)
-    many = undefined > UNDEFINED_SHARE * task.options.num
+    many = undefined > int(UNDEFINED_SHARE * task.options.num)
     for code, holds in (
         (IntervalStatus.UNDEFINED_REPLICATES, many),
         (IntervalStatus.NO_VARIATION, ~has_limits),

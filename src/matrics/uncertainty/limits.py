@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
+from matrics._backend import Array, Standard
 
 Range = tuple[float, float]
 
@@ -48,6 +48,9 @@ def student_quantile(level: float, degrees: int) -> float:
         ) * (degrees + 1) / (degrees + 2) + 1 / y
     return math.sqrt(degrees * y)
 
+
+# Replicates whose distances from the mean are squared at a time: they stay in a cache.
+REPLICATES_AT_ONCE = 2**14
 
 # Scales: a measure between two bounds on the scale of its logit (which for [-1, 1] is twice Fisher's z), above or below
 # one bound on that of a logarithm, so that no limit leaves the range. ------------------------------------------------
@@ -162,23 +165,45 @@ def quantiles(replicates: Array, shares: list[Array], backend: Standard) -> list
 
 def percentile_limits(values: Array, level: float, backend: Standard) -> tuple[Array, Array]:
     """The quantiles between which the middle replicates are."""
-    tail = (1 - level) / 2
-    if backend is NUMPY:
-        middle = _of_all(values, (tail, 1 - tail))
-        if middle is not None:
-            return middle
+    tail = backend.xp.full_like(values[..., 0], (1 - level) / 2)
+    low, high = quantiles(values, [tail, 1 - tail], backend)
+    return low, high
+
+
+def spread(values: Array, backend: Standard) -> tuple[Array, Array]:
+    """The standard deviation of the defined replicates, and how many are undefined."""
     xp = backend.xp
-    share = xp.full_like(values[..., 0], tail)
-    low, high = quantiles(values, [share, 1 - share], backend)
-    return low, high
+    missing = xp.isnan(values)
+    undefined = xp.sum(xp.astype(missing, backend.widest_int(values) or xp.int32), axis=-1)
+    number = xp.astype(values.shape[-1] - undefined, values.dtype)
+    mean = xp.sum(xp.where(missing, 0, values), axis=-1) / xp.where(number > 0, number, 1)
+    away = xp.where(missing, 0, values - mean[..., None])
+    error = xp.sqrt(xp.sum(away * away, axis=-1) / xp.where(number > 1, number - 1, 1))
+    return xp.where(number > 1, error, math.nan), undefined
 
 
-def _of_all(values: Array, shares: tuple[float, float]) -> tuple[Array, Array] | None:
-    """The same without a sort, where no replicate is undefined or infinite."""
-    if not np.isfinite(values).all():
+def summary_of_finite(values: Array, level: float) -> tuple[Array, Array, Array, Array] | None:
+    """Percentile limits, spread and 0 for replicates of NumPy that are all finite; else None. Reorders them.
+
+    It takes a third of the time of the two functions above, for which drawing would have to wait.
+    """
+    number = values.shape[-1]
+    mean = np.mean(values, axis=-1)  # NaN or infinite if a replicate is
+    if number < 2 or not np.isfinite(mean).all():
         return None
-    low, high = np.quantile(values, shares, axis=-1)
-    return low, high
+    squares = np.zeros(mean.shape)
+    for start in range(0, number, REPLICATES_AT_ONCE):
+        away = values[..., start : start + REPLICATES_AT_ONCE] - mean[..., None]
+        squares += np.vecdot(away, away)
+    place = (1 - level) / 2 * (number - 1)
+    below = int(place)
+    ranks = [below, min(below + 1, number - 1)]
+    ranks += [number - 1 - rank for rank in ranks]
+    values.partition(sorted(set(ranks)), axis=-1)
+    low, next_low, high, next_high = (values[..., rank] for rank in ranks)
+    part = place - below
+    limits = (low + part * (next_low - low), high + part * (next_high - high))
+    return (*limits, np.sqrt(squares / (number - 1)), np.zeros(mean.shape, np.int64))
 
 
 def bca_limits(

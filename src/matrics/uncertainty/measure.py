@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from matrics.evaluation import TableFunction
 from matrics.table import Table
 from matrics.uncertainty.limits import Range
 from matrics.uncertainty.options import Options
+
+# Of the measures of contingency, those that have no second derivative to correct a bias with.
+MADE_OF_MAXIMA = ("goodman_kruskal_lambda",)
 
 
 class Measure(NamedTuple):
@@ -37,7 +41,8 @@ class Measure(NamedTuple):
             counts = count[None, ...] * table.xp.ones_like(table.true) if count.ndim < table.true.ndim else count
             return counts if pick is None else counts[pick, ...]
 
-        biased = metric.family in ("information", "spectral") or metric.function.__module__.endswith(".contingency")
+        contingency = metric.function.__module__.endswith(".contingency") and metric.name not in MADE_OF_MAXIMA
+        biased = metric.family in ("information", "spectral") or contingency
         return cls(str(metric), metric.bind(), metric.range, trials if margin else None, margin, biased)
 
 
@@ -52,6 +57,11 @@ class Task(NamedTuple):
     zero_division: float
     workers: int
     backend: Standard
+
+    @property
+    def threads(self) -> int:
+        """The number of threads."""
+        return (os.cpu_count() or 1) if self.workers == -1 else self.workers
 
     @property
     def functions(self) -> list[TableFunction]:

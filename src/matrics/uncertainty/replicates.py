@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from matrics._backend import NUMPY, Array
 from matrics._draws import Source
 from matrics.evaluation import evaluate
+from matrics.roads.blocks import in_threads
 from matrics.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
 from matrics.uncertainty.slopes import changed
@@ -41,49 +40,33 @@ def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> 
     plan = Plan.of(count, num, n, scheme)
     outputs = 8 * num * n * len(functions)  # each may have a value for each class
     step = plan.width * max(1, BYTES_AT_ONCE // (outputs * plan.width))
-    threads = (os.cpu_count() or 1) if task.workers == -1 else task.workers
+    threads = task.threads
     for start in range(0, count, step):
         which = slice(start, min(start + step, count))
         part = plan._replace(matrices=which.stop - start)
         tasks = list(part.tasks())
         found: list[Array] = []
 
-        def work(task: tuple[slice, slice], stream: Source, start: int = start) -> list[Array]:
-            some, when = task
-            some = slice(start + some.start, start + some.stop)
-            return evaluate(
-                draw(stream, cells, some, when.stop - when.start, scheme=scheme, prior=prior), functions, **options
-            )
+        def work(
+            share: Sequence[tuple[tuple[slice, slice], Source]],
+            start: int = start,
+            part: Plan = part,
+            found: list[Array] = found,
+        ) -> None:
+            for (some, when), stream in share:
+                those = slice(start + some.start, start + some.stop)
+                drawn = draw(stream, cells, those, when.stop - when.start, scheme=scheme, prior=prior)
+                values = evaluate(drawn, functions, **options)
+                if not found:
+                    found.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
+                for result, value in zip(found, values, strict=True):
+                    result[some, ..., when] = np.moveaxis(value, 0, -1)
 
-        for (some, when), values in _in_order(work, tasks, source.split(len(tasks)), threads):
-            if not found:
-                found = [np.empty((part.matrices, *value.shape[2:], num)) for value in values]
-            for result, value in zip(found, values, strict=True):
-                result[some, ..., when] = np.moveaxis(value, 0, -1)
+        first, *others = zip(tasks, source.split(len(tasks)), strict=True)
+        work([first])  # which tells how many values there are
+        if others:
+            in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
         yield which, found
-
-
-def _in_order(
-    work: Callable[..., list[Array]], tasks: Sequence[Any], streams: Sequence[Source], threads: int
-) -> Iterator[tuple[Any, list[Array]]]:
-    """Each task with its result; threads do a few ahead."""
-    if threads == 1 or len(tasks) == 1:
-        for task, stream in zip(tasks, streams, strict=True):
-            yield task, work(task, stream)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        ahead = 4 * threads
-        waiting = [
-            (task, pool.submit(work, task, stream)) for task, stream in zip(tasks[:ahead], streams, strict=False)
-        ]
-        for position in range(len(tasks)):
-            task, future = waiting[position]
-            values = future.result()
-            waiting[position] = (task, future)
-            if position + ahead < len(tasks):
-                following = tasks[position + ahead]
-                waiting.append((following, pool.submit(work, following, streams[position + ahead])))
-            yield task, values
 
 
 def acceleration(task: Task) -> list[Array]:

@@ -52,7 +52,7 @@ def slopes(
     steps = np.where(cells > 0, cells * STEP, 0)
     above = changed(cells, steps, functions, options, workers)
     below = changed(cells, -steps, functions, options, workers)
-    flat = steps.reshape(len(cells), -1)
+    flat = steps.reshape(len(cells), cells.shape[-1] ** 2)
     first, curves = [], []
     for value, up, down in zip(values, above, below, strict=True):
         step = flat if value.ndim == 1 else flat[:, None, :]
@@ -68,8 +68,8 @@ def changed(
 ) -> list[Array]:
     """The values with each cell changed by its step, one at a time: (B, k) or (B, C, k); NaN where the step is 0."""
     count, n, _ = cells.shape
-    which, cell = np.nonzero(steps.reshape(count, -1))
-    by = steps.reshape(count, -1)[which, cell]
+    which, cell = np.nonzero(steps.reshape(count, n * n))
+    by = steps.reshape(count, n * n)[which, cell]
     found: list[Array] | None = None
     at_once = max(1, CELLS_AT_ONCE // n**2)
     for start in range(0, max(1, len(which)), at_once):
