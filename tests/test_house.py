@@ -55,10 +55,12 @@ LAYERS = [
     ("roads",),
     ("evaluation",),
     ("labels", "coding", "counting", "build", "transform"),
+    ("_draws", "simulate"),
     ("verbal",),
     ("catalogue",),
     ("metrics",),
     ("scoring", "state", "naming", "frame"),
+    ("uncertainty",),
     ("integrations",),
     ("cli", "__main__"),
 ]

@@ -82,7 +82,7 @@ def resample(
     >>> draws.shape, int(draws[0].sum())
     ((1000, 2, 2), 100)
     >>> matrics.accuracy(draws).std().round(3)  # the standard error of the accuracy: √(0.85 · 0.15 / 100)
-    np.float64(0.036)
+    np.float64(0.037)
     """
     num = check_count(num, "num")
     if scheme not in SCHEMES:

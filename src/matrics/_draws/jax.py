@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from matrics._backend import Array
 from matrics._backend.jax import JAX
-from matrics._draws import Source
+from matrics._draws.source import Source
 
 
 class JaxSource:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics._backend import NUMPY, Array
-from matrics._draws import Source
+from matrics._draws.source import Source
 
 
 class NumPySource:

@@ -9,7 +9,7 @@ import torch
 
 from matrics._backend import Array
 from matrics._backend.torch import TORCH
-from matrics._draws import Source
+from matrics._draws.source import Source
 
 
 class TorchSource:

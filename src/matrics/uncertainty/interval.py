@@ -113,7 +113,7 @@ def interval(
     >>> for name, (estimate, low, high, *_) in found.items():
     ...     print(f"{name}: {estimate:.2f}, 95 % between {low:.2f} and {high:.2f}")
     accuracy: 0.85, 95 % between 0.77 and 0.91
-    mcc: 0.70, 95 % between 0.54 and 0.82
+    mcc: 0.70, 95 % between 0.53 and 0.81
     """
     chosen = resolve(metrics)
     options = read_options(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
