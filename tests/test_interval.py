@@ -13,6 +13,7 @@ import pytest
 import matrics
 from matrics import IntervalStatus
 from matrics._backend import NUMPY
+from matrics.evaluation import evaluate
 from matrics.uncertainty.limits import student_quantile
 from matrics.uncertainty.options import SCHEMES
 from matrics.uncertainty.slopes import slopes
@@ -108,8 +109,6 @@ def margins(metric: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("name", [n for n in matrics.list_metrics() if matrics.get_metric(n).proportion_of])
 def test_proportions_are_numbers_of_samples(name: str) -> None:
     """The fact in the record: so many of so many samples, with the variance of a binomial."""
-    from matrics.evaluation import evaluate
-
     stack = RANDOM.integers(1, 40, (20, 3, 3))
     metric, trials = margins(matrics.get_metric(name))
     share, (number,) = metric(stack), evaluate(stack, [trials])
@@ -221,9 +220,13 @@ def test_differences_beside_automatic_derivatives(library: str) -> None:
         ):
             cells = np.asarray(stack, np.float64)
             functions = [matrics.get_metric(name).bind() for name in names]
-            options: dict[str, Any] = {"zero_division": math.nan, "second": False, "workers": 1}
-            ours = slopes(cells, functions, backend=NUMPY, **options)
-            theirs = slopes(array(cells), functions, backend=THERE, **options)
+            options: dict[str, Any] = {"second": False, "workers": 1}
+
+            def score(cm: Any, workers: int, functions: Any = functions) -> Any:
+                return evaluate(cm, functions, invalid="nan", workers=workers)
+
+            ours = slopes(cells, score, NUMPY, **options)
+            theirs = slopes(array(cells), score, THERE, **options)
             for name, value, first, other in zip(names, ours.values, ours.first, theirs.first, strict=True):
                 counts = cells.reshape(len(cells), *(1,) * (first.ndim - 2), -1)
                 there = np.where(counts > 0, np.asarray(other), 0)
@@ -257,12 +260,12 @@ def test_torch(torch: Any, method: str) -> None:
         mapped = torch.as_tensor(np.stack([CM, CM + 3]), dtype=torch.float64)
     from matrics._backend.torch import TORCH
     from matrics.uncertainty.interval import _intervals
-    from matrics.uncertainty.measure import Measure, Task
+    from matrics.uncertainty.measure import Measure, Task, score_of
     from matrics.uncertainty.options import read_options
 
     options = read_options(0.95, method, None, prior=None, num=None, rng=None, cluster_axis=None)
     measures = [Measure.of(matrics.get_metric(name)) for name in SPECS]
-    task = Task(mapped, mapped, [], measures, options, math.nan, 1, TORCH)
+    task = Task(mapped, mapped, [], measures, score_of(measures, math.nan), options, math.nan, 1, TORCH)
     by_autograd = dict(zip(SPECS, _intervals(mapped, task, None, None), strict=True))
     compare(by_autograd, matrics.interval(np.stack([CM, CM + 3]), SPECS, **options_of(method)), 1e-5)
 

@@ -110,7 +110,7 @@ def test_seeds(kind: str) -> None:
 def test_draws_of_many_blocks_are_those_of_one_generator_each() -> None:
     """The plan covers each replicate of each matrix once, and its pieces depend on nothing but the sizes."""
     for matrices, num, n in ((1, 5, 2), (7, 100_000, 3), (50_000, 3, 2), (3, 1, 300), (0, 5, 2)):
-        plan = Plan.of(matrices, num, n, "multinomial")
+        plan = Plan.of(matrices, num, n * n, "multinomial")
         seen = np.zeros((matrices, num), int)
         tasks = list(plan.tasks())
         assert len(tasks) == plan.number

@@ -94,8 +94,8 @@ def resample(
     batch = tuple(cells.shape[(1 if scheme == "clusters" else 0) : -2])
     if scheme == "clusters" and cells.ndim < 3:
         raise ValueError(f"cm: expected a leading axis of clusters (K, *B, n, n), got shape {tuple(cells.shape)}")
-    added = check_prior(prior, n, source) if scheme == "dirichlet" else None
-    plan = Plan.of(math.prod(batch), num, n, scheme)
+    added = check_prior(prior, (n, n), source) if scheme == "dirichlet" else None
+    plan = Plan.of(math.prod(batch), num, n * n, scheme)
     xp = source.backend.xp
     flat = in_a_row(cells, scheme, xp)
     if source.backend is NUMPY:
@@ -118,9 +118,9 @@ class Plan(NamedTuple):
     height: int  # replicates of a task
 
     @classmethod
-    def of(cls, matrices: int, num: int, n: int, scheme: str) -> Plan:
-        """The plan for so many matrices and replicates."""
-        draws = max(1, CELLS_AT_ONCE // n**2)
+    def of(cls, matrices: int, num: int, cells: int, scheme: str) -> Plan:
+        """The plan for so many matrices of so many cells, and replicates of each."""
+        draws = max(1, CELLS_AT_ONCE // cells)
         width = matrices if scheme == "clusters" else max(1, draws // num)  # whole clusters are drawn for all matrices
         return cls(matrices, num, max(1, width), min(num, draws))
 
@@ -192,14 +192,14 @@ def check_drawable(cells: Array, scheme: str) -> None:
         )
 
 
-def check_prior(prior: Any, n: int, source: Source) -> Array:
-    """What is added to each of the n² cells: (n, n), positive."""
-    values = NUMPY.xp.asarray(1 / n**2 if prior is None else prior)
-    if values.dtype.kind not in "iuf" or values.shape not in ((), (n, n)):
-        raise ValueError(f"prior: expected a number or an array ({n}, {n}), got shape {values.shape}")
+def check_prior(prior: Any, shape: tuple[int, ...], source: Source) -> Array:
+    """What is added to each of the cells, of all of which it is one sample if left out."""
+    values = np.asarray(1 / math.prod(shape) if prior is None else prior)
+    if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
+        raise ValueError(f"prior: expected a number or an array {shape}, got shape {values.shape}")
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"prior: expected positive numbers, got {values.min()}")
-    return source.asarray(np.broadcast_to(values, (n, n)).copy())
+    return source.asarray(np.broadcast_to(values, shape).copy())
 
 
 def in_a_row(cells: Array, scheme: str, xp: Any) -> Array:
@@ -209,8 +209,8 @@ def in_a_row(cells: Array, scheme: str, xp: Any) -> Array:
 
 
 def draw(source: Source, cells: Array, which: slice, num: int, *, scheme: str, prior: Array | None) -> Array:
-    """Replicates (num, b, n, n) of some of the matrices."""
-    xp, n = source.backend.xp, cells.shape[-1]
+    """Replicates (num, b, r, c) of some of the tables (B, r, c), or (K, B, r, c) of clusters."""
+    xp, (rows, columns) = source.backend.xp, cells.shape[-2:]
     if scheme == "clusters":
         number = cells.shape[0]
         some = cells[:, which, :, :]
@@ -218,7 +218,7 @@ def draw(source: Source, cells: Array, which: slice, num: int, *, scheme: str, p
             source.asarray([number]), source.asarray([[1 / number] * number]), num
         )  # (num, 1, K): how often each cluster is drawn
         flat = xp.reshape(some, (number, -1))
-        return xp.reshape(xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, some.shape[1], n, n))
+        return xp.reshape(xp.matmul(source.asarray(weights[:, 0, :]), flat), (num, some.shape[1], rows, columns))
     some = cells[which, :, :]
     count = some.shape[0]
     if scheme == "poisson":
@@ -227,10 +227,10 @@ def draw(source: Source, cells: Array, which: slice, num: int, *, scheme: str, p
         drawn = source.gamma(some if prior is None else some + prior[None, ...], num)
         axes = (-2, -1) if scheme == "dirichlet" else -1
         return drawn * (xp.sum(some, axis=axes, keepdims=True)[None, ...] / xp.sum(drawn, axis=axes, keepdims=True))
-    rows = xp.reshape(some, (count * n, n) if scheme == "rows" else (count, n * n))
-    totals = xp.sum(rows, axis=-1)
-    shares = rows / xp.where(totals > 0, totals, 1)[:, None]
-    return xp.reshape(source.multinomial(totals, shares, num), (num, count, n, n))
+    samples = xp.reshape(some, (count * rows, columns) if scheme == "rows" else (count, rows * columns))
+    totals = xp.sum(samples, axis=-1)
+    shares = samples / xp.where(totals > 0, totals, 1)[:, None]
+    return xp.reshape(source.multinomial(totals, shares, num), (num, count, rows, columns))
 
 
 def random_matrices(

@@ -76,7 +76,7 @@ class Jax(InOneRow):
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
         """As of any library, by ``jax.vjp``, and the second ones by forward over reverse."""
-        count, size = x.shape[0], x.shape[-1] ** 2
+        count, size = x.shape[0], x.shape[-2] * x.shape[-1]
 
         def slopes(x: Array) -> list[Array]:
             values, pull = jax.vjp(function, x)

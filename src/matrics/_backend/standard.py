@@ -194,9 +194,9 @@ class Standard:
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """Values (B,) or (B, C) of matrices (B, n, n), their derivatives by each cell, and the second ones if asked.
+        """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and the second ones if asked.
 
-        Derivatives are (B, n²) or (B, C, n²); the second ones are by the same cell twice.
+        Derivatives are (B, r c) or (B, C, r c); the second ones are by the same cell twice.
         """
         raise NotImplementedError
 

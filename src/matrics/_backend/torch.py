@@ -119,7 +119,7 @@ class Torch(InOneRow):
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
         """As of any library, by autograd."""
         x = x.detach().requires_grad_()
-        count, size = x.shape[0], x.shape[-1] ** 2
+        count, size = x.shape[0], x.shape[-2] * x.shape[-1]
 
         def gradient(value: Array, *, again: bool) -> Array:
             if not value.requires_grad:  # a constant

@@ -19,7 +19,7 @@ def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
     backend, options, scheme = task.backend, task.options, task.options.scheme
     added, skew = None, None
     if options.method == "posterior":
-        added = check_prior(prior, task.whole.shape[-1], source)
+        added = check_prior(prior, tuple(task.whole.shape[-2:]), source)
         scheme = "dirichlet" if scheme == "multinomial" else "dirichlet rows"
     if options.method == "bca":
         skew = acceleration(task)

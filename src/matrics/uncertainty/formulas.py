@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from matrics._backend import NUMPY, Array
+from matrics._backend import NUMPY, Array, Standard
 from matrics.evaluation import evaluate
-from matrics.uncertainty.limits import around, around_corrected, normal_quantile, student_quantile, wilson
-from matrics.uncertainty.measure import Limits, Measure, Task
+from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
+from matrics.uncertainty.measure import Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.slopes import Slopes, slopes, variance
 
 # Numbers that the derivatives of some matrices may take at a time.
@@ -21,16 +21,12 @@ NOISE = {64: 1e-7, 32: 1e-5}
 
 def limits_by_formula(task: Task) -> list[Limits]:
     """The limits of every measure, worked out for some matrices at a time."""
-    xp, n, count = task.backend.xp, task.whole.shape[-1], task.whole.shape[0]
-    step = max(1, NUMBERS_AT_ONCE // (n**3 * len(task.measures))) if task.backend is NUMPY else max(1, count)
+    xp, count = task.backend.xp, task.whole.shape[0]
+    outputs = sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
+    step = max(1, NUMBERS_AT_ONCE // (task.size * outputs)) if task.backend is NUMPY else max(1, count)
     parts: list[list[Any]] = [[] for _ in task.measures]
     for start in range(0, count, step):
-        part = slice(start, start + step)
-        some = task._replace(
-            cells=task.cells[..., part, :, :],
-            whole=task.whole[part, :, :],
-            estimates=[estimate[part, ...] for estimate in task.estimates],
-        )
+        some = task.part(slice(start, start + step))
         for found, one in zip(parts, _limits(some), strict=True):
             found.append(one)
     integer = task.backend.widest_int(task.whole) or xp.int32
@@ -54,10 +50,10 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
             share = task.estimates[k]
             error = task.backend.xp.sqrt(share * (1 - share) / number)
             found[k] = (*wilson(share, number, z, task.backend), error)
-    others = [k for k in range(len(task.measures)) if k not in found]
-    if others:
-        some = task._replace(measures=[task.measures[k] for k in others])
-        found.update(zip(others, _by_slopes(some, plain=plain), strict=True))
+    if len(found) < len(task.measures):
+        others = [k for k in range(len(task.measures)) if k not in found]
+        by_slopes = _by_slopes(task, others, plain=plain)
+        found.update(zip(others, by_slopes, strict=True))
     return [found[k] for k in range(len(task.measures))]
 
 
@@ -66,51 +62,71 @@ def _are_independent(measure: Measure, scheme: str) -> bool:
     return scheme == "multinomial" or (scheme == "rows" and measure.margin == "true")
 
 
-def _by_slopes(task: Task, *, plain: bool) -> list[tuple[Array, Array, Array]]:
+def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:
     """The delta method: as it is, or with one sample added to the matrix and a correction for biased measures."""
-    backend, xp, n, scheme = task.backend, task.backend.xp, task.whole.shape[-1], task.options.scheme
-    whole = task.whole if plain else task.whole + 1 / n**2
-    clusters = task.cells if scheme == "clusters" else None
-    if clusters is None:
-        z = normal_quantile(task.options.level)
-    else:
-        z = student_quantile(task.options.level, clusters.shape[0] - 1)
-    corrected = [not plain and measure.biased for measure in task.measures]
-    found = _slopes(task, whole, corrected)
+    backend, xp = task.backend, task.backend.xp
+    z, clusters = quantile_of(task)
+    corrected = [not plain and task.measures[k].biased for k in which]
+    whole = task.whole if plain else task.whole + 1 / task.size
+    found = _slopes(task, whole, which, corrected)
     results = []
-    for k, measure in enumerate(task.measures):
-        value, first = found.values[k], found.first[k]
-        counts = xp.reshape(whole, (whole.shape[0], *(1,) * (first.ndim - 2), n * n))
-        first = xp.where(counts > 0, first, 0)  # to an empty cell it does not matter, and it may be infinite
-        spread = variance(first, whole, scheme, clusters, backend)
-        if clusters is not None and not plain:  # a few clusters may agree by chance
-            alone = variance(first, whole, "multinomial", None, backend)
-            spread = xp.where(spread > alone, spread, alone)
-        # What is left of a derivative that is 0, by rounding and by the step of a difference, is no variation.
-        ends = [xp.abs(value - end) for end in measure.range if math.isfinite(end)]
-        room = xp.minimum(*ends) if len(ends) == 2 else (ends or [xp.abs(value)])[0]
-        noise = NOISE[xp.finfo(spread.dtype).bits] * room
-        spread = xp.where(spread > noise * noise, spread, 0)
+    for position, k in enumerate(which):
+        value, bounds = found.values[position], task.measures[k].range
+        counts, first = at_samples(whole, found.first[position], xp)
+        spread = spread_of(first, whole, task, clusters, plain=plain)
+        spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
-        curve = found.second[k] if corrected[k] and found.second is not None else None
-        if curve is None:
-            results.append((*around(value, error, z, measure.range, backend), error))
+        if not corrected[position] or found.second is None:
+            results.append((*around(value, error, z, bounds, backend), error))
             continue
-        bias = xp.sum(counts * curve, axis=-1) / 2
-        limits = around_corrected(value, spread, bias, z, measure.range, backend)
-        results.append((*limits, error))
+        bias = xp.sum(counts * found.second[position], axis=-1) / 2
+        results.append((*around_corrected(value, spread, bias, z, bounds, backend), error))
     return results
 
 
-def _slopes(task: Task, whole: Array, corrected: Sequence[bool]) -> Slopes:
-    """The derivatives of all measures, and the second ones of those that need them."""
-    options: Any = {"zero_division": task.zero_division, "backend": task.backend, "workers": task.workers}
+def quantile_of(task: Task) -> tuple[float, Array | None]:
+    """How many standard errors limits are away, and the clusters if these are random."""
+    if task.options.scheme != "clusters":
+        return normal_quantile(task.options.level), None
+    return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
+
+
+def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
+    """The counts beside derivatives (B, k) or (B, C, k), and these by cells with samples.
+
+    To an empty cell it does not matter, and it may be infinite.
+    """
+    counts = xp.reshape(whole, (whole.shape[0], *(1,) * (first.ndim - 2), first.shape[-1]))
+    return counts, xp.where(counts > 0, first, 0)
+
+
+def spread_of(first: Array, whole: Array, task: Task, clusters: Array | None, *, plain: bool) -> Array:
+    """The variance; a few clusters may agree by chance, so by default it is at least that of independent samples."""
+    found = variance(first, whole, task.options.scheme, clusters, task.backend)
+    if clusters is None or plain:
+        return found
+    alone = variance(first, whole, "multinomial", None, task.backend)
+    return task.backend.xp.where(found > alone, found, alone)
+
+
+def noise_of(value: Array, bounds: Range, backend: Standard) -> Array:
+    """The variance up to which nothing varies: what rounding and steps leave of a derivative that is 0."""
+    xp = backend.xp
+    ends = [xp.abs(value - end) for end in bounds if math.isfinite(end)]
+    room = xp.minimum(*ends) if len(ends) == 2 else (ends or [xp.abs(value)])[0]
+    return (NOISE[xp.finfo(value.dtype).bits] * room) ** 2
+
+
+def _slopes(task: Task, whole: Array, which: Sequence[int], corrected: Sequence[bool]) -> Slopes:
+    """The derivatives of some measures, and the second ones of those that need them."""
+
+    def some(numbers: Sequence[int]) -> Score:
+        return score_of([task.measures[k] for k in numbers], task.zero_division)
+
+    options: Any = {"backend": task.backend, "workers": task.workers}
     if task.backend is NUMPY or not any(corrected):  # differences have the second ones for nothing
-        return slopes(whole, task.functions, second=any(corrected), **options)
-    found = slopes(whole, task.functions, second=False, **options)
-    some = [k for k, needed in enumerate(corrected) if needed]
-    curved = slopes(whole, [task.functions[k] for k in some], second=True, **options)
-    curves: list[Any] = [math.nan] * len(corrected)
-    for k, curve in zip(some, curved.second or [], strict=True):
-        curves[k] = curve
-    return found._replace(second=curves)
+        return slopes(whole, some(which), second=any(corrected), **options)
+    found = slopes(whole, some(which), second=False, **options)
+    bent = [k for k, needed in zip(which, corrected, strict=True) if needed]
+    curved = iter(slopes(whole, some(bent), second=True, **options).second or [])
+    return found._replace(second=[next(curved) if needed else math.nan for needed in corrected])

@@ -17,7 +17,7 @@ from matrics.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
-from matrics.uncertainty.measure import Limits, Measure, Task
+from matrics.uncertainty.measure import Limits, Measure, Task, score_of
 from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, check_cluster_axis, read_options
 from matrics.uncertainty.results import Interval, IntervalStatus
 
@@ -129,7 +129,8 @@ def interval(
         _refuse_others(measures)
     view = _on_host(array, backend, rng, options)
     on_host = view is not None
-    task = Task(array, array, [], measures, options, zero_division, workers, NUMPY if on_host else backend)
+    score = score_of(measures, zero_division)
+    task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if on_host else backend)
     results = _intervals(view if on_host else array, task, prior, rng)
     if on_host:
         results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
@@ -163,7 +164,8 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
     batch = tuple(array.shape[len(lead) : -2])
     pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
     # This warns of invalid matrices.
-    estimates = evaluate(pooled, task.functions, zero_division=task.zero_division, workers=task.workers)
+    functions = [measure.function for measure in task.measures]
+    estimates = evaluate(pooled, functions, zero_division=task.zero_division, workers=task.workers)
     with backend.quiet():
         cells = xp.reshape(backend.to_float(array), (*lead, math.prod(batch), n, n))
         if backend is NUMPY:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from matrics._backend import Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.evaluation import TableFunction
+from matrics.evaluation import TableFunction, evaluate
 from matrics.table import Table
 from matrics.uncertainty.limits import Range
 from matrics.uncertainty.options import Options
+
+Score = Callable[[Array, int], list[Array]]
 
 # Of the measures of contingency, those that have no second derivative to correct a bias with.
 MADE_OF_MAXIMA = ("goodman_kruskal_lambda",)
@@ -47,12 +50,13 @@ class Measure(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One call: what is to be made of which matrices."""
+    """One call: what is to be made of which tables. These are matrices, or tables of two classifiers, (r, c) each."""
 
-    cells: Array  # (B, n, n), or (K, B, n, n) of clusters
-    whole: Array  # (B, n, n): the same, or their sums
+    cells: Array  # (B, r, c), or (K, B, r, c) of clusters
+    whole: Array  # (B, r, c): the same, or their sums
     estimates: list[Array]  # (B,) or (B, C) for each measure
     measures: Sequence[Measure]
+    score: Score  # of tables (*, r, c), with so many threads
     options: Options
     zero_division: float
     workers: int
@@ -64,10 +68,25 @@ class Task(NamedTuple):
         return (os.cpu_count() or 1) if self.workers == -1 else self.workers
 
     @property
-    def functions(self) -> list[TableFunction]:
-        """What the measures are of a table."""
-        return [measure.function for measure in self.measures]
+    def size(self) -> int:
+        """The number of cells of a table."""
+        return math.prod(self.whole.shape[-2:])
+
+    def part(self, which: slice) -> Task:
+        """The same of some of the tables."""
+        estimates = [estimate[which, ...] for estimate in self.estimates]
+        return self._replace(cells=self.cells[..., which, :, :], whole=self.whole[which, :, :], estimates=estimates)
 
 
 #: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.
 Limits = tuple[Array, Array, Array, Array]
+
+
+def score_of(measures: Sequence[Measure], zero_division: float) -> Score:
+    """All measures of matrices."""
+    functions = [measure.function for measure in measures]
+
+    def score(cm: Array, workers: int) -> list[Array]:
+        return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+
+    return score

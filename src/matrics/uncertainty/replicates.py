@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array
 from matrics._draws import Source
-from matrics.evaluation import evaluate
 from matrics.roads.blocks import in_threads
 from matrics.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
@@ -24,21 +24,20 @@ CELLS_AT_ONCE = 2**22
 
 def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> Iterator[tuple[slice, list[Array]]]:
     """The values of all measures for the replicates of some matrices at a time: (b, num) or (b, C, num)."""
-    options: dict[str, Any] = {"zero_division": task.zero_division, "invalid": "nan"}
-    cells, functions, num = task.cells, task.functions, task.options.num
-    n, count = cells.shape[-1], cells.shape[-3]
+    cells, score, num = task.cells, task.score, task.options.num
+    count = cells.shape[-3]
     if source.backend is not NUMPY:
         everything = slice(0, count)
 
         def make(stream: Source, size: int) -> list[Array]:
-            return evaluate(draw(stream, cells, everything, size, scheme=scheme, prior=prior), functions, **options)
+            return score(draw(stream, cells, everything, size, scheme=scheme, prior=prior), 1)
 
         xp = source.backend.xp
-        values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * n * n)))
+        values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * task.size)))
         yield everything, [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
         return
-    plan = Plan.of(count, num, n, scheme)
-    outputs = 8 * num * n * len(functions)  # each may have a value for each class
+    plan = Plan.of(count, num, task.size, scheme)
+    outputs = 8 * num * sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
     step = plan.width * max(1, BYTES_AT_ONCE // (outputs * plan.width))
     threads = task.threads
     for start in range(0, count, step):
@@ -56,7 +55,7 @@ def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> 
             for (some, when), stream in share:
                 those = slice(start + some.start, start + some.stop)
                 drawn = draw(stream, cells, those, when.stop - when.start, scheme=scheme, prior=prior)
-                values = evaluate(drawn, functions, **options)
+                values = score(drawn, 1)
                 if not found:
                     found.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
                 for result, value in zip(found, values, strict=True):
@@ -75,28 +74,28 @@ def acceleration(task: Task) -> list[Array]:
     It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
     rows, which are samples of their own, the influences in each row are about its own mean.
     """
-    options: dict[str, Any] = {"zero_division": task.zero_division, "invalid": "nan"}
-    backend, scheme, functions, cells = task.backend, task.options.scheme, task.functions, task.cells
-    xp, n = backend.xp, cells.shape[-1]
+    backend, scheme, cells = task.backend, task.options.scheme, task.cells
+    xp, (count, rows, columns) = backend.xp, task.whole.shape
     if scheme == "clusters":
-        values = evaluate(xp.sum(cells, axis=0)[None, ...] - cells, functions, **options)
+        values = task.score(xp.sum(cells, axis=0)[None, ...] - cells, task.workers)
         last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
         return [_skewness(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
     if backend is NUMPY:
-        values = changed(cells, np.where(cells >= 1, -1.0, 0.0), functions, options, task.workers)
+        values = changed(cells, np.where(cells >= 1, -1.0, 0.0), task.score, task.workers)
     else:
-        size = n * n
+        size = task.size
         one = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
-        less = cells[None, ...] - xp.reshape(one, (size, 1, n, n))
-        values = evaluate(xp.where(less < 0, 0, less), functions, **options)
+        less = cells[None, ...] - xp.reshape(one, (size, 1, rows, columns))
+        values = task.score(xp.where(less < 0, 0, less), 1)
         values = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
-    flat = xp.reshape(cells, (cells.shape[0], n * n))
+    flat = xp.reshape(cells, (count, task.size))
     found = []
     for value in values:
         counts = xp.broadcast_to(flat if value.ndim == 2 else flat[:, None, :], value.shape)
         counts = xp.where(xp.isnan(value) | (counts < 1), 0, counts)
-        shape = (*value.shape[:-1], n, n) if scheme == "rows" else (*value.shape[:-1], 1, n * n)
+        samples = (rows, columns) if scheme == "rows" else (1, task.size)
         known = xp.where(xp.isnan(value), 0, value)
+        shape = (*value.shape[:-1], *samples)
         found.append(_skewness(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
     return found
 
