@@ -521,7 +521,7 @@ def test_the_default_covers(n: int, kind: str, samples: int) -> None:
         ({"scheme": "dirichlet"}, "scheme: expected for method='auto'"),
         ({"scheme": "clusters"}, "cluster_axis: expected the axis of the clusters"),
         ({"scheme": "rows", "cluster_axis": 0}, "cluster_axis: expected the axis of the clusters"),
-        ({"cluster_axis": 0}, "cluster_axis: expected an axis before the two of the classes, got 0"),
+        ({"cluster_axis": 0}, "cluster_axis: expected an axis before those of the classes, got 0"),
         ({"method": "bootstrap", "prior": 1}, "prior: expected None, as method='bootstrap' has no prior"),
         ({"method": "posterior", "prior": -1}, "prior: expected positive numbers, got -1"),
         ({"method": "bootstrap", "num": 0}, "num: expected an integer of at least 1, got 0"),

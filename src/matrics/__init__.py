@@ -8,7 +8,7 @@ np.float64(0.8)
 import difflib
 from importlib.util import find_spec
 
-from matrics import metrics
+from matrics import metrics, uncertainty
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.record import Metric
@@ -28,13 +28,11 @@ from matrics.transform import (
     transpose,
     weight_cells,
 )
-from matrics.uncertainty import Interval, IntervalStatus, interval
+from matrics.uncertainty import *  # noqa: F403 (likewise)
 from matrics.verbal import interpret, list_benchmarks
 
 __all__ = [
     "ConfusionState",
-    "Interval",
-    "IntervalStatus",
     "InvalidConfusionMatrix",
     "Metric",
     "check",
@@ -44,7 +42,6 @@ __all__ = [
     "describe",
     "get_metric",
     "interpret",
-    "interval",
     "list_benchmarks",
     "list_metrics",
     "normalize",
@@ -60,7 +57,7 @@ __all__ = [
     "transpose",
     "weight_cells",
 ]
-__all__ += metrics.__all__
+__all__ += metrics.__all__ + uncertainty.__all__
 
 __version__ = "0.1.0.dev0"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -68,14 +67,6 @@ class NumPy(InOneRow):
     def power_of_two(self, exponent: Array) -> Array:
         """As of the standard."""
         return np.ldexp(exponent.dtype.type(1), exponent.astype(np.int32))
-
-    def normal_cdf(self, x: Array) -> Array:
-        """As of any library, number by number: NumPy has no such function."""
-        return np.vectorize(NormalDist().cdf, otypes=[float])(x)
-
-    def normal_quantile(self, share: Array) -> Array:
-        """As of any library, likewise."""
-        return np.vectorize(NormalDist().inv_cdf, otypes=[float])(share)
 
     def eigvalsh(self, x: Array) -> Array:
         """As of the standard, of matrices side by side: NumPy would gather every one by itself."""

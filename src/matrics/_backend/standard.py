@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -181,22 +182,21 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
-    # Only for the libraries that have random numbers; the others are scored on the host where these are needed.
-
     def normal_cdf(self, x: Array) -> Array:
         """The probability that a normal variate is below x."""
-        raise NotImplementedError
+        return self.on_host(np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2, otypes=[float]), x)
 
     def normal_quantile(self, share: Array) -> Array:
         """Where the normal distribution has this probability, which is above 0 and below 1."""
-        raise NotImplementedError
+        return self.on_host(np.vectorize(NormalDist().inv_cdf, otypes=[float]), share)
 
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
         """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and the second ones if asked.
 
-        Derivatives are (B, r c) or (B, C, r c); the second ones are by the same cell twice.
+        Derivatives are (B, r c) or (B, C, r c); the second ones are by the same cell twice. Only for libraries that
+        have automatic ones.
         """
         raise NotImplementedError
 

@@ -42,6 +42,37 @@ def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
     return results
 
 
+def differences_by_draws(tasks: Sequence[Task], source: Source, prior: Any) -> list[tuple[Array, ...]]:
+    """Limits of differences from replicates, and how often the first is above, half of the ties included.
+
+    Of one task, which scores differences, or of two on independent samples.
+    """
+    first, backend = tasks[0], tasks[0].backend
+    xp, options, scheme = backend.xp, first.options, first.options.scheme
+    added, skew = None, None
+    if options.method == "posterior":
+        added = check_prior(prior, tuple(first.whole.shape[-2:]), source)
+        scheme = "dirichlet" if scheme == "multinomial" else "dirichlet rows"
+    if options.method == "bca":
+        skew = acceleration(*tasks)
+    gaps = first.estimates
+    if len(tasks) == 2:
+        gaps = [one - other for one, other in zip(first.estimates, tasks[1].estimates, strict=True)]
+    parts: list[list[Any]] = [[] for _ in first.measures]
+    streams = [
+        replicates(task, stream, scheme, added) for task, stream in zip(tasks, source.split(len(tasks)), strict=True)
+    ]
+    for blocks in zip(*streams, strict=True):
+        which = blocks[0][0]
+        for k, values in enumerate(blocks[0][1]):
+            drawn = values if len(tasks) == 1 else values - blocks[1][1][k]
+            level = xp.mean(xp.astype(drawn > 0, drawn.dtype), axis=-1)
+            level = level + xp.mean(xp.astype(drawn == 0, drawn.dtype), axis=-1) / 2
+            some = None if skew is None else (gaps[k][which, ...], skew[k][which, ...])
+            parts[k].append((*_summary(drawn, some, options.level, backend), level))
+    return [tuple(xp.concat(list(column), axis=0) for column in zip(*one, strict=True)) for one in parts]
+
+
 def _summary(values: Array, bca: tuple[Array, Array] | None, level: float, backend: Standard) -> Limits:
     """Limits, standard errors and the numbers of undefined replicates; ``bca`` are estimates and accelerations."""
     if bca is not None:

@@ -127,12 +127,12 @@ def interval(
     measures = [Measure.of(metric) for metric in chosen.values()]
     if options.method == "wilson":
         _refuse_others(measures)
-    view = _on_host(array, backend, rng, options)
-    on_host = view is not None
+    view = on_host(array, backend, rng, options)
+    is_there = view is not None
     score = score_of(measures, zero_division)
-    task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if on_host else backend)
-    results = _intervals(view if on_host else array, task, prior, rng)
-    if on_host:
+    task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if is_there else backend)
+    results = _intervals(view if is_there else array, task, prior, rng)
+    if is_there:
         results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
     return dict(zip(chosen, results, strict=True))
 
@@ -146,7 +146,7 @@ def _refuse_others(measures: Sequence[Measure]) -> None:
         )
 
 
-def _on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Array | None:
+def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Array | None:
     """The stack as an array of NumPy, if it is to be worked on there."""
     if type(backend) is Standard:  # a library without random numbers
         return backend.to_numpy(array)
@@ -180,10 +180,10 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
             integer = backend.widest_int(whole) or xp.int32
             found = [(*[value] * 3, xp.astype(xp.zeros_like(value), integer)) for value in task.estimates]
         elif options.method in DRAWING:
-            found = limits_by_draws(task, _source(array, backend, rng, options), prior)
+            found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
             found = limits_by_formula(task)
-        general = _status(whole, valid, backend)
+        general = status_of(whole, valid, backend)
         results = []
         for estimate, limits in zip(task.estimates, found, strict=True):
             parts = _with_status(estimate, limits, general, valid, task)
@@ -210,19 +210,19 @@ def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, 
     return estimate, low, high, xp.where(known, error, math.nan), undefined, status
 
 
-def _source(array: Array, backend: Standard, rng: Any, options: Options) -> Source:
+def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Options) -> Source:
     """Where draws come from; checks that the cells can be drawn."""
     scheme = options.scheme if options.method != "posterior" else "dirichlet"
-    if backend is NUMPY:  # invalid matrices are those of others, and are reported as such
-        good = np.isfinite(array) & (array >= 0)
-        check_drawable(np.where(good, array, 0), scheme)
-        return drawable(np.zeros((1, 1)), rng, scheme).source
-    return drawable(
-        array if not backend.can_look(array) else backend.xp.where(array >= 0, array, 0), rng, scheme
-    ).source
+    for array in arrays:
+        if backend.can_look(array):
+            cells = backend.to_numpy(array)
+            good = np.isfinite(cells) & (cells >= 0)  # invalid matrices are reported as such
+            check_drawable(np.where(good, cells, 0), scheme)
+    square = backend.xp.zeros((1, 1), dtype=arrays[0].dtype, **backend.device_option(arrays[0]))
+    return drawable(square, rng, scheme).source
 
 
-def _status(whole: Array, valid: Array, backend: Standard) -> Array:
+def status_of(whole: Array, valid: Array, backend: Standard) -> Array:
     """What is to be said of the samples of each matrix: (B,)."""
     xp, n = backend.xp, whole.shape[-1]
     sizes = xp.sum(whole, axis=-1)

@@ -29,6 +29,7 @@ class Measure(NamedTuple):
     trials: TableFunction | None  # the number of samples of which it is a proportion
     margin: str | None  # and which those are
     biased: bool  # whether its estimate is, noticeably
+    higher_is_better: bool | None
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
@@ -46,7 +47,15 @@ class Measure(NamedTuple):
 
         contingency = metric.function.__module__.endswith(".contingency") and metric.name not in MADE_OF_MAXIMA
         biased = metric.family in ("information", "spectral") or contingency
-        return cls(str(metric), metric.bind(), metric.range, trials if margin else None, margin, biased)
+        return cls(
+            str(metric),
+            metric.bind(),
+            metric.range,
+            trials if margin else None,
+            margin,
+            biased,
+            metric.higher_is_better,
+        )
 
 
 class Task(NamedTuple):

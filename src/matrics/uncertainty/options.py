@@ -66,18 +66,14 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     return Options(level, method, scheme, DEFAULT_NUM if num is None else check_count(num, "num"))
 
 
-def check_cluster_axis(axis: Any, shape: tuple[int, ...]) -> int:
-    """An axis before the two of the classes, counted from the front."""
-    batch = len(shape) - 2
+def check_cluster_axis(axis: Any, shape: tuple[int, ...], *, classes: int = 2) -> int:
+    """An axis before those of the classes, counted from the front."""
+    batch = len(shape) - classes
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < batch:
-        raise ValueError(
-            f"cluster_axis: expected an axis before the two of the classes, got {axis!r} for shape {shape}"
-        )
+        raise ValueError(f"cluster_axis: expected an axis before those of the classes, got {axis!r} for shape {shape}")
     position = int(axis) + len(shape) if axis < 0 else int(axis)
     if position >= batch:
-        raise ValueError(
-            f"cluster_axis: expected an axis before the two of the classes, got {axis!r} for shape {shape}"
-        )
+        raise ValueError(f"cluster_axis: expected an axis before those of the classes, got {axis!r} for shape {shape}")
     if shape[position] < 2:
         raise ValueError(f"cluster_axis: expected at least two clusters, got {shape[position]} in shape {shape}")
     return position

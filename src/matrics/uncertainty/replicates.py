@@ -68,18 +68,30 @@ def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> 
         yield which, found
 
 
-def acceleration(task: Task) -> list[Array]:
-    """BCa's acceleration from the values without one sample, of which at most n² differ; or without one cluster.
+def acceleration(*tasks: Task) -> list[Array]:
+    """BCa's acceleration from the values without one sample, of which as many differ as there are cells; or a cluster.
 
     It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
-    rows, which are samples of their own, the influences in each row are about its own mean.
+    rows, which are samples of their own, the influences in each row are about its own mean. Of two tasks on independent
+    samples, that of the difference.
     """
+    xp = tasks[0].backend.xp
+    found = []
+    for moments in zip(*map(_moments, tasks), strict=True):
+        second = sum(one[0] for one in moments)
+        third = sum(one[1] if k == 0 else -one[1] for k, one in enumerate(moments))
+        found.append(xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0))
+    return found
+
+
+def _moments(task: Task) -> list[tuple[Array, Array]]:
+    """Σ u² and Σ u³ of every measure over the samples, or clusters, with their influences u."""
     backend, scheme, cells = task.backend, task.options.scheme, task.cells
     xp, (count, rows, columns) = backend.xp, task.whole.shape
     if scheme == "clusters":
         values = task.score(xp.sum(cells, axis=0)[None, ...] - cells, task.workers)
         last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
-        return [_skewness(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
+        return [_powers(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
     if backend is NUMPY:
         values = changed(cells, np.where(cells >= 1, -1.0, 0.0), task.score, task.workers)
     else:
@@ -93,17 +105,16 @@ def acceleration(task: Task) -> list[Array]:
     for value in values:
         counts = xp.broadcast_to(flat if value.ndim == 2 else flat[:, None, :], value.shape)
         counts = xp.where(xp.isnan(value) | (counts < 1), 0, counts)
-        samples = (rows, columns) if scheme == "rows" else (1, task.size)
         known = xp.where(xp.isnan(value), 0, value)
-        shape = (*value.shape[:-1], *samples)
-        found.append(_skewness(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
+        shape = (*value.shape[:-1], *((rows, columns) if scheme == "rows" else (1, task.size)))
+        found.append(_powers(xp.reshape(known, shape), xp.reshape(counts, shape), xp))
     return found
 
 
-def _skewness(values: Array, counts: Array, xp: Any) -> Array:
-    """Σ u³ / 6 (Σ u²)^(3/2) of values (…, samples, distinct) that occur so often, u the distances from the means."""
+def _powers(values: Array, counts: Array, xp: Any) -> tuple[Array, Array]:
+    """Σ u² and Σ u³ of values (…, samples, distinct) that occur so often, u their distances from the means."""
     total = xp.sum(counts, axis=-1, keepdims=True)
     total = xp.where(total > 0, total, 1)
     away = (xp.sum(values * counts, axis=-1, keepdims=True) / total - values) * ((total - 1) / total)
     second, third = (xp.sum(counts * away**power, axis=(-2, -1)) for power in (2, 3))
-    return xp.where(second > 0, third / (6 * xp.where(second > 0, second, 1) ** 1.5), 0)
+    return second, third

@@ -70,3 +70,71 @@ class Interval(NamedTuple):
     standard_error: Array
     undefined: Array
     status: Array
+
+
+class Comparison(NamedTuple):
+    """A comparison of two classifiers, as from :func:`matrics.compare`; all arrays have the shape of the scores.
+
+    Parameters
+    ----------
+    difference : array
+        The measure of a less that of b.
+    low, high : array
+        Its limits; NaN where there are none.
+    standard_error : array
+        Its standard error.
+    probability : array
+        The probability that a is better: higher, or lower for a measure where that is better. Without draws that of a
+        normal distribution, with a posterior that of the posterior, and otherwise the share of the replicates. NaN for
+        measures of which neither is better.
+    status : array of int
+        A code of :class:`matrics.IntervalStatus`.
+    """
+
+    difference: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    probability: Array
+    status: Array
+
+
+class PairedComparison(NamedTuple):
+    """A comparison on the same samples, as from :func:`matrics.compare_paired`: :class:`Comparison` and one more.
+
+    Parameters
+    ----------
+    difference, low, high, standard_error, probability, status : array
+        As of :class:`Comparison`.
+    unpaired_width : array
+        The width that the interval would have if the samples of both were independent.
+    """
+
+    difference: Array
+    low: Array
+    high: Array
+    standard_error: Array
+    probability: Array
+    status: Array
+    unpaired_width: Array
+
+
+class ModelComparison(NamedTuple):
+    """A comparison of M models on the same samples, as from :func:`matrics.compare_models`; class axes come last.
+
+    Parameters
+    ----------
+    intervals : Interval
+        The interval of each model: arrays (M,) or (M, n).
+    differences : Comparison
+        All pairwise differences, row less column: arrays (M, M) or (M, M, n).
+    probability_best : array, shape (M,) or (M, n)
+        The probability of each model of being the best.
+    tied : array of bool, shape (M,) or (M, n)
+        Which models cannot be told from the best, which is one of them, corrected for looking at all.
+    """
+
+    intervals: Interval
+    differences: Comparison
+    probability_best: Array
+    tied: Array

@@ -1,0 +1,310 @@
+"""Whether one classifier is better than another: compare() and compare_paired()."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.record import Metric
+from matrics.evaluation import as_stack, check_options
+from matrics.scoring import resolve
+from matrics.typing import ArrayLike
+from matrics.uncertainty.differences import dependent, independent, nothing
+from matrics.uncertainty.draws import differences_by_draws
+from matrics.uncertainty.interval import on_host, source_for, status_of
+from matrics.uncertainty.joint import check_joint
+from matrics.uncertainty.measure import Measure, Task, score_of
+from matrics.uncertainty.options import DRAWING, Options, check_cluster_axis, read_options
+from matrics.uncertainty.results import Comparison, IntervalStatus, PairedComparison
+
+# wilson is for one proportion.
+METHODS = ("auto", "bootstrap", "bca", "posterior", "delta")
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: str = "auto",
+    scheme: str | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_axis: int | None = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> dict[str, Comparison]:
+    """Compare two classifiers on independent samples, such as two test sets or two sites.
+
+    For classifiers on the same samples this gives intervals that are too wide, and misses differences: use
+    :func:`compare_paired`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (*B, n, n)
+        Counts of either; rows are true classes. Batches broadcast against each other.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level, method, scheme, prior, num, rng, zero_division, workers
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
+    cluster_axis : int, optional
+        The axis of both along which the matrices are those of clusters; for ``"auto"``, ``"delta"`` and
+        ``"bootstrap"``. They may have different numbers of clusters.
+
+    Returns
+    -------
+    dict of str to Comparison
+        The difference a - b, its limits and standard error, and the probability that a is better.
+
+    Raises
+    ------
+    ValueError
+        The matrices have different numbers of classes, or as of :func:`matrics.interval`.
+
+    Notes
+    -----
+    ``"auto"`` makes the limits of the difference of those of both (Newcombe 1998, method 10; Zou and Donner 2008),
+    which are Wilson's for proportions.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.compare([[90, 10], [20, 80]], [[80, 20], [25, 75]], "accuracy")["accuracy"]
+    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.075, between -0.002 and 0.151
+    >>> print(f"{found.probability:.2f}")
+    0.97
+    """
+    options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
+    if cluster_axis is not None and options.method in ("bca", "posterior"):
+        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {options.method!r}")
+    check_options(zero_division, "nan", workers)
+    chosen = resolve(metrics)
+    backend, stacks = _two(a, b, cluster_axis)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    views = [on_host(stack, backend, rng, options) for stack in stacks]
+    home = backend
+    if all(view is not None for view in views):
+        stacks, backend = views, NUMPY
+    xp = backend.xp
+    batch = np.broadcast_shapes(*(tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks))
+    score = score_of(measures, float(zero_division))
+    with backend.quiet():
+        tasks, valid = [], []
+        for stack in stacks:
+            cells, good = _cells(stack, batch, backend, clusters=cluster_axis is not None)
+            whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
+            estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
+            tasks.append(
+                Task(cells, whole, estimates, measures, score, options, float(zero_division), workers, backend)
+            )
+            valid.append(good)
+        if options.method in DRAWING and 0 not in batch:
+            found = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
+        else:
+            found = independent(tasks) if 0 not in batch else nothing(tasks)
+        results = _finish(tasks, found, valid, batch)
+    return _named(chosen, [Comparison(*parts) for parts in results], home, backend)
+
+
+def compare_paired(
+    joint: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: str = "auto",
+    scheme: str | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_axis: int | None = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> dict[str, PairedComparison]:
+    """Compare two classifiers on the same samples.
+
+    Parameters
+    ----------
+    joint : array_like, shape (*B, n, n, n)
+        Counts by true class, class predicted by a, and class predicted by b, as from
+        :func:`matrics.joint_confusion_matrix`. Two confusion matrices do not determine it.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level, method, scheme, prior, num, rng, zero_division, workers
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
+    cluster_axis : int, optional
+        The axis of ``joint`` along which the tables are those of clusters, such as patients.
+
+    Returns
+    -------
+    dict of str to PairedComparison
+        The difference a - b, its limits and standard error, the probability that a is better, and how wide the interval
+        would be if the samples of both were independent.
+
+    Raises
+    ------
+    ValueError
+        ``joint`` has no three equal axes of classes, or as of :func:`matrics.interval`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true = [0] * 50 + [1] * 50
+    >>> a = [0] * 46 + [1] * 4 + [1] * 44 + [0] * 6
+    >>> b = [0] * 40 + [1] * 10 + [1] * 42 + [0] * 8
+    >>> joint = matrics.joint_confusion_matrix(y_true, a, b, num_classes=2)
+    >>> found = matrics.compare_paired(joint, "accuracy")["accuracy"]
+    >>> print(f"{found.difference:.2f}, between {found.low:.3f} and {found.high:.3f}")
+    0.08, between 0.025 and 0.144
+    >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
+    as wide: 0.14; without the pairs: 0.20
+    """
+    options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
+    check_options(zero_division, "nan", workers)
+    chosen = resolve(metrics)
+    home, (array,) = _backend.as_arrays(joint=joint)
+    array = home.detached(check_joint(array, home))
+    if cluster_axis is not None:
+        axis = check_cluster_axis(cluster_axis, tuple(array.shape), classes=3)
+        array = home.xp.permute_dims(array, (axis, *(k for k in range(array.ndim) if k != axis)))
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    view, n = on_host(array, home, rng, options), array.shape[-1]
+    backend, array = (home, array) if view is None else (NUMPY, view)
+    xp, clusters = backend.xp, cluster_axis is not None
+    batch = tuple(array.shape[int(clusters) : -3])
+    table = xp.reshape(array, (*array.shape[:-2], n * n))
+    score = score_of(measures, float(zero_division))
+    common = (measures, score, options, float(zero_division), workers, backend)
+
+    def margins(cells: Array) -> tuple[Array, Array]:
+        cube = xp.reshape(cells, (*cells.shape[:-1], n, n))
+        return xp.sum(cube, axis=-1), xp.sum(cube, axis=-2)
+
+    def difference(cells: Array, workers: int) -> list[Array]:
+        ours, theirs = (score(margin, workers) for margin in margins(cells))
+        return [one - other for one, other in zip(ours, theirs, strict=True)]
+
+    with backend.quiet():
+        cells, good = _cells(table, batch, backend, clusters=clusters)
+        whole = xp.sum(cells, axis=0) if clusters else cells
+        tasks = []
+        for mine, of_all in zip(margins(cells), margins(whole), strict=True):
+            estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(of_all, workers)]
+            tasks.append(Task(mine, of_all, estimates, *common))
+        gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
+        pair = Task(cells, whole, gaps, measures, difference, *common[2:])
+        if 0 in batch:
+            found, apart = nothing(tasks), nothing(tasks)
+        elif options.method in DRAWING:
+            source = source_for([table], backend, rng, options)
+            found = differences_by_draws([pair], source, prior)
+            apart = differences_by_draws(tasks, source, None)
+        else:
+            found, apart = dependent(pair, tasks), independent(tasks)
+        widths = [high - low for low, high, *_ in apart]
+        results = _finish(tasks, found, [good], batch)
+        wide = [xp.reshape(width, batch + tuple(width.shape[1:])) for width in widths]
+    named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
+    return _named(chosen, named, home, backend)
+
+
+# What both share -----------------------------------------------------------------------------------------------------
+
+
+def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
+    if method not in METHODS:
+        raise ValueError(f"method: expected one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    return read_options(level, method, scheme, **others)
+
+
+def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
+    """Both stacks in one library, with the axis of clusters first."""
+    (first, one), (second, other) = as_stack(a, name="a"), as_stack(b, name="b")
+    if first is not second:
+        backend, (one, other) = _backend.as_arrays(a=one, b=other)
+    else:
+        backend = first
+    if one.shape[-1] != other.shape[-1]:
+        raise ValueError(f"expected matrices of the same classes, got {one.shape[-1]} in a and {other.shape[-1]} in b")
+    stacks = []
+    for array in (one, other):
+        stack = backend.detached(array)
+        if cluster_axis is not None:
+            axis = check_cluster_axis(cluster_axis, tuple(stack.shape))
+            stack = backend.xp.permute_dims(stack, (axis, *(k for k in range(stack.ndim) if k != axis)))
+        stacks.append(stack)
+    return backend, stacks
+
+
+def _cells(array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool) -> tuple[Array, Array]:
+    """Tables (B, r, c), or (K, B, r, c), with zeros for the invalid ones, and which are valid."""
+    xp, lead = backend.xp, tuple(array.shape[: int(clusters)])
+    ends = tuple(array.shape[-2:])
+    cells = xp.broadcast_to(backend.to_float(array), (*lead, *batch, *ends))
+    cells = xp.reshape(cells, (*lead, math.prod(batch), *ends))
+    if backend is NUMPY:
+        cells = cells.astype(np.float64, copy=False)
+    good = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
+    good = xp.all(good, axis=0) if clusters else good
+    return xp.where(good[:, None, None], cells, 0), good
+
+
+def _like(flags: Array, value: Array, xp: Any) -> Array:
+    """Flags (B,) beside values (B,) or (B, C)."""
+    return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
+
+
+def _finish(
+    tasks: Sequence[Task], found: Sequence[Any], valid: Sequence[Array], batch: tuple[int, ...]
+) -> list[tuple[Array, ...]]:
+    """The fields of each comparison in the shape of the batch."""
+    backend, xp = tasks[0].backend, tasks[0].backend.xp
+    good = valid[0]
+    for other in valid[1:]:
+        good = good & other
+    first, second = (status_of(task.whole, good, backend) for task in tasks)
+    general = xp.where(first > second, first, second)
+    results = []
+    for k, one in enumerate(found):
+        low, high, error, undefined, *rest = one
+        a, b = tasks[0].estimates[k], tasks[1].estimates[k]
+        gap = a - b
+        known = ~xp.isnan(gap)
+        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
+        status = general if gap.ndim == 1 else general[:, None] + xp.zeros_like(undefined)
+        many = undefined > int(0.05 * tasks[0].options.num)
+        for code, holds in (
+            (IntervalStatus.UNDEFINED_REPLICATES, many),
+            (IntervalStatus.NO_VARIATION, ~has_limits),
+            (IntervalStatus.UNDEFINED, ~known),
+            (IntervalStatus.INVALID, ~_like(good, gap, xp)),
+        ):
+            status = xp.where(holds, int(code), status)
+        above = rest[0] if rest else backend.normal_cdf(gap / xp.where(error > 0, error, 1))
+        better = tasks[0].measures[k].higher_is_better
+        probability = above if better else 1 - above
+        sure = known & (error > 0) if better is not None else known & ~known
+        fields = (
+            gap,
+            xp.where(has_limits, low, math.nan),
+            xp.where(has_limits, high, math.nan),
+            xp.where(known, error, math.nan),
+            xp.where(sure, probability, math.nan),
+            status,
+        )
+        results.append(tuple(xp.reshape(part, batch + tuple(part.shape[1:])) for part in fields))
+    return results
+
+
+def _named(chosen: Iterable[str], results: Sequence[Any], home: Standard, backend: Standard) -> dict[str, Any]:
+    """By name, in the library of the matrices."""
+    if backend is NUMPY:
+        results = [type(one)(*(home.from_host(np.asarray(part)[()]) for part in one)) for one in results]
+    return dict(zip(chosen, results, strict=True))

@@ -1,0 +1,99 @@
+"""Limits of differences without replicates, on independent samples and on the same ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matrics._backend import Array
+from matrics.uncertainty.formulas import at_samples, limits_by_formula, noise_of, quantile_of, spread_of
+from matrics.uncertainty.measure import Limits, Task
+from matrics.uncertainty.slopes import slopes
+
+
+def nothing(tasks: Sequence[Task]) -> list[Limits]:
+    """The limits of an empty stack."""
+    xp, backend = tasks[0].backend.xp, tasks[0].backend
+    integer = backend.widest_int(tasks[0].whole) or xp.int32
+    return [(value, value, value, xp.astype(xp.zeros_like(value), integer)) for value in tasks[0].estimates]
+
+
+def _square_and_add(
+    parts: Sequence[Sequence[Limits]], tasks: Sequence[Task], correlation: Sequence[Any]
+) -> list[tuple[Array, Array]]:
+    """Limits of differences from the limits of both: MOVER, the method of variance estimates recovered."""
+    xp = tasks[0].backend.xp
+    results = []
+    for k, ((low_a, high_a, *_), (low_b, high_b, *_)) in enumerate(zip(*parts, strict=True)):
+        a, b = tasks[0].estimates[k], tasks[1].estimates[k]
+        r = correlation[k]
+        below_a, above_a, below_b, above_b = (
+            xp.where(reach > 0, reach, 0) for reach in (a - low_a, high_a - a, b - low_b, high_b - b)
+        )
+        missing = xp.isnan(low_a + high_a + low_b + high_b)
+        down, up = (
+            xp.sqrt(xp.where(square > 0, square, 0))
+            for square in (
+                below_a**2 + above_b**2 - 2 * r * below_a * above_b,
+                above_a**2 + below_b**2 - 2 * r * above_a * below_b,
+            )
+        )
+        low, high = a - b - down, a - b + up
+        results.append((xp.where(missing, math.nan, low), xp.where(missing, math.nan, high)))
+    return results
+
+
+def independent(tasks: Sequence[Task]) -> list[Limits]:
+    """The limits of differences of independent samples without draws."""
+    xp = tasks[0].backend.xp
+    parts = [limits_by_formula(task) for task in tasks]
+    errors = [xp.sqrt(one[2] ** 2 + other[2] ** 2) for one, other in zip(*parts, strict=True)]
+    if tasks[0].options.method == "delta":
+        return _straight(tasks, errors)
+    limits = _square_and_add(parts, tasks, [0.0] * len(errors))
+    return [(*ends, error, one[3]) for ends, error, one in zip(limits, errors, parts[0], strict=True)]
+
+
+def _straight(tasks: Sequence[Task], errors: Sequence[Array]) -> list[Limits]:
+    """The difference and so many standard errors to either side, cut where no difference can be."""
+    backend, xp = tasks[0].backend, tasks[0].backend.xp
+    z = max(quantile_of(task)[0] for task in tasks)  # that of the fewer clusters
+    integer = backend.widest_int(tasks[0].whole) or xp.int32
+    results: list[Limits] = []
+    for k, error in enumerate(errors):
+        gap = tasks[0].estimates[k] - tasks[1].estimates[k]
+        low, high = tasks[0].measures[k].range
+        most = high - low
+        reach = xp.where(error > 0, z * error, math.nan)
+        down, up = gap - reach, gap + reach
+        if math.isfinite(most):
+            down, up = xp.clip(down, -most, most), xp.clip(up, -most, most)
+        results.append((down, up, error, xp.astype(xp.zeros_like(gap), integer)))
+    return results
+
+
+def dependent(pair: Task, tasks: Sequence[Task]) -> list[Limits]:
+    """The limits of differences on the same samples without draws: the delta method on the joint cells."""
+    backend, xp = pair.backend, pair.backend.xp
+    plain = pair.options.method == "delta"
+    _, clusters = quantile_of(pair)
+    whole = pair.whole if plain else pair.whole + 1 / pair.size
+    found = slopes(whole, pair.score, backend, second=False, workers=pair.workers)
+    errors = []
+    for k, first in enumerate(found.first):
+        _, by_cell = at_samples(whole, first, xp)
+        spread = spread_of(by_cell, whole, pair, clusters, plain=plain)
+        noise = noise_of(tasks[0].estimates[k], pair.measures[k].range, backend)
+        errors.append(xp.sqrt(xp.where(spread > noise, spread, 0)))
+    if plain:
+        return _straight(tasks, errors)
+    parts = [limits_by_formula(task) for task in tasks]
+    correlation = []
+    for k, error in enumerate(errors):
+        ours, theirs = parts[0][k][2], parts[1][k][2]
+        both = ours * theirs
+        r = (ours**2 + theirs**2 - error**2) / (2 * xp.where(both > 0, both, 1))
+        correlation.append(xp.clip(xp.where(both > 0, r, 0), -1, 1))
+    limits = _square_and_add(parts, tasks, correlation)
+    return [(*ends, error, one[3]) for ends, error, one in zip(limits, errors, parts[0], strict=True)]

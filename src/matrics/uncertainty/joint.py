@@ -1,0 +1,188 @@
+"""Two classifiers on the same samples: their joint table, and McNemar's test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics.coding import as_codes, check_classes
+from matrics.labels import (
+    broadcast,
+    check_ignore_index,
+    check_labels,
+    label_dtype,
+    label_to_ignore,
+    listed,
+    refuse_outside,
+    widen,
+)
+from matrics.metrics.inference import special
+from matrics.typing import ArrayLike
+
+
+def joint_confusion_matrix(
+    y_true: ArrayLike,
+    y_a: ArrayLike,
+    y_b: ArrayLike,
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    ignore_index: Any = None,
+) -> Array:
+    """Count the samples by true class and the predictions of two classifiers.
+
+    Parameters
+    ----------
+    y_true, y_a, y_b : array_like of int, shape (*B, N)
+        True labels, and those predicted by a and by b. Batches broadcast against each other. Class scores are no
+        labels: take their ``argmax`` first.
+    num_classes : int
+        Number of classes, n; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class.
+    ignore_index : int, optional
+        Samples with this true label are left out.
+
+    Returns
+    -------
+    array of int, shape (*B, n, n, n)
+        ``[true, a, b]``. Summed over b it is the confusion matrix of a, summed over a that of b. On devices and in
+        compiled code, where values are not inspected, samples with a label out of range are left out.
+
+    Raises
+    ------
+    ValueError
+        A label is out of range, or the shapes do not fit.
+    TypeError
+        The labels are not integers.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> joint = matrics.joint_confusion_matrix([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 0], num_classes=2)
+    >>> joint.sum(-1)  # that of a
+    array([[1, 1],
+           [0, 2]])
+    """
+    classes = check_classes(num_classes, labels)
+    given = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
+    if classes.labels is not None:
+        true, given["y_a"], ignored = as_codes(classes.labels, y_true, y_a, ignore_index, may_drop=False)
+        _, given["y_b"], _ = as_codes(classes.labels, y_true, y_b, ignore_index, may_drop=False)
+        given["y_true"], ignore_index = true, ignored
+    check_ignore_index(ignore_index)
+    backend, arrays = _backend.as_arrays(**given)
+    arrays = [listed(value, array, name) for (name, value), array in zip(given.items(), arrays, strict=True)]
+    for name, array in zip(given, arrays, strict=True):
+        check_labels(array, name, backend)
+    own, views = backend, [backend.host_view(array) for array in arrays]
+    if all(view is not None for view in views):
+        backend, arrays = NUMPY, views
+    xp, n = backend.xp, classes.number
+    shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
+    arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
+    ignored = label_to_ignore(ignore_index, arrays[0], backend)
+    arrays = [widen(array, backend) for array in arrays]
+    kept = None if ignored is None else arrays[0] != ignored
+    if backend is NUMPY:
+        for name, array in zip(given, arrays, strict=True):
+            refuse_outside(array, n, kept, name)
+    inside = (arrays[0] >= 0) & (arrays[0] < n)
+    for array in arrays[1:]:
+        inside = inside & (array >= 0) & (array < n)
+    if kept is not None:
+        inside = inside & kept
+    bins = xp.where(inside, (arrays[0] * n + arrays[1]) * n + arrays[2], n**3)
+    batch = tuple(bins.shape[:-1])
+    dtype = label_dtype(bins, backend)
+    counts = backend.count(bins, math.prod(batch), n**3 + 1, None, dtype=dtype)
+    counts = xp.reshape(counts, (math.prod(batch), n**3 + 1))[:, : n**3]
+    joint = xp.reshape(counts, (*batch, n, n, n))
+    return own.from_host(joint) if backend is NUMPY else joint
+
+
+def check_joint(array: Array, backend: Standard) -> Array:
+    """A table of two classifiers on the same samples, (*B, n, n, n)."""
+    shape = tuple(array.shape)
+    if len(shape) < 3 or not shape[-1] == shape[-2] == shape[-3] != 0:
+        raise ValueError(
+            "joint: expected counts by true class, prediction of a and prediction of b (*B, n, n, n), as from "
+            f"matrics.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n), got shape {shape}; two confusion "
+            "matrices do not tell on which samples the classifiers differ"
+        )
+    if not (backend.is_integer(array) or backend.is_float(array)):
+        raise TypeError(f"joint: expected counts, got dtype {array.dtype}")
+    return array
+
+
+def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tuple[Array, Array]:
+    """McNemar's test of whether two classifiers are correct equally often, on the same samples.
+
+    Parameters
+    ----------
+    joint : array_like, shape (*B, n, n, n)
+        Counts by true class and both predictions, as from :func:`matrics.joint_confusion_matrix`.
+    exact : bool, default True
+        Whether the p-value is that of the binomial distribution, which SciPy (extra ``stats``) computes on the host;
+        otherwise of chi-squared with one degree of freedom, with a correction for continuity.
+    mid_p : bool, default False
+        Whether only half of the probability of the observed table counts (with ``exact``): the test is then less
+        conservative.
+
+    Returns
+    -------
+    statistic : array, shape (*B,)
+        The smaller number of samples that only one of them predicts correctly; or chi-squared.
+    p_value : array, shape (*B,)
+        Two-sided; 1 where no sample is predicted correctly by only one of them.
+
+    Raises
+    ------
+    ValueError
+        ``joint`` has no three equal axes of classes, or ``mid_p`` goes without ``exact``.
+
+    References
+    ----------
+    McNemar 1947; Fagerland, Lydersen and Laake 2013 (mid-p).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true, a, b = [1] * 20, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [1] * 2
+    >>> joint = matrics.joint_confusion_matrix(y_true, a, b, num_classes=2)
+    >>> statistic, p_value = matrics.mcnemar(joint)
+    >>> int(statistic), round(float(p_value), 4)  # a alone is correct 10 times, b alone twice
+    (2, 0.0386)
+    """
+    if mid_p and not exact:
+        raise ValueError("mid_p: expected False, as exact=False is another test")
+    backend, (array,) = _backend.as_arrays(joint=joint)
+    array = backend.to_wide(check_joint(array, backend))
+    xp, diagonal = backend.xp, backend.xp.linalg.diagonal
+    cells = backend.to_float(array)
+    right_a, right_b = (xp.sum(diagonal(xp.sum(cells, axis=axis)), axis=-1) for axis in (-1, -2))
+    both = xp.sum(diagonal(diagonal(cells)), axis=-1)
+    only_a, only_b = right_a - both, right_b - both
+    smaller, number = xp.minimum(only_a, only_b), only_a + only_b
+    if exact:
+        p_value = backend.on_host(lambda least, of: _binomial(least, of, mid_p=mid_p), smaller, number)
+        return (smaller[()], p_value[()]) if backend is NUMPY else (smaller, p_value)
+    away = xp.clip(xp.abs(only_a - only_b) - 1, 0, None)
+    some = number > 0
+    statistic = xp.where(some, away**2 / xp.where(some, number, 1), 0)
+    p_value = xp.where(some, 2 * backend.normal_cdf(-xp.sqrt(statistic)), 1)
+    return (statistic[()], p_value[()]) if backend is NUMPY else (statistic, p_value)
+
+
+def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
+    """Twice the probability of at most so many of the samples, each with probability 1/2."""
+    at_most = special("bdtr")(least, number.astype(np.int64), 0.5)
+    if not mid_p:
+        return np.minimum(2 * at_most, 1)
+    below = np.where(least > 0, special("bdtr")(np.maximum(least - 1, 0), number.astype(np.int64), 0.5), 0)
+    return np.where(2 * least == number, 1, at_most + below)

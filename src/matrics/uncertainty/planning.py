@@ -1,0 +1,143 @@
+"""How many samples it takes: samples_needed()."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.record import Metric
+from matrics.catalogue.registry import get_metric
+from matrics.evaluation import as_stack
+from matrics.typing import ArrayLike
+from matrics.uncertainty.formulas import at_samples, noise_of
+from matrics.uncertainty.joint import check_joint
+from matrics.uncertainty.limits import normal_quantile
+from matrics.uncertainty.measure import Measure, score_of
+from matrics.uncertainty.options import check_level
+from matrics.uncertainty.slopes import slopes, variance
+
+
+def samples_needed(
+    cm: ArrayLike,
+    metric: str | Metric,
+    *,
+    half_width: float | None = None,
+    difference: float | None = None,
+    paired: ArrayLike | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+) -> Array:
+    """How many samples it takes until an interval is this narrow, or until a difference is seen.
+
+    Parameters
+    ----------
+    cm : array_like, shape (*B, n, n)
+        A matrix as it is expected, for example from a pilot study: only the shares of its cells matter, so proportions
+        will do.
+    metric : str or Metric
+        As in :func:`matrics.get_metric`.
+    half_width : float
+        Half of the width that the interval is to have.
+    difference : float
+        In place of ``half_width``: the difference between two classifiers that a test is to find.
+    paired : array_like, shape (*B, n, n, n), optional
+        With ``difference``: the joint table of both classifiers, as from :func:`matrics.joint_confusion_matrix`, if
+        they are to be tested on the same samples; otherwise each has samples of its own.
+    level : float, default 0.95
+        Of the interval; the test's is 1 - ``level``, two-sided.
+    power : float, default 0.8
+        The probability with which a difference of this size is found.
+
+    Returns
+    -------
+    array of int, shape (*B,), or (*B, n) for ``:class``
+        The total number of samples, of all classes together; for a difference between independent samples, that of
+        either. 0 where it cannot be told: the measure is undefined, or does not vary, as without any errors.
+
+    Raises
+    ------
+    ValueError
+        Not exactly one of ``half_width`` and ``difference`` is given, one is not positive, or ``paired`` goes without
+        ``difference``.
+
+    Notes
+    -----
+    The variance is that of the delta method for these shares, so the number is for large samples; of fewer than 20
+    samples in a class it says little. A proportion needs z² p (1 - p) / half_width².
+
+    Examples
+    --------
+    >>> import matrics
+    >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "accuracy", half_width=0.05))  # 1.96² · 0.16 / 0.05²
+    246
+    >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "mcc", difference=0.05))
+    4019
+    """
+    if (half_width is None) == (difference is None):
+        raise ValueError("expected exactly one of half_width= and difference=")
+    name, size = ("half_width", half_width) if difference is None else ("difference", difference)
+    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size < math.inf:
+        raise ValueError(f"{name}: expected a positive number, got {size!r}")
+    if paired is not None and difference is None:
+        raise ValueError("paired: expected None, as half_width= is about one classifier")
+    level = check_level(level)
+    if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 1:
+        raise ValueError(f"power: expected a number between 0 and 1, such as 0.8, got {power!r}")
+    measure = Measure.of(get_metric(metric))
+    reach = normal_quantile(level)
+    if difference is not None:
+        reach += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0
+    backend, array = as_stack(cm)
+    if paired is not None:
+        backend, (array,) = _backend.as_arrays(joint=paired)
+        array = check_joint(array, backend)
+    spread = _variance(backend.detached(array), measure, backend, joint=paired is not None)
+    xp = spread.backend.xp
+    number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * (reach / float(size)) ** 2
+    integer = spread.backend.widest_int(number) or xp.int32
+    some = xp.isfinite(number) & (number > 0)
+    found = xp.astype(xp.ceil(xp.where(some, number, 0) * (1 - 1e-9)), integer)
+    found = xp.reshape(found, spread.shape)
+    return backend.from_host(np.asarray(found)[()]) if spread.backend is NUMPY else found
+
+
+class _Spread:
+    """The variance for one sample: (B,) or (B, C), and the shape that the answer has."""
+
+    def __init__(self, values: Array, shape: tuple[int, ...], backend: Standard) -> None:
+        self.values, self.shape, self.backend = values, shape, backend
+
+
+def _variance(array: Array, measure: Measure, backend: Standard, *, joint: bool) -> _Spread:
+    """The variance of the measure, or of the difference of both classifiers, for one sample of these shares."""
+    view = backend.to_numpy(array) if type(backend) is Standard else backend.host_view(array)
+    backend, array = (backend, array) if view is None else (NUMPY, view)
+    xp, n = backend.xp, array.shape[-1]
+    batch = tuple(array.shape[: -3 if joint else -2])
+    score = score_of([measure], math.nan)
+    with backend.quiet():
+        cells = xp.reshape(backend.to_float(array), (math.prod(batch), n, n * n if joint else n))
+        total = xp.sum(cells, axis=(-2, -1), keepdims=True)
+        shares = cells / xp.where(total > 0, total, 1)
+        good = xp.all(xp.isfinite(shares) & (shares >= 0), axis=(-2, -1))
+        shares = xp.where(good[:, None, None], shares, 0)
+        one = score
+        if joint:
+
+            def one(table: Array, workers: int) -> list[Array]:
+                cube = xp.reshape(table, (*table.shape[:-1], n, n))
+                a, b = (score(xp.sum(cube, axis=axis), workers)[0] for axis in (-1, -2))
+                return [a - b]
+
+        if 0 in batch:
+            values = score(xp.zeros((0, n, n), dtype=shares.dtype, **backend.device_option(shares)), 1)[0]
+        else:
+            found = slopes(shares, one, backend, second=False, workers=1)
+            _, first = at_samples(shares, found.first[0], xp)
+            values = variance(first, shares, "multinomial", None, backend)
+            values = xp.where(values > noise_of(found.values[0], (-math.inf, math.inf), backend), values, 0)
+            values = xp.where(xp.isnan(found.values[0]), math.nan, values)
+    return _Spread(values, batch + tuple(values.shape[1:]), backend)

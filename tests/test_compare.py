@@ -1,0 +1,458 @@
+"""Comparisons of classifiers, beside closed forms and statsmodels; McNemar; how many samples it takes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import IntervalStatus
+
+stats = pytest.importorskip("scipy.stats")
+
+RANDOM = np.random.default_rng(2)
+SAMPLES = 300
+TRUE = RANDOM.integers(0, 3, SAMPLES)
+A = np.where(RANDOM.random(SAMPLES) < 0.85, TRUE, RANDOM.integers(0, 3, SAMPLES))
+B = np.where(
+    RANDOM.random(SAMPLES) < 0.6, A, np.where(RANDOM.random(SAMPLES) < 0.6, TRUE, RANDOM.integers(0, 3, SAMPLES))
+)
+CM_A, CM_B = (matrics.confusion_matrix(TRUE, y, num_classes=3) for y in (A, B))
+JOINT = matrics.joint_confusion_matrix(TRUE, A, B, num_classes=3)
+SPECS = ["accuracy", "recall:class", "mcc", "f1"]
+METHODS = ["auto", "delta", "bootstrap", "bca", "posterior"]
+DRAWING = METHODS[2:]
+
+
+def options_of(method: str, num: int = 20_000) -> dict[str, Any]:
+    return {"method": method, **({"rng": 0, "num": num} if method in DRAWING else {})}
+
+
+# The joint table ------------------------------------------------------------------------------------------------------
+
+
+def by_hand(true: Any, a: Any, b: Any, n: int) -> np.ndarray:
+    joint = np.zeros((n, n, n), int)
+    for cell in zip(true, a, b, strict=True):
+        joint[cell] += 1
+    return joint
+
+
+def test_joint_counts(backend: Any) -> None:
+    joint = backend.numpy(matrics.joint_confusion_matrix(*map(backend.asarray, (TRUE, A, B)), num_classes=3))
+    np.testing.assert_array_equal(joint, by_hand(TRUE, A, B, 3))
+    np.testing.assert_array_equal(joint.sum(-1), CM_A)
+    np.testing.assert_array_equal(joint.sum(-2), CM_B)
+    batch = matrics.joint_confusion_matrix(TRUE, np.stack([A, B]), B, num_classes=4)
+    assert batch.shape == (2, 4, 4, 4)
+    np.testing.assert_array_equal(batch[1, :3, :3, :3], by_hand(TRUE, B, B, 3))
+
+
+def test_joint_labels() -> None:
+    names = np.asarray(["cat", "dog", "owl"])
+    found = matrics.joint_confusion_matrix(names[TRUE], names[A].tolist(), names[B], labels=names)
+    np.testing.assert_array_equal(found, JOINT)
+    kept = TRUE != 2
+    found = matrics.joint_confusion_matrix(TRUE, A, B, num_classes=3, ignore_index=2)
+    np.testing.assert_array_equal(found, by_hand(TRUE[kept], A[kept], B[kept], 3))
+    for bad, name in (((TRUE + 1, A, B), "y_true"), ((TRUE, A - 1, B), "y_a"), ((TRUE, A, B + 1), "y_b")):
+        with pytest.raises(ValueError, match=rf"{name}: expected labels in \[0, 3\)"):
+            matrics.joint_confusion_matrix(*bad, num_classes=3)
+    with pytest.raises(TypeError, match="y_a: expected labels, integers"):
+        matrics.joint_confusion_matrix(TRUE, A / 2, B, num_classes=3)
+    with pytest.raises(ValueError, match=r"y_true \(300,\), y_a \(5,\), y_b \(300,\)"):
+        matrics.joint_confusion_matrix(TRUE, A[:5], B, num_classes=3)
+
+
+def test_joint_under_jit_and_vmap() -> None:
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    wanted = by_hand(TRUE, A, B, 3)
+    found = jax.jit(lambda *x: matrics.joint_confusion_matrix(*x, num_classes=3))(*map(jax.numpy.asarray, (TRUE, A, B)))
+    np.testing.assert_array_equal(found, wanted)
+    stacked = [torch.as_tensor(x)[None] for x in (TRUE, A, B)]
+    mapped = torch.func.vmap(lambda *x: matrics.joint_confusion_matrix(*x, num_classes=3))(*stacked)
+    np.testing.assert_array_equal(mapped[0], wanted)
+
+
+# McNemar --------------------------------------------------------------------------------------------------------------
+
+
+def test_mcnemar_beside_statsmodels() -> None:
+    peer = pytest.importorskip("statsmodels.stats.contingency_tables").mcnemar
+    right_a, right_b = A == TRUE, B == TRUE
+    table = [
+        [(right_a & right_b).sum(), (right_a & ~right_b).sum()],
+        [(~right_a & right_b).sum(), (~right_a & ~right_b).sum()],
+    ]
+    for exact in (True, False):
+        found, wanted = matrics.mcnemar(JOINT, exact=exact), peer(table, exact=exact)
+        np.testing.assert_allclose(found, (wanted.statistic, wanted.pvalue), rtol=1e-9)
+    only_a, only_b = table[0][1], table[1][0]
+    law = stats.binom(only_a + only_b, 0.5)
+    mid = 2 * law.cdf(min(only_a, only_b)) - law.pmf(min(only_a, only_b))
+    np.testing.assert_allclose(matrics.mcnemar(JOINT, mid_p=True)[1], mid, rtol=1e-9)
+
+
+def test_mcnemar_at_the_ends(backend: Any) -> None:
+    """Without samples that only one predicts correctly the p-value is 1; so it is where both have as many."""
+    table = np.zeros((4, 2, 2, 2), int)
+    table[1, 0, 0, 0] = table[1, 1, 0, 0] = 9
+    table[2, 0, 0, 1] = table[2, 1, 0, 1] = 7
+    table[3, 0, 0, 1] = 10
+    for options in ({}, {"mid_p": True}, {"exact": False}):
+        _, p_value = matrics.mcnemar(backend.asarray(table), **options)
+        p_value = backend.numpy(p_value)
+        np.testing.assert_allclose(p_value[:3], 1, rtol=1e-6)
+        assert p_value[3] < 0.01
+    with pytest.raises(ValueError, match="mid_p: expected False"):
+        matrics.mcnemar(table, exact=False, mid_p=True)
+    for marginal in (CM_A, np.stack([CM_A, CM_B])):
+        with pytest.raises(ValueError, match=r"joint: expected counts .*matrics.joint_confusion_matrix\(y_true, y_a"):
+            matrics.mcnemar(marginal)
+
+
+# Independent samples --------------------------------------------------------------------------------------------------
+
+
+def test_shares_beside_newcombe() -> None:
+    confint = pytest.importorskip("statsmodels.stats.proportion").confint_proportions_2indep
+    found = matrics.compare(CM_A, CM_B, "accuracy")["accuracy"]
+    hits = np.trace(CM_A), np.trace(CM_B)
+    limits = confint(hits[0], SAMPLES, hits[1], SAMPLES, method="newcomb", compare="diff")
+    np.testing.assert_allclose(found[1:3], limits, rtol=1e-12)
+    p, q = (hit / SAMPLES for hit in hits)
+    np.testing.assert_allclose(found.standard_error, math.sqrt((p * (1 - p) + q * (1 - q)) / SAMPLES), rtol=1e-12)
+    np.testing.assert_allclose(found.probability, stats.norm.cdf((p - q) / found.standard_error), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree_in_large_samples(method: str) -> None:
+    exact = matrics.compare(40 * CM_A, 40 * CM_B, SPECS, method="delta")
+    found = matrics.compare(40 * CM_A, 40 * CM_B, SPECS, **options_of(method))
+    paired = matrics.compare_paired(40 * JOINT, SPECS, **options_of(method))
+    by_delta = matrics.compare_paired(40 * JOINT, SPECS, method="delta")
+    for one, other in ((found, exact), (paired, by_delta)):
+        for name in SPECS:
+            for field in ("difference", "low", "high", "standard_error"):
+                np.testing.assert_allclose(getattr(one[name], field), getattr(other[name], field), atol=0.0015)
+    for name in SPECS:
+        wide = paired[name].unpaired_width
+        np.testing.assert_allclose(wide, found[name].high - found[name].low, atol=0.002)
+        assert (paired[name].high - paired[name].low < wide).all()
+
+
+def test_which_is_better() -> None:
+    """Where lower is better, the probability is that of being lower; where neither is, there is none."""
+    for method in ("auto", "bootstrap", "posterior"):
+        found = matrics.compare(CM_A, CM_B, ["accuracy", "zero_one_loss", "prevalence"], **options_of(method))
+        np.testing.assert_allclose(found["accuracy"].probability, found["zero_one_loss"].probability, atol=1e-9)
+        np.testing.assert_allclose(found["accuracy"].difference, -found["zero_one_loss"].difference)
+        assert np.isnan(found["prevalence"].probability)
+        assert found["accuracy"].probability > 0.5
+
+
+def test_clusters_of_either() -> None:
+    a = RANDOM.integers(1, 20, (30, 2, 2))
+    b = RANDOM.integers(1, 20, (12, 2, 2))
+    for method in ("auto", "delta", "bootstrap"):
+        found = matrics.compare(a, b, "accuracy", cluster_axis=0, **options_of(method))["accuracy"]
+        parts = [
+            matrics.interval(x, "accuracy", cluster_axis=0, method="delta")["accuracy"].standard_error for x in (a, b)
+        ]
+        np.testing.assert_allclose(found.standard_error, math.hypot(*parts), rtol=0.1)
+        assert found.low < found.difference < found.high
+    for method in ("bca", "posterior"):
+        with pytest.raises(ValueError, match=r"with clusters|scheme: expected for method='posterior'"):
+            matrics.compare(a, b, "accuracy", cluster_axis=0, method=method)
+
+
+# The same samples -----------------------------------------------------------------------------------------------------
+
+
+def test_paired_shares_in_closed_form() -> None:
+    """The variance of b - c discordant samples of N, and that of a bootstrap of the samples themselves."""
+    only_a, only_b = ((A == TRUE) & (B != TRUE)).sum(), ((A != TRUE) & (B == TRUE)).sum()
+    gap = (only_a - only_b) / SAMPLES
+    error = math.sqrt(((only_a + only_b) / SAMPLES - gap**2) / SAMPLES)
+    found = matrics.compare_paired(JOINT, "accuracy", method="delta")["accuracy"]
+    np.testing.assert_allclose(found.difference, gap)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-7)
+    np.testing.assert_allclose(found[1:3], gap + stats.norm.ppf(0.975) * error * np.asarray([-1, 1]), rtol=1e-7)
+
+
+def test_paired_mcc_beside_resampled_samples() -> None:
+    """Itaya et al. 2024 have the delta method for it; here both are beside the samples, resampled."""
+    some = RANDOM.integers(0, SAMPLES, (4000, SAMPLES))
+    gaps = np.subtract(*(matrics.mcc(matrics.confusion_matrix(TRUE[some], y[some], num_classes=3)) for y in (A, B)))
+    for method in METHODS:
+        found = matrics.compare_paired(JOINT, "mcc", **options_of(method))["mcc"]
+        np.testing.assert_allclose(found.standard_error, gaps.std(), rtol=0.06)
+        np.testing.assert_allclose(found[1:3], np.quantile(gaps, [0.025, 0.975]), atol=0.012)
+
+
+def test_the_same_predictions_twice() -> None:
+    """There is no difference, and no method knows more."""
+    joint = matrics.joint_confusion_matrix(TRUE, A, A, num_classes=3)
+    for method in ("delta", "bootstrap", "bca"):
+        found = matrics.compare_paired(joint, "mcc", **options_of(method))["mcc"]
+        assert found.difference == 0
+        assert np.isnan(found.low)
+        assert found.status == IntervalStatus.NO_VARIATION
+
+
+def test_paired_clusters() -> None:
+    names = np.arange(SAMPLES) % 25
+    joint = np.stack([by_hand(TRUE[names == k], A[names == k], B[names == k], 3) for k in range(25)])
+    found = {
+        m: matrics.compare_paired(joint, "accuracy", cluster_axis=0, **options_of(m))["accuracy"] for m in METHODS[:4]
+    }
+    size = np.bincount(names)
+    gap = np.asarray([((A == TRUE) * 1.0 - (B == TRUE))[names == k].sum() for k in range(25)])
+    away = (gap - found["delta"].difference * size) / SAMPLES
+    np.testing.assert_allclose(found["delta"].standard_error, math.sqrt((away**2).sum() * 25 / 24), rtol=1e-7)
+    for method in ("bootstrap", "bca"):
+        np.testing.assert_allclose(found[method].standard_error, found["delta"].standard_error, rtol=0.06)
+    moved = matrics.compare_paired(np.moveaxis(np.stack([joint, joint]), 1, 0), "mcc", cluster_axis=0)["mcc"]
+    assert moved.low.shape == (2,)
+
+
+# Both -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shapes_invalid_and_empty(method: str) -> None:
+    a = np.stack([CM_A, CM_A, 0 * CM_A]).astype(float)
+    a[1, 0, 0] = -1
+    found = matrics.compare(a[:, None], np.stack([CM_B] * 4), SPECS, **options_of(method, 200))
+    assert found["mcc"].low.shape == (3, 4)
+    assert found["recall:class"].probability.shape == (3, 4, 3)
+    assert (found["mcc"].status[1] == IntervalStatus.INVALID).all()
+    assert (found["mcc"].status[2] == IntervalStatus.UNDEFINED).all()
+    assert np.isfinite(np.asarray(found["mcc"])[:, 0]).all()
+    for shape in ((0,), (2, 0)):
+        none = np.zeros((*shape, 3, 3), int)
+        assert matrics.compare(none, CM_B, SPECS, **options_of(method, 20))["recall:class"].high.shape == (*shape, 3)
+        pairs = np.zeros((*shape, 3, 3, 3), int)
+        assert matrics.compare_paired(pairs, SPECS, **options_of(method, 20))["mcc"].unpaired_width.shape == shape
+
+
+def test_roads() -> None:
+    """Plain tensors as NumPy; under jit to the digits of float32."""
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    wanted, paired = (
+        matrics.compare(CM_A, CM_B, ["accuracy", "mcc"]),
+        matrics.compare_paired(JOINT, ["accuracy", "mcc"]),
+    )
+    found = matrics.compare(torch.as_tensor(CM_A), torch.as_tensor(CM_B), ["accuracy", "mcc"])
+    assert all(np.array_equal(x, y) for name in wanted for x, y in zip(found[name], wanted[name], strict=True))
+    of_jax = jax.jit(lambda a, b: matrics.compare(a, b, ["accuracy", "mcc"]))(CM_A, CM_B)
+    pairs = jax.jit(lambda joint: matrics.compare_paired(joint, ["accuracy", "mcc"]))(JOINT)
+    for name in wanted:
+        np.testing.assert_allclose(of_jax[name], np.asarray(wanted[name]), atol=2e-4)
+        np.testing.assert_allclose(pairs[name], np.asarray(paired[name]), atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: matrics.compare(CM_A, CM_B[:2, :2]), ValueError, "same classes, got 3 in a and 2 in b"),
+        (lambda: matrics.compare(CM_A, CM_B[0]), ValueError, "b: expected one confusion matrix"),
+        (
+            lambda: matrics.compare(CM_A, CM_B, method="wilson"),
+            ValueError,
+            "method: expected one of 'auto', 'bootstrap'",
+        ),
+        (lambda: matrics.compare(CM_A, CM_B, method="delta", rng=0), ValueError, "rng: expected None"),
+        (lambda: matrics.compare(CM_A, CM_B, level=2), ValueError, "level: expected a number between 0 and 1"),
+        (lambda: matrics.compare(CM_A + 0.5, CM_B, method="bca"), ValueError, "draws samples"),
+        (
+            lambda: matrics.compare_paired(CM_A),
+            ValueError,
+            r"joint: expected counts .*, got shape \(3, 3\); two confusion",
+        ),
+        (lambda: matrics.compare_paired(JOINT * 1j), TypeError, "joint: expected counts, got dtype complex128"),
+    ],
+)
+def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_differences_are_covered(paired: bool) -> None:  # noqa: FBT001
+    """95 % limits hold the true difference in 93 of 100 data sets and more, where the pairs matter and where not."""
+    shares = JOINT / JOINT.sum()
+    specs = ["accuracy", "mcc", "f1", "recall:class"]
+    exact = [matrics.score(shares.sum(axis), specs) for axis in (-1, -2)]
+    draws = np.random.default_rng(0).multinomial(300, shares.ravel(), size=(2, 1500)).reshape(2, -1, 3, 3, 3)
+    if paired:
+        found = matrics.compare_paired(draws[0], specs)
+    else:
+        found = matrics.compare(draws[0].sum(-1), draws[1].sum(-2), specs)
+    for name in specs:
+        gap = exact[0][name] - exact[1][name]
+        held = ((found[name].low <= gap) & (gap <= found[name].high)).mean(0)
+        assert (held >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / 1500)).all(), (name, held)
+
+
+# Many models ----------------------------------------------------------------------------------------------------------
+
+
+def noisy(rate: float, random: Any, true: np.ndarray) -> np.ndarray:
+    return np.where(random.random(len(true)) < rate, true, (true + 1) % 3)
+
+
+def test_models_beside_pairs() -> None:
+    """Intervals, standard errors and probabilities are those of the models alone and by twos."""
+    predictions = np.stack([A, B, TRUE, np.zeros_like(TRUE)])
+    found = matrics.compare_models(TRUE, predictions, SPECS, num_classes=3, num=8000, rng=0)
+    for name in SPECS:
+        one = found[name]
+        alone = matrics.interval(matrics.confusion_matrix(TRUE, predictions, num_classes=3), name)[name]
+        np.testing.assert_array_equal(one.intervals.low, alone.low)
+        pair = matrics.compare_paired(JOINT, name, method="bootstrap", num=20_000, rng=1)[name]
+        np.testing.assert_allclose(one.differences.difference[0, 1], pair.difference)
+        np.testing.assert_allclose(one.differences.standard_error[0, 1], pair.standard_error, rtol=0.05)
+        np.testing.assert_allclose(one.differences.low[0, 1], pair.low, atol=0.012)
+        np.testing.assert_allclose(one.differences.probability[0, 1], pair.probability, atol=0.02)
+        above = one.differences.probability[:3, :3]  # of the last one MCC is undefined
+        np.testing.assert_allclose(above + np.swapaxes(above, 0, 1), 1)
+        np.testing.assert_allclose(one.probability_best.sum(0), 1)
+        assert (one.probability_best[2] > 0.99).all() or name == "recall:class"
+    assert found["mcc"].tied.tolist() == [False, False, True, False]
+
+
+def test_seeds_workers_labels_and_clusters() -> None:
+    predictions = np.stack([A, B])
+    options: dict[str, Any] = {"num": 600, "rng": 3}
+    one = matrics.compare_models(TRUE, predictions, "mcc", num_classes=3, **options)["mcc"]
+    names = np.asarray(["x", "y", "z"])
+    same = matrics.compare_models(names[TRUE], names[predictions], "mcc", labels=names.tolist(), workers=2, **options)[
+        "mcc"
+    ]
+    for mine, other in zip(one.differences, same.differences, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    # Each sample three times: of clusters nothing changes, and without them all seems surer.
+    copies = [np.repeat(x, 3, axis=-1) for x in (TRUE, predictions)]
+    clustered = matrics.compare_models(
+        *copies, "mcc", num_classes=3, clusters=np.repeat(np.arange(SAMPLES), 3), num=4000, rng=0
+    )
+    alone = matrics.compare_models(TRUE, predictions, "mcc", num_classes=3, num=4000, rng=0)
+    wrong = matrics.compare_models(*copies, "mcc", num_classes=3, num=4000, rng=0)
+    errors = [x["mcc"].differences.standard_error[0, 1] for x in (clustered, alone, wrong)]
+    np.testing.assert_allclose(errors[0], errors[1], rtol=0.05)
+    np.testing.assert_allclose(errors[2], errors[1] / math.sqrt(3), rtol=0.05)
+
+
+@pytest.mark.parametrize("sets", [60, pytest.param(400, marks=pytest.mark.exhaustive)])
+def test_the_best_model_is_among_the_tied(sets: int) -> None:
+    """Although it is looked for among six of nearly the same quality; and a bad one mostly is not."""
+    rates = [0.8, 0.79, 0.78, 0.78, 0.77, 0.5]
+    held = bad = 0
+    for seed in range(sets):
+        random = np.random.default_rng(seed)
+        true = random.integers(0, 3, 200)
+        predictions = np.stack([noisy(rate, random, true) for rate in rates])
+        tied = matrics.compare_models(true, predictions, "accuracy", num_classes=3, num=500, rng=seed)["accuracy"].tied
+        held, bad = held + tied[0], bad + tied[-1]
+    assert held / sets > 0.95 - 3 * math.sqrt(0.05 * 0.95 / sets)
+    assert bad / sets < 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((TRUE, A), {"num_classes": 3}, ValueError, r"by M models \(M, N\), got y_true \(300,\), y_pred \(300,\)"),
+        ((TRUE, [A[:5]]), {"num_classes": 3}, ValueError, r"y_pred \(1, 5\)"),
+        ((TRUE, [A]), {}, TypeError, "either num_classes=.*got neither"),
+        ((TRUE, [A + 1]), {"num_classes": 3}, ValueError, r"y_pred: expected labels in \[0, 3\)"),
+        (
+            (TRUE, [A], "prevalence"),
+            {"num_classes": 3},
+            ValueError,
+            "of which higher or lower values are better, got prev",
+        ),
+        ((TRUE, [A]), {"num_classes": 3, "clusters": [1, 2]}, ValueError, r"clusters: expected one for each sample"),
+        ((TRUE, [A]), {"num_classes": 3, "clusters": 0 * TRUE}, ValueError, "clusters: expected at least two, got 1"),
+        ((TRUE, [A]), {"num_classes": 3, "num": 0}, ValueError, "num: expected an integer of at least 1"),
+        ((TRUE, [A]), {"num_classes": 3, "level": 1}, ValueError, "level: expected a number between 0 and 1"),
+    ],
+)
+def test_bad_models(arguments: Any, options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.compare_models(*arguments, **options)
+
+
+# How many samples -----------------------------------------------------------------------------------------------------
+
+
+def test_samples_for_a_width() -> None:
+    """The textbook's number for a proportion; of the other measures the interval of so many samples has the width."""
+    z = stats.norm.ppf(0.975)
+    shares = CM_A / CM_A.sum()
+    p = np.trace(shares)
+    assert matrics.samples_needed(shares, "accuracy", half_width=0.02) == math.ceil(z**2 * p * (1 - p) / 0.02**2)
+    for name in ("mcc", "f1", "cohen_kappa", "recall:class"):
+        needed = matrics.samples_needed(CM_A, name, half_width=0.01, level=0.9)
+        assert np.asarray(needed).dtype.kind == "i"
+        for k, number in enumerate(np.ravel(needed)):
+            one = matrics.interval(shares * number, name, method="delta", level=0.9)[name]
+            width = np.ravel(one.high - one.low)[k]
+            np.testing.assert_allclose(width / 2, 0.01, rtol=0.02)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_samples_for_a_difference(paired: bool) -> None:  # noqa: FBT001
+    """By simulation: with so many samples the difference is found in 80 of 100 cases."""
+    shares = JOINT / JOINT.sum()
+    a, b = shares.sum(-1), shares.sum(-2)
+    gap = float(abs(matrics.mcc(a) - matrics.mcc(b)))
+    random, sets = np.random.default_rng(1), 1500
+    if paired:
+        number = int(matrics.samples_needed(a, "mcc", difference=gap, paired=JOINT))
+        draws = random.multinomial(number, shares.ravel(), size=sets).reshape(-1, 3, 3, 3)
+        found = matrics.compare_paired(draws, "mcc")["mcc"]
+    else:
+        # Both have the variance of the first matrix in the plan; so they do here.
+        number = int(matrics.samples_needed(a, "mcc", difference=gap))
+        first, second = (random.multinomial(number, a.ravel(), size=sets).reshape(-1, 3, 3) for _ in range(2))
+        one = matrics.compare(first, second, "mcc", method="delta")["mcc"]
+        found = one._replace(low=one.low + gap, high=one.high + gap)
+    power = ((found.low > 0) | (found.high < 0)).mean()
+    assert abs(power - 0.8) < 0.045, power
+
+
+def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
+    stack = np.stack([CM_A, np.diag([3, 4, 5]), 0 * CM_A]).astype(float)
+    found = backend.numpy(matrics.samples_needed(backend.asarray(stack), "mcc", half_width=0.05))
+    assert found.shape == (3,)
+    assert found[0] > 100
+    assert found[1:].tolist() == [0, 0]  # no errors, and no samples
+    jax = pytest.importorskip("jax")
+    traced = jax.jit(lambda cm: matrics.samples_needed(cm, "mcc", half_width=0.05))(stack)
+    assert abs(int(traced[0]) - int(found[0])) <= 2
+    assert matrics.samples_needed(np.zeros((0, 3, 3)), "recall:class", half_width=0.1).shape == (0, 3)
+
+
+def test_samples_of_bad_options() -> None:
+    cases: list[Any] = [
+        {},
+        {"half_width": 0.1, "difference": 0.1},
+        {"half_width": 0},
+        {"difference": -1},
+        {"half_width": "x"},
+    ]
+    cases += [{"half_width": 0.1, "paired": JOINT}, {"half_width": 0.1, "level": 0}, {"difference": 0.1, "power": 1}]
+    for options in cases:
+        with pytest.raises(ValueError, match="expected"):
+            matrics.samples_needed(CM_A, "mcc", **options)
+    for power, level in itertools.product((0.5, 0.9), (0.9, 0.99)):
+        wanted = ((stats.norm.ppf((1 + level) / 2) + stats.norm.ppf(power)) / 0.1) ** 2 * 2 * 0.25
+        found = matrics.samples_needed(
+            [[0.25, 0.25], [0.25, 0.25]], "accuracy", difference=0.1, power=power, level=level
+        )
+        assert found == math.ceil(wanted)
