@@ -114,6 +114,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/catalogue.py")
     session.run("python", "benchmarks/backends.py")
     session.run("python", "benchmarks/training.py")
+    session.run("python", "benchmarks/uncertainty.py")
 
 
 BARE = """
