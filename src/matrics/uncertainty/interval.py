@@ -104,7 +104,8 @@ def interval(
     With clusters the delta method's variance is that of the clusters' contributions, with Student's quantile for K - 1
     degrees of freedom.
 
-    No limit leaves the range of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
+    Without draws, an interval costs some 2 n² scores of the matrix; replicates cost ``num``. No limit leaves the range
+    of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
 
     Examples
     --------
@@ -206,6 +207,8 @@ def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, 
         (IntervalStatus.INVALID, (~valid if one_value else ~valid[:, None]) & (undefined >= 0)),
     ):
         status = xp.where(holds, int(code), status)
+    if task.options.method == "auto":  # whose limits are about a matrix with a sample more: both are to be seen
+        low, high = xp.where(estimate < low, estimate, low), xp.where(estimate > high, estimate, high)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return estimate, low, high, xp.where(known, error, math.nan), undefined, status
 
