@@ -33,7 +33,6 @@ COMPILED = {
     *(("jax-jit", n, np.float32) for n in (2, 3, 10)),
     ("jax-vmap", 4, np.float32),
     *(("jax-x64-jit", n, np.float64) for n in (2, 3, 4, 10)),
-    ("jax-x64-jit", 3, np.float32),
     ("jax-x64-vmap", 2, np.float64),
 }
 
