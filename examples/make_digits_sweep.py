@@ -68,9 +68,7 @@ def main() -> None:
     # A dictionary of 1797 images would take more room than the images; between two of them are small steps.
     few = [name for name in sweep.column_names if name != "sample"]
     encoding = {"sample": "DELTA_BINARY_PACKED"}
-    pq.write_table(
-        sweep, path, compression="zstd", compression_level=19, use_dictionary=few, column_encoding=encoding
-    )
+    pq.write_table(sweep, path, compression="zstd", compression_level=19, use_dictionary=few, column_encoding=encoding)
     print(f"{path.name}: {sweep.num_rows} predictions of {len(MODELS) * len(splits)} fits, {path.stat().st_size} bytes")
 
 
