@@ -733,7 +733,7 @@ def test_memory_is_bounded(tmp_path):
 
 SCREENS = [
     (page.name, command, screen)
-    for page in (ROOT / "docs" / "cli.md", ROOT / "README.md")
+    for page in (ROOT / "docs" / "cli.md", ROOT / "docs" / "uncertainty.md", ROOT / "README.md")
     for command, screen in re.findall(
         r"```(?:console\n\$ |\n.*?&& )(matrics[^\n]*)\n(?:```\n\n```text\n)?(.*?)```",
         page.read_text("utf-8"),
@@ -751,5 +751,5 @@ def test_screens_of_the_docs(command, monkeypatch, line, screen):
 
 
 def test_there_are_screens():
-    assert {page for page, *_ in SCREENS} == {"cli.md", "README.md"}
+    assert {page for page, *_ in SCREENS} == {"cli.md", "uncertainty.md", "README.md"}
     assert len(SCREENS) >= 6

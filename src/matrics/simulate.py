@@ -41,8 +41,8 @@ def resample(
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        Counts; rows are true classes. With ``scheme="clusters"`` (K, *B, n, n): a matrix for each cluster, such as a
-        patient, a document or a site.
+        Counts; rows are true classes. With ``scheme="clusters"`` ``(K, *B, n, n)``: a matrix for each cluster, such as
+        a patient, a document or a site.
     num : int
         Number of replicates of each matrix.
     scheme : {"multinomial", "rows", "poisson", "dirichlet", "clusters"}

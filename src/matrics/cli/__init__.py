@@ -1,4 +1,4 @@
-"""The command line: ``matrics score``, ``matrics metrics`` and ``matrics describe``."""
+"""The command line: ``matrics score``, ``matrics interval``, ``matrics metrics`` and ``matrics describe``."""
 
 import io
 import sys

@@ -1,6 +1,7 @@
 """The commands. Errors raise exceptions, which ``main`` prints in one line."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +14,11 @@ from rich.text import Text
 import matrics
 from matrics.catalogue.description import facts
 from matrics.cli import markdown, report
+from matrics.cli.interval import IntervalRun, Wanted
+from matrics.cli.interval_report import count_statuses, show_intervals, show_statuses, widths
 from matrics.cli.labels import Names
 from matrics.cli.read import read
-from matrics.cli.run import Run, open_backend
+from matrics.cli.run import ScoreRun, open_backend
 from matrics.cli.write import check_output, open_output
 from matrics.scoring import resolve
 
@@ -46,60 +49,132 @@ def _options(
     del version  # its callback has handled it
 
 
+# What `score` and `interval` have in common. All is plain text, although typer could convert it: then errors have the
+# same one-line form as all others.
+FilePath = Annotated[
+    Path,
+    typer.Argument(
+        help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
+        "Labels: .parquet or text with the columns y_true and y_pred. "
+        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        show_default=False,
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns; repeatable."),
+]
+TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
+PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
+Rows = Annotated[
+    str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
+]
+ZeroDivision = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
+]
+Output = Annotated[
+    Path | None, typer.Option(help="Write all of it to this .csv or .parquet file instead of the screen.")
+]
+
+
 @app.command()
 def score(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
-            "Labels: .parquet or text with the columns y_true and y_pred. "
-            "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
-            show_default=False,
-        ),
-    ],
+    path: FilePath,
     *,
-    # Plain text, although typer could convert it: then errors have the same one-line form as all others.
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
-        ),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns; repeatable."),
-    ] = None,
-    true: Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")] = Names.true,
-    pred: Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")] = Names.pred,
-    rows: Annotated[
-        str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
-    ] = None,
+    metrics: Metrics = None,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    rows: Rows = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
-    zero_division: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
-    ] = "nan",
-    output: Annotated[
-        Path | None, typer.Option(help="Write all scores to this .csv or .parquet file instead of the screen.")
-    ] = None,
+    zero_division: ZeroDivision = "nan",
+    output: Output = None,
 ) -> None:
     """Score every confusion matrix of a file."""
-    chosen, zero, to_backend = resolve(metrics or "core"), _number(zero_division), open_backend(backend)
+    chosen, to_backend = resolve(metrics or "core"), open_backend(backend)
+    zero = _number("zero-division", zero_division)
     if output is not None:
         check_output(output, path)
-    run = Run(read(path, Names(true, pred, _column_names(by or [])), rows), chosen, to_backend, zero)
+    source = read(path, Names(true, pred, _column_names(by or [])), rows)
+    run = ScoreRun(source=source, metrics=chosen, to_backend=to_backend, zero_division=zero)
     if output is not None:
         _write(run, output)
-    elif run.source.count > report.MOST_ROWS:
+    elif source.count > report.MOST_ROWS:
         _summarise(run)
     else:
         _tabulate(run)
 
 
-def _number(text: str) -> float:
+@app.command()
+def interval(
+    path: FilePath,
+    *,
+    metrics: Metrics = None,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    rows: Rows = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
+    ] = None,
+    level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")] = "0.95",
+    method: Annotated[
+        str, typer.Option(metavar="auto|bootstrap|bca|posterior|delta|wilson", help="How limits are formed.")
+    ] = "auto",
+    scheme: Annotated[
+        str | None,
+        typer.Option(metavar="multinomial|rows|poisson", help="What is random.", show_default="multinomial"),
+    ] = None,
+    num: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
+    ] = None,
+    zero_division: ZeroDivision = "nan",
+    output: Output = None,
+) -> None:
+    """Say how sure every score is: an interval for every measure of every matrix."""
+    chosen, zero = resolve(metrics or "core"), _number("zero-division", zero_division)
+    wanted = Wanted.read(
+        level=_number("level", level),
+        method=method,
+        scheme=scheme,
+        num=_integer("num", num),
+        seed=_integer("seed", seed),
+        clusters=clusters,
+    )
+    if output is not None:
+        check_output(output, path)
+    source = read(path, Names(true, pred, _column_names(by or []), clusters), rows)
+    run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted)
+    if output is not None:
+        _write(run, output)
+    elif source.count > report.MOST_ROWS:
+        _summarise_intervals(run)
+    else:
+        _tabulate_intervals(run)
+
+
+def _number(option: str, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise ValueError(f"--zero-division: expected a number, got {text!r}") from error
+        raise ValueError(f"--{option}: expected a number, got {text!r}") from error
+
+
+def _integer(option: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError as error:
+        raise ValueError(f"--{option}: expected an integer, got {text!r}") from error
 
 
 def _column_names(by: list[str]) -> tuple[str, ...]:
@@ -109,42 +184,70 @@ def _column_names(by: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))
 
 
-def _write(run: Run, output: Path) -> None:
-    labels = [column.label for column in run.columns]
-    both = sorted({key.name for key in run.source.keys} & set(labels))
+def _write(run: ScoreRun | IntervalRun, output: Path) -> None:
+    both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
         raise ValueError(
             f"--output: expected different names, got a measure and a column of the file both named {both[0]!r}"
         )
     with open_output(output) as append:
-        for start, scores in run.blocks():
-            append({**run.source.columns(start, start + len(scores)), **dict(zip(labels, scores.T, strict=True))})
-    written = f"{output}: {_counted(run.source.count, 'row')} of {_counted(len(labels), 'score')}"
-    report.show(_console(), Text(_title(run)), Text(report.plain(written)))
+        statuses: Counter[int] = Counter()
+        for start, found in run.blocks():
+            append({**run.source.columns(start, start + len(found)), **run.outputs(found)})
+            if isinstance(run, IntervalRun):
+                statuses += count_statuses(found)
+    written = f"{output}: {_counted(run.source.count, 'row')} of {_counted(len(run.columns), run.unit)}"
+    console = _console()
+    report.show(console, *_title(run), Text(report.plain(written)))
+    show_statuses(console, statuses, signs=False)
 
 
-def _summarise(run: Run) -> None:
+def _summarise(run: ScoreRun) -> None:
     summary = report.Summary(len(run.columns))
     for start, scores in run.blocks():
         summary.add(start, scores)
     console = _console()
-    report.show(console, Text(_title(run)), Text())
+    report.show(console, *_title(run), Text())
     report.show_summary(console, run.columns, summary, run.source.count, run.source.name)
 
 
-def _tabulate(run: Run) -> None:
+def _tabulate(run: ScoreRun) -> None:
     scores = np.concatenate([scores for _, scores in run.blocks()])
     names = [run.source.name(position) for position in range(run.source.count)]
     console = _console()
-    report.show(console, Text(_title(run)), Text())
+    report.show(console, *_title(run), Text())
     report.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
 
 
-def _title(run: Run) -> str:
+def _summarise_intervals(run: IntervalRun) -> None:
+    summary, statuses = report.Summary(len(run.columns)), Counter[int]()
+    for start, found in run.blocks():
+        summary.add(start, widths(found))
+        statuses += count_statuses(found)
+    console = _console()
+    report.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
+    columns = [report.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
+    report.show_summary(console, columns, summary, run.source.count, run.source.name, missing="no limits")
+    show_statuses(console, statuses, signs=False)
+
+
+def _tabulate_intervals(run: IntervalRun) -> None:
+    found = np.concatenate([found for _, found in run.blocks()])
+    names = [run.source.name(position) for position in range(run.source.count)]
+    console = _console()
+    report.show(console, *_title(run), Text())
+    show_intervals(console, run.columns, found, names, run.source.heading, ordered=run.source.in_order)
+    show_statuses(console, count_statuses(found), signs=True)
+
+
+def _title(run: ScoreRun | IntervalRun) -> list[Text]:
     source = run.source
     matrices = _counted(source.count, "matrix", "matrices")
     classes, samples = _counted(source.n, "class", "classes"), _counted(run.samples, "sample")
-    return report.plain(f"{source.file}: {matrices} of {classes}, {samples}")
+    lines = [f"{source.file}: {matrices} of {classes}, {samples}"]
+    if isinstance(run, IntervalRun):
+        lines.append(run.title)
+    return [Text(report.plain(line)) for line in lines]
 
 
 def _counted(count: float, one: str, many: str | None = None) -> str:

@@ -32,6 +32,12 @@ class Names:
     true: str = "y_true"
     pred: str = "y_pred"
     by: tuple[str, ...] = ()
+    clusters: str | None = None  # whose values tell which rows are not independent of each other
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """All columns but those of labels."""
+        return self.by if self.clusters is None else (*self.by, self.clusters)
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -46,6 +52,8 @@ class GroupCounts:
     stack: Any
     groups: dict[str, Column]
     classes: tuple[str, ...]
+    clusters: Any = None  # (clusters of all groups, n, n), group by group
+    starts: Any = None  # the first cluster of each group
 
 
 def count_rows(rows: Iterator[Row], header: Sequence[str], names: Names) -> GroupCounts:
@@ -109,7 +117,7 @@ def count_parquet(path: Path, names: Names) -> GroupCounts:
 
 
 def _check_columns(header: Sequence[str], names: Names) -> list[str]:
-    wanted = list(dict.fromkeys([*names.labels, *names.by]))
+    wanted = list(dict.fromkeys([*names.labels, *names.cells]))
     there = ", ".join(repr(name) for name in header)
     for name in wanted:
         if name not in header:
@@ -132,12 +140,22 @@ def _count(table: Any, names: Names) -> GroupCounts:
     classes = _sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
     n = len(classes)
     row_groups, groups = _group(table, names.by)
-    number = int(row_groups.max()) + 1
+    row_parts = row_groups if names.clusters is None else _group(table, names.cells)[0]
+    number = int(row_parts.max()) + 1
     if number * n * n > MOST_CELLS:
-        raise ValueError(f"expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count")
-    bins = (row_groups * n + _codes(true, classes)) * n + _codes(pred, classes)
+        parts = "groups" if names.clusters is None else "clusters"
+        raise ValueError(f"expected labels of few classes, got {n:,} classes in {number:,} {parts}: too many to count")
+    bins = (row_parts * n + _codes(true, classes)) * n + _codes(pred, classes)
     stack = NUMPY.count(bins, 1, number * n * n, None, dtype=np.int64).reshape(number, n, n)
-    return GroupCounts(stack if names.by else stack[0], groups, tuple(map(str, classes.to_pylist())))
+    clusters = starts = None
+    if names.clusters is not None:
+        # Parts are sorted by group first, so the clusters of a group are neighbours.
+        group_of_part = np.zeros(number, np.int64)
+        group_of_part[row_parts] = row_groups
+        starts = np.flatnonzero(np.diff(group_of_part, prepend=-1))
+        clusters, stack = stack, np.add.reduceat(stack, starts, axis=0)
+    text = tuple(map(str, classes.to_pylist()))
+    return GroupCounts(stack if names.by else stack[0], groups, text, clusters, starts)
 
 
 def _refuse_missing(name: str, column: Column) -> None:

@@ -51,6 +51,8 @@ class Source:
     keys: tuple[Key, ...]
     classes: tuple[str, ...]
     rows: str = "true"
+    clusters: Array = None  # (clusters of all matrices, n, n), matrix by matrix
+    starts: Array = None  # the first cluster of each matrix
 
     @property
     def n(self) -> int:
@@ -71,6 +73,16 @@ class Source:
         # Select by index, as reshaping a stack in Fortran order would copy all of it into memory.
         block = self.stack[self._indices(start, stop)] if self.stack.ndim > 2 else self.stack[None]
         return np.asarray(block, np.float32 if block.dtype in (np.float16, np.float32) else np.float64)
+
+    @property
+    def cluster_counts(self) -> Array:
+        """The number of clusters of each matrix; nothing if there are none."""
+        return np.diff([] if self.starts is None else np.append(self.starts, len(self.clusters)))
+
+    def clusters_of(self, position: int) -> Array:
+        """The clusters of a matrix, which add up to it: (K, n, n)."""
+        start = self.starts[position]
+        return self.clusters[start : start + self.cluster_counts[position]]
 
     def columns(self, start: int, stop: int) -> dict[str, Array]:
         """Return the columns that name these matrices in an output file."""
@@ -117,6 +129,10 @@ def read(path: Path, names: Names, rows: str | None) -> Source:
         raise ValueError(f"--rows: expected true or pred, got {rows!r}")
     if names.true == names.pred:
         raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
+    if names.clusters in {*names.by, *names.labels}:
+        raise ValueError(
+            f"--clusters: expected another column than those of the labels and of --by, got {names.clusters!r}"
+        )
     if path == STDIN:
         return _read_text(path, names, rows)
     path.stat()  # raises with the name of a missing file
@@ -209,7 +225,8 @@ def _matrices(
     arrays: Array | None = None,
     classes: tuple[str, ...] | None = None,
 ) -> Source:
-    for option, given in (("by", names.by), ("true", names.true != Names.true), ("pred", names.pred != Names.pred)):
+    renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
+    for option, given in (("by", names.by), ("clusters", names.clusters), *renamed):
         if given:
             columns = " and ".join(names.labels)
             raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
@@ -226,4 +243,4 @@ def _groups(file: str, counted: labels.GroupCounts, rows: str | None) -> Source:
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
     keys = tuple(Key(name, 0, values) for name, values in counted.groups.items())
-    return Source(file, counted.stack, keys, counted.classes)
+    return Source(file, counted.stack, keys, counted.classes, clusters=counted.clusters, starts=counted.starts)

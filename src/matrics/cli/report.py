@@ -93,8 +93,10 @@ class Summary:
         return np.where(self.count > 0, np.where(self.infinite == 0, self.mean, self.infinite), np.nan)
 
 
-def show_summary(console: Console, columns: list[Column], summary: Summary, total: int, names: Names) -> None:
-    """Print one row per measure, for many matrices."""
+def show_summary(
+    console: Console, columns: list[Column], summary: Summary, total: int, names: Names, *, missing: str = "undefined"
+) -> None:
+    """Print one row per measure, for many matrices; ``missing`` says what NaN means."""
     lowest, highest = summary.extremes[False], summary.extremes[True]
     quantiles = summary.sample.quantiles(QUANTILES.values())
     values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
@@ -113,40 +115,44 @@ def show_summary(console: Console, columns: list[Column], summary: Summary, tota
         cells[heading] = ends
     undefined = [total - int(count) for count in summary.count]
     if any(undefined):
-        cells["undefined"] = [Text(f"{count:,}") for count in undefined]
+        cells[missing] = [Text(f"{count:,}") for count in undefined]
     labels = [Text(plain(column.label)) for column in columns]
-    _show_blocks(console, "measure", labels, list(cells.items()))
+    show_blocks(console, "measure", labels, list(cells.items()))
     kept = summary.sample.kept
     sampled = f"quantiles of a random sample of {kept:,} matrices" if kept < total else ""
-    _notes(console, wins, sum(wins.values()), undefined=not summary.count.all(), remark=sampled)
+    _notes(console, wins, sum(wins.values()), missing="" if summary.count.all() else missing, remark=sampled)
 
 
 def show_scores(
     console: Console, columns: list[Column], scores: Array, names: list[str], heading: str, *, ordered: bool
 ) -> None:
     """Print one row per matrix, or one row per measure if there is one matrix."""
-    undefined = bool(np.isnan(scores).any())
+    missing = "undefined" if np.isnan(scores).any() else ""
     if len(names) == 1:
         values = [number(value) for value in scores[0]]
         ranges = [Text(column.range) for column in columns]
         labels = [Text(plain(column.label)) for column in columns]
-        _show_blocks(console, "measure", labels, [("value", values), ("range", ranges)])
-        _notes(console, Counter(), 0, undefined=undefined)
+        show_blocks(console, "measure", labels, [("value", values), ("range", ranges)])
+        _notes(console, Counter(), 0, missing=missing)
         return
     best = best_of_columns(columns, scores)
-    order = list(range(len(names)))
-    sorting = ""
-    if not ordered and columns[0].higher_is_better is not None:
-        # Undefined values come last, as NaN does in NumPy.
-        order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True).tolist()
-        sorting = f"sorted by {columns[0].label}, best first"
+    order, sorting = sort(columns, scores, ordered=ordered)
     cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
-    headers = [_fold(column.label) for column in columns]
-    _show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
+    headers = [fold(column.label) for column in columns]
+    show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
     what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not be clear
     wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
     judged = int(best.any(axis=0).sum())
-    _notes(console, wins, judged, undefined=undefined, remark=sorting)
+    _notes(console, wins, judged, missing=missing, remark=sorting)
+
+
+def sort(columns: list[Column], scores: Array, *, ordered: bool) -> tuple[list[int], str]:
+    """The order of rows by the first measure, best first, and a remark on it; ordered rows keep theirs."""
+    if ordered or columns[0].higher_is_better is None:
+        return list(range(len(scores))), ""
+    # Undefined values come last, as NaN does in NumPy.
+    order = np.argsort(-scores[:, 0] if columns[0].higher_is_better else scores[:, 0], stable=True)
+    return order.tolist(), f"sorted by {columns[0].label}, best first"
 
 
 def best_of_columns(columns: list[Column], scores: Array) -> Array:
@@ -170,12 +176,17 @@ def show(console: Console, *parts: Table | Text) -> None:
     console.out("\n".join(line.rstrip() for line in captured.get().splitlines()), highlight=False)
 
 
-def _show_blocks(console: Console, heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]) -> None:
-    """Print a table of named rows; columns that do not fit the terminal go into further tables below it."""
+def show_blocks(
+    console: Console, heading: str, head: list[Text], columns: list[tuple[str, list[Text]]], width: int | None = None
+) -> None:
+    """Print a table of named rows; columns that do not fit the width go into further tables below it.
+
+    If left out, the width is that of the terminal.
+    """
     rest = columns
     while rest:
         taken = 1
-        while taken < len(rest) and _fits(console, _table(heading, head, rest[: taken + 1])):
+        while taken < len(rest) and _fits(console, _table(heading, head, rest[: taken + 1]), width):
             taken += 1
         show(console, _table(heading, head, rest[:taken]))
         rest = rest[taken:]
@@ -202,12 +213,12 @@ def _table(heading: str, head: list[Text], columns: list[tuple[str, list[Text]]]
     return table
 
 
-def _fits(console: Console, table: Table) -> bool:
+def _fits(console: Console, table: Table, width: int | None) -> bool:
     unlimited = console.options.update(max_width=10**6)
-    return console.measure(table, options=unlimited).maximum <= console.width
+    return console.measure(table, options=unlimited).maximum <= (width or console.width)
 
 
-def _fold(label: str, width: int = 10) -> str:
+def fold(label: str, width: int = 10) -> str:
     """Break a label into several lines after ``_``, ``:``, ``,`` or ``(``."""
     lines = [""]
     for part in re.split(r"(?<=[_:,(])", label):
@@ -228,9 +239,9 @@ def plain(text: str, keep: str = "") -> str:
     return "".join(letter if letter.isprintable() or letter in keep else "?" for letter in text)
 
 
-def _notes(console: Console, wins: Counter[str], judged: int, *, undefined: bool, remark: str = "") -> None:
+def _notes(console: Console, wins: Counter[str], judged: int, *, missing: str, remark: str = "") -> None:
     """Print the meaning of the signs, and which row is best most often."""
-    signs = ["* best of its measure" if judged else "", "– undefined" if undefined else "", remark]
+    signs = ["* best of its measure" if judged else "", f"– {missing}" if missing else "", remark]
     notes = [Text("; ".join(filter(None, signs)), "dim")] if any(signs) else []
     if judged:
         most = max(wins.values())

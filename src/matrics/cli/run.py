@@ -6,7 +6,7 @@ import importlib
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from rich.console import Console
@@ -28,15 +28,34 @@ Array = Any
 BLOCK_BYTES = 32 * 1024 * 1024  # of the file at a time
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Run:
-    """The scoring of one source."""
+    """What is done to each matrix of one source; what that is, a subclass says."""
+
+    unit: ClassVar[str]  # what it makes of a matrix and a measure
 
     source: Source
     metrics: dict[str, Metric]
-    to_backend: Callable[[Array], Array]
     zero_division: float
-    samples: float = 0.0  # counted while scoring
+    samples: float = 0.0  # counted on the way
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of the file at a time."""
+        return BLOCK_BYTES
+
+    def evaluate(self, start: int, block: Array) -> Array:
+        """What is found for a block, true classes in rows, that begins at matrix ``start``: (rows, columns, ...)."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of an output file."""
+        return [column.label for column in self.columns]
+
+    def outputs(self, found: Array) -> dict[str, Array]:
+        """The columns of an output file."""
+        raise NotImplementedError
 
     @property
     def columns(self) -> list[Column]:
@@ -54,15 +73,15 @@ class Run:
         return columns
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
-        """Yield the first matrix and the scores (rows, columns) of each block, with a progress bar if it takes long."""
+        """Yield the first matrix of each block and what is found for it, with a progress bar if it takes long."""
         source = self.source
-        size = max(1, BLOCK_BYTES // (8 * source.n**2))
+        size = max(1, self.block_bytes // (8 * source.n**2))
         begin, bar_shown = time.monotonic(), False
         progress = Progress(console=Console(stderr=True), transient=True)
         task = progress.add_task("scoring", total=source.count)
         try:
             for start in range(0, source.count, size):
-                yield start, self._score(start, min(start + size, source.count))
+                yield start, self._found(start, min(start + size, source.count))
                 progress.update(task, completed=start + size)
                 if not bar_shown and time.monotonic() - begin > 1 and sys.stderr.isatty():
                     bar_shown = True
@@ -71,32 +90,54 @@ class Run:
             if bar_shown:
                 progress.stop()
 
-    def _score(self, start: int, stop: int) -> Array:
+    def _found(self, start: int, stop: int) -> Array:
         block = self.source.block(start, stop)
         oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
         try:
-            scores = matrics.score(
-                self.to_backend(oriented),
-                self.metrics.values(),
-                zero_division=self.zero_division,
-                invalid="raise",
-                workers=-1,
-            )
+            found = self.evaluate(start, oriented)
         except matrics.InvalidConfusionMatrix as error:
             raise ValueError(_name_invalid(self.source, start, block)) from error
         self.samples += float(block.sum(dtype=np.float64))
+        return found
+
+
+@dataclass(kw_only=True)
+class ScoreRun(Run):
+    """The scores (rows, columns) of one source."""
+
+    unit: ClassVar[str] = "score"
+
+    to_backend: Callable[[Array], Array]
+
+    def evaluate(self, start: int, block: Array) -> Array:
+        """The scores of a block."""
+        del start
+        scores = matrics.score(
+            self.to_backend(block),
+            self.metrics.values(),
+            zero_division=self.zero_division,
+            invalid="raise",
+            workers=-1,
+        )
         return np.column_stack([np.asarray(values) for values in scores.values()])
+
+    def outputs(self, found: Array) -> dict[str, Array]:
+        """One column per measure."""
+        return dict(zip(self.labels, found.T, strict=True))
 
 
 def _name_invalid(source: Source, start: int, block: Array) -> str:
-    """Name the invalid cell by its position in the file; the library would count from the start of the block."""
-    wrong = np.argwhere(~(np.isfinite(block) & (block >= 0)))
-    if not len(wrong):
+    wrong = ~(np.isfinite(block) & (block >= 0))
+    if not wrong.any():
         return f"{source.file}: expected counts with a finite sum, got a matrix whose sum is infinite"
-    position, i, j = (int(index) for index in wrong[0])
+    return f"{source.file}: expected counts of at least 0, got {name_cell(source, start, block, wrong)}"
+
+
+def name_cell(source: Source, start: int, block: Array, wrong: Array) -> str:
+    """Name the first wrong cell by its position in the file; the library would count from the start of the block."""
+    position, i, j = (int(index) for index in np.argwhere(wrong)[0])
     matrix = f" of matrix {source.name(start + position)}" if source.keys else ""
-    value = f"{block[position, i, j]:.10g}"
-    return f"{source.file}: expected counts of at least 0, got {value} in the cell [{i}, {j}] (from 0){matrix}"
+    return f"{block[position, i, j]:.10g} in the cell [{i}, {j}] (from 0){matrix}"
 
 
 def open_backend(backend: str) -> Callable[[Array], Array]:

@@ -1,0 +1,147 @@
+"""Intervals of one source: the options as they are written, and what ``matrics.interval`` makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+import matrics
+from matrics.cli.run import Run, name_cell
+from matrics.uncertainty.options import DRAWING, Options, read_options
+
+if TYPE_CHECKING:
+    from matrics.cli.read import Source
+
+Array = Any
+
+# What is found for a matrix and a measure, in this order along the last axis, and how its columns are named in a file.
+PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
+ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
+
+BLOCK_BYTES = 2**20  # of the file at a time: an interval takes a thousand times as long as a score
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the intervals, all decided."""
+
+    options: Options
+    scheme: str | None  # as given: where a method takes none, the default is refused as well
+    seed: int | None  # None: nothing is drawn
+    clusters: str | None
+
+    @classmethod
+    def read(
+        cls, *, level: float, method: str, scheme: str | None, num: int | None, seed: int | None, clusters: str | None
+    ) -> Wanted:
+        """Check the options and decide what was left out; errors name the options of the command line."""
+        if clusters is None and scheme == "clusters":
+            raise ValueError("--scheme: expected --clusters COLUMN beside clusters, got none")
+        if clusters is not None and scheme not in (None, "clusters"):
+            raise ValueError(f"--scheme: expected clusters, or nothing, beside --clusters, got {scheme!r}")
+        draws = method in DRAWING
+        for option, given in (("num", num), ("seed", seed)):
+            if given is not None and method in {"delta", "wilson"}:
+                raise ValueError(f"--{option}: expected a method that draws, got --method {method}")
+        if seed is not None and seed < 0:
+            raise ValueError(f"--seed: expected an integer from 0, got {seed}")
+        axis = None if clusters is None else 0
+        try:
+            options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
+        if draws and seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])  # its entropy, in 32 bits
+        return cls(options, scheme, seed if draws else None, clusters)
+
+    @property
+    def percent(self) -> str:
+        """The level in words."""
+        return f"{100 * self.options.level:.10g} %"
+
+
+@dataclass(kw_only=True)
+class IntervalRun(Run):
+    """The intervals (rows, columns, parts) of one source."""
+
+    unit: ClassVar[str] = "interval"
+
+    wanted: Wanted
+
+    def __post_init__(self) -> None:
+        _refuse_single_clusters(self.source, self.wanted.clusters)
+        # Every block takes other streams of it, the same as if there were a single block.
+        self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of the file at a time."""
+        return BLOCK_BYTES
+
+    @property
+    def title(self) -> str:
+        """How the intervals are made, with the seed, so that they can be made again."""
+        options, wanted = self.wanted.options, self.wanted
+        facts = [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
+        if wanted.clusters is not None:
+            counts = self.source.cluster_counts
+            number = f"{counts.min():,}" + (f" to {counts.max():,}" if counts.min() < counts.max() else "")
+            facts.append(f"{number} clusters ({wanted.clusters}) in each matrix")
+        if wanted.seed is not None:
+            facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
+        return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
+
+    def evaluate(self, start: int, block: Array) -> Array:
+        """The intervals of a block."""
+        options = self.wanted.options
+        matrics.check(block)
+        if self.rng is not None and options.method != "posterior" and options.scheme in ("multinomial", "rows"):
+            _refuse_fractions(self.source, start, block, options.scheme)
+        given: dict[str, Any] = {"level": options.level, "method": options.method, "scheme": self.wanted.scheme}
+        given |= {"zero_division": self.zero_division, "workers": -1}
+        if self.rng is not None:
+            given["num"] = options.num
+        try:
+            if self.wanted.clusters is None:
+                return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
+            # One by one, as each has clusters of its own. All draw from the same seed, as a stack of them would.
+            given |= {"cluster_axis": 0, "rng": self.wanted.seed}
+            stacks = [self.source.clusters_of(start + row)[:, None] for row in range(len(block))]
+            return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
+        except ValueError as error:  # of Wilson's method, which is not for every measure
+            raise ValueError(f"--{error}" if str(error).startswith("method:") else str(error)) from error
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of an output file: five per measure."""
+        return [column.label + ending for column in self.columns for ending in PARTS]
+
+    def outputs(self, found: Array) -> dict[str, Array]:
+        """The columns of an output file."""
+        columns = dict(zip(self.labels, found.reshape(len(found), -1).T, strict=True))
+        return {name: values.astype(int) if name.endswith("/status") else values for name, values in columns.items()}
+
+
+def _parts(intervals: dict[str, matrics.Interval]) -> Array:
+    """All intervals as one array (rows, columns, parts)."""
+    fields = [[np.asarray(getattr(one, name), np.float64) for one in intervals.values()] for name in PARTS.values()]
+    return np.stack([np.column_stack(values) for values in fields], axis=-1)
+
+
+def _refuse_single_clusters(source: Source, clusters: str | None) -> None:
+    alone = np.flatnonzero(source.cluster_counts < 2)
+    if len(alone):
+        where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
+        raise ValueError(f"--clusters: expected at least two values of {clusters!r}{where}, got one")
+
+
+def _refuse_fractions(source: Source, start: int, block: Array, scheme: str) -> None:
+    wrong = block != np.rint(block)
+    if wrong.any():
+        wrong, block = (x if source.rows == "true" else x.transpose(0, 2, 1) for x in (wrong, block))
+        raise ValueError(
+            f"{source.file}: expected counts, as the scheme {scheme} draws samples, got "
+            f"{name_cell(source, start, block, wrong)}; --scheme poisson takes soft counts as well"
+        )
