@@ -14,6 +14,8 @@ from rich.text import Text
 import matrics
 from matrics.catalogue.description import facts
 from matrics.cli import markdown, report
+from matrics.cli.compare import compare_file
+from matrics.cli.compare_report import show_comparison
 from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.interval_report import count_statuses, show_intervals, show_statuses, widths
 from matrics.cli.labels import Names
@@ -78,6 +80,11 @@ Rows = Annotated[
 ZeroDivision = Annotated[
     str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
 ]
+Level = Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")]
+Num = Annotated[str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")]
+Seed = Annotated[
+    str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
+]
 Output = Annotated[
     Path | None, typer.Option(help="Write all of it to this .csv or .parquet file instead of the screen.")
 ]
@@ -124,7 +131,7 @@ def interval(
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
     ] = None,
-    level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")] = "0.95",
+    level: Level = "0.95",
     method: Annotated[
         str, typer.Option(metavar="auto|bootstrap|bca|posterior|delta|wilson", help="How limits are formed.")
     ] = "auto",
@@ -132,12 +139,8 @@ def interval(
         str | None,
         typer.Option(metavar="multinomial|rows|poisson", help="What is random.", show_default="multinomial"),
     ] = None,
-    num: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
-    ] = None,
+    num: Num = None,
+    seed: Seed = None,
     zero_division: ZeroDivision = "nan",
     output: Output = None,
 ) -> None:
@@ -161,6 +164,43 @@ def interval(
         _summarise_intervals(run)
     else:
         _tabulate_intervals(run)
+
+
+@app.command()
+def compare(
+    path: FilePath,
+    *,
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.")
+    ] = None,
+    paired_on: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the samples, where all models predicted the same ones."),
+    ] = None,
+    metrics: Metrics = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    level: Level = "0.95",
+    num: Num = None,
+    seed: Seed = None,
+    zero_division: ZeroDivision = "nan",
+) -> None:
+    """Tell which models of a file are really apart: differences from the best, with limits."""
+    columns = _column_names(by or [])
+    if not columns:
+        raise ValueError("--by: expected the column that tells the models apart, got none")
+    if paired_on in {*columns, true, pred}:
+        raise ValueError(f"--paired-on: expected another column than those of models and labels, got {paired_on!r}")
+    found = compare_file(
+        path,
+        Names(true, pred, columns, paired_on),
+        resolve(metrics or "accuracy,mcc"),
+        level=_number("level", level),
+        num=_integer("num", num),
+        seed=_integer("seed", seed),
+        zero_division=_number("zero-division", zero_division),
+    )
+    show_comparison(_console(), found, ", ".join(columns))
 
 
 def _number(option: str, text: str) -> float:

@@ -56,8 +56,26 @@ class GroupCounts:
     starts: Any = None  # the first cluster of each group
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """The rows of a file of labels as numbers: of classes, of the group and of the sample of each row."""
+
+    true: Any
+    pred: Any
+    groups: Any
+    samples: Any
+    classes: tuple[str, ...]
+    names: list[str]  # of the groups
+    sample_names: list[str]
+
+
 def count_rows(rows: Iterator[Row], header: Sequence[str], names: Names) -> GroupCounts:
     """Count the rows of a text file that follow its header."""
+    return _count(rows_table(rows, header, names), names)
+
+
+def rows_table(rows: Iterator[Row], header: Sequence[str], names: Names) -> Any:
+    """The columns of the rows of a text file that follow its header."""
     wanted = _check_columns(header, names)
     chunks: dict[str, list[Column]] = {name: [] for name in wanted}
     # In chunks, as pyarrow takes a tenth of the memory of texts in Python.
@@ -74,7 +92,7 @@ def count_rows(rows: Iterator[Row], header: Sequence[str], names: Names) -> Grou
     columns = {name: pa.chunked_array(column, pa.large_string()) for name, column in chunks.items()}
     columns.update({name: _typed(columns[name]) for name in names.by})
     columns.update(zip(names.labels, _numbers([columns[name] for name in names.labels]), strict=True))
-    return _count(pa.table(columns), names)
+    return pa.table(columns)
 
 
 def _numbers(columns: list[Column]) -> list[Column]:
@@ -111,9 +129,24 @@ def _all_match(column: Column, pattern: str) -> bool:
 
 def count_parquet(path: Path, names: Names) -> GroupCounts:
     """Count a Parquet file."""
+    return _count(parquet_table(path, names), names)
+
+
+def parquet_table(path: Path, names: Names) -> Any:
+    """The columns of a Parquet file."""
     with pq.ParquetFile(path) as file:
-        wanted = _check_columns(file.schema_arrow.names, names)
-        return _count(file.read(columns=wanted), names)
+        return file.read(columns=_check_columns(file.schema_arrow.names, names))
+
+
+def numbered(table: Any, names: Names) -> Labelled:
+    """The rows of a table as numbers."""
+    true, pred, classes = _coded(table, names)
+    groups, values = _group(table, names.by)
+    number = int(groups.max()) + 1
+    titles = [", ".join(str(values[name][k].as_py()) for name in names.by) for k in range(number)]
+    samples, known = _group(table, (names.clusters,)) if names.clusters else (groups, {})
+    sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
+    return Labelled(true, pred, groups, samples, tuple(map(str, classes.to_pylist())), titles, sample_names)
 
 
 def _check_columns(header: Sequence[str], names: Names) -> list[str]:
@@ -127,7 +160,8 @@ def _check_columns(header: Sequence[str], names: Names) -> list[str]:
     return wanted
 
 
-def _count(table: Any, names: Names) -> GroupCounts:
+def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
+    """True and predicted labels as numbers of classes, and the classes."""
     if not table.num_rows:
         raise ValueError("expected at least one row of labels, got none")
     for name in table.column_names:
@@ -138,6 +172,11 @@ def _count(table: Any, names: Names) -> GroupCounts:
             f"expected {names.true} and {names.pred} to hold labels of one type, got {true.type} and {pred.type}"
         )
     classes = _sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
+    return _codes(true, classes), _codes(pred, classes), classes
+
+
+def _count(table: Any, names: Names) -> GroupCounts:
+    true, pred, classes = _coded(table, names)
     n = len(classes)
     row_groups, groups = _group(table, names.by)
     row_parts = row_groups if names.clusters is None else _group(table, names.cells)[0]
@@ -145,7 +184,7 @@ def _count(table: Any, names: Names) -> GroupCounts:
     if number * n * n > MOST_CELLS:
         parts = "groups" if names.clusters is None else "clusters"
         raise ValueError(f"expected labels of few classes, got {n:,} classes in {number:,} {parts}: too many to count")
-    bins = (row_parts * n + _codes(true, classes)) * n + _codes(pred, classes)
+    bins = (row_parts * n + true) * n + pred
     stack = NUMPY.count(bins, 1, number * n * n, None, dtype=np.int64).reshape(number, n, n)
     clusters = starts = None
     if names.clusters is not None:

@@ -144,6 +144,28 @@ def read(path: Path, names: Names, rows: str | None) -> Source:
     return readers[suffix](path, names, rows)
 
 
+def read_labels(path: Path, names: Names) -> labels.Labelled:
+    """The labels of a file, row by row."""
+    if names.true == names.pred:
+        raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
+    if path != STDIN:
+        path.stat()  # raises with the name of a missing file
+    file = "standard input" if path == STDIN else str(path)
+    suffix = ".csv" if path == STDIN else _suffix(path)
+    if suffix not in (".parquet", *TEXTS):
+        raise ValueError(
+            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix or 'no suffix'}"
+        )
+    try:
+        if suffix == ".parquet":
+            return labels.numbered(labels.parquet_table(path, names), names)
+        with open_rows(path, suffix) as lines:
+            _, header = next(lines, (0, []))
+            return labels.numbered(labels.rows_table(lines, header, names), names)
+    except (ValueError, pa.ArrowException) as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
 def _suffix(path: Path) -> str:
     return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
 

@@ -39,17 +39,13 @@ def limits_by_formula(task: Task) -> list[Limits]:
 
 def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
     """Limits and standard errors: of proportions Wilson's, unless the plain delta method is asked for."""
-    plain = task.options.method == "delta"
+    plain, z = task.options.method == "delta", quantile_of(task)[0]
     found: dict[int, tuple[Array, Array, Array]] = {}
-    trials = {k: m.trials for k, m in enumerate(task.measures) if m.trials is not None and not plain}
-    trials = {k: count for k, count in trials.items() if _are_independent(task.measures[k], task.options.scheme)}
-    if trials:
-        z = normal_quantile(task.options.level)
-        numbers = evaluate(task.whole, list(trials.values()), invalid="nan")
-        for k, number in zip(trials, numbers, strict=True):
-            share = task.estimates[k]
-            error = task.backend.xp.sqrt(share * (1 - share) / number)
-            found[k] = (*wilson(share, number, z, task.backend), error)
+    shares = [k for k, m in enumerate(task.measures) if m.trials is not None and not plain]
+    shares = [k for k in shares if _are_independent(task.measures[k], task.options.scheme)]
+    if shares:
+        for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
+            found[k] = (*wilson(task.estimates[k], trials, z, task.backend), error)
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
@@ -58,8 +54,36 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
 
 
 def _are_independent(measure: Measure, scheme: str) -> bool:
-    """Whether the samples of which a measure is a proportion are independent; of fixed rows those of a row are."""
-    return scheme == "multinomial" or (scheme == "rows" and measure.margin == "true")
+    """Whether the samples of which a measure is a proportion are independent; of fixed rows those of a row are.
+
+    Those of clusters are not, but there are as many independent ones as have the same variance.
+    """
+    return scheme != "rows" or measure.margin == "true"
+
+
+def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> list[tuple[Array, Array]]:
+    """The number of independent trials of each proportion, and its standard error."""
+    xp = task.backend.xp
+    counts = evaluate(task.whole, [measure.trials for measure in measures], invalid="nan")  # type: ignore[misc]
+    share = [task.estimates[k] for k in which]
+    if task.options.scheme != "clusters":
+        return [(number, xp.sqrt(p * (1 - p) / number)) for p, number in zip(share, counts, strict=True)]
+    of_clusters = evaluate(task.cells, [measure.trials for measure in measures], invalid="nan")  # type: ignore[misc]
+    values = score_of(measures, math.nan)(task.cells, task.workers)
+    found = []
+    for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
+        away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
+        away = away - xp.mean(away, axis=0, keepdims=True)
+        clusters = each.shape[0]
+        spread = xp.sum(away * away, axis=0) * (clusters / max(clusters - 1, 1)) / xp.where(number > 0, number, 1) ** 2
+        alone = p * (1 - p)
+        # Where nothing varies, each cluster may be a single trial.
+        effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
+        least = xp.sum(xp.astype(each > 0, number.dtype), axis=0)
+        effective = xp.where((spread > 0) & (alone > 0), effective, least)
+        effective = xp.where(effective < number, effective, number)
+        found.append((effective, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
+    return found
 
 
 def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:

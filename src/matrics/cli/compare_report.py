@@ -1,0 +1,51 @@
+"""A comparison on the screen: a table for each measure, best first, and who cannot be told from the best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+
+from matrics.cli.report import BEST, number, plain, show, text_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from matrics.cli.compare import Compared, Verdict
+
+
+def show_comparison(console: Console, found: Compared, heading: str) -> None:
+    """Print the tables of all measures."""
+    show(console, *(Text(plain(title)) for title in found.titles))
+    for verdict in found.verdicts:
+        _show(console, found.models, verdict, heading)
+
+
+def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -> None:
+    chances = verdict.probability_best
+    table = text_table(heading, verdict.label, "best less this", *(["P(best)"] if chances is not None else []), "")
+    for column in table.columns[1 : 3 if chances is None else 4]:
+        column.justify = "right"
+    order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)
+    for row in order:
+        is_best = row == verdict.best
+        style = BEST if is_best else ""
+        gap = "" if is_best else _limits(verdict.difference, verdict.difference_low, verdict.difference_high, row)
+        word = "best" if is_best else "tied" if verdict.tied[row] else ""
+        cells = [
+            Text(plain(models[row]), style),
+            Text(_limits(verdict.estimate, verdict.low, verdict.high, row)),
+            Text(gap),
+        ]
+        cells += [Text(f"{chances[row]:.2f}")] if chances is not None else []
+        table.add_row(*cells, Text(word, style))
+    names = [plain(models[row]) for row in order if verdict.tied[row]]
+    told = ", ".join(names) if len(names) > 1 else ""
+    remark = f"not to be told apart from the best: {told}" if told else f"{plain(models[verdict.best])} is the best"
+    show(console, Text(), table, Text(remark, "dim"))
+
+
+def _limits(value: np.ndarray, low: np.ndarray, high: np.ndarray, row: int) -> str:
+    texts = [number(float(part[row])).plain.strip() for part in (value, low, high)]
+    return f"{texts[0]} [{texts[1]}, {texts[2]}]"
