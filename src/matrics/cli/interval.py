@@ -20,7 +20,7 @@ Array = Any
 PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
 ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
 
-BLOCK_BYTES = 2**20  # of the file at a time: an interval takes a thousand times as long as a score
+BLOCK_BYTES = 2**20  # of the file at a time: an interval takes far longer than a score
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class IntervalRun(Run):
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.wanted.clusters)
-        # Every block takes other streams of it, the same as if there were a single block.
+        # One generator for all blocks, or each would draw the same numbers.
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
 
     @property

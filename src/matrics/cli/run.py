@@ -30,9 +30,9 @@ BLOCK_BYTES = 32 * 1024 * 1024  # of the file at a time
 
 @dataclass(kw_only=True)
 class Run:
-    """What is done to each matrix of one source; what that is, a subclass says."""
+    """One pass over the matrices of a source; subclasses compute scores or intervals."""
 
-    unit: ClassVar[str]  # what it makes of a matrix and a measure
+    unit: ClassVar[str]  # what it computes for a matrix and a measure, in words
 
     source: Source
     metrics: dict[str, Metric]
