@@ -90,7 +90,8 @@ def rows_table(rows: Iterator[Row], header: Sequence[str], names: Names) -> Any:
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {name!r}, got {got}")
     columns = {name: pa.chunked_array(column, pa.large_string()) for name, column in chunks.items()}
-    columns.update({name: _typed(columns[name]) for name in names.by})
+    others = [name for name in names.cells if name not in names.labels]
+    columns.update({name: _typed(columns[name]) for name in others})
     columns.update(zip(names.labels, _numbers([columns[name] for name in names.labels]), strict=True))
     return pa.table(columns)
 
