@@ -446,6 +446,24 @@ def test_clusters() -> None:
     np.testing.assert_allclose(corrected[1:3], drawn["mcc"][1:3], atol=0.03)
 
 
+def test_clusters_without_samples_tell_nothing() -> None:
+    """They change no limit; a class without errors has as many trials as clusters with samples of it."""
+    clusters = RANDOM.multinomial(8, [0.4, 0.1, 0.2, 0.3], size=(15, 2)).reshape(15, 2, 2, 2)
+    padded = np.concatenate([clusters, np.zeros((100, 2, 2, 2), int)])
+    specs = ["accuracy", "recall:class", "mcc", "eve"]
+    for method in ("auto", "delta"):
+        few, many = (matrics.interval(x, specs, cluster_axis=0, method=method) for x in (clusters, padded))
+        for name in specs:
+            np.testing.assert_allclose(np.asarray(few[name]), np.asarray(many[name]), rtol=1e-9)
+    alone = np.zeros((40, 2, 2), int)
+    alone[:20, 0, 0] = alone[20:, 1, 0] = 3
+    found = matrics.interval(alone, "recall:class", cluster_axis=0)["recall:class"]
+    z = stats.t.ppf(0.975, 39)
+    np.testing.assert_allclose(found.low[0], 20 / (20 + z**2), rtol=1e-5)
+    assert found.high[0] == 1
+    assert found.low[1] == 0
+
+
 def test_fixed_class_sizes() -> None:
     """With fixed rows the accuracy varies less, the recalls as much; of each method that takes them."""
     found = {
@@ -515,7 +533,7 @@ def test_the_default_covers(n: int, kind: str, samples: int) -> None:
         ({"method": "wilson"}, "method: expected another than 'wilson' for mcc"),
         ({"method": "delta", "num": 100}, "num: expected None, as method='delta' draws nothing"),
         ({"method": "delta", "rng": 0}, "rng: expected None, as method='delta' draws nothing"),
-        ({"method": "wilson", "scheme": "rows"}, "scheme: expected for method='wilson' one of none"),
+        ({"method": "wilson", "scheme": "rows"}, "scheme: expected for method='wilson' None: it is about samples"),
         ({"method": "delta", "scheme": "poisson"}, "one of 'multinomial', 'rows', 'clusters'; got 'poisson'"),
         ({"method": "posterior", "scheme": "clusters"}, "one of 'multinomial', 'rows'; got 'clusters'"),
         ({"scheme": "dirichlet"}, "scheme: expected for method='auto'"),

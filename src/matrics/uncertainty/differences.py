@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from matrics._backend import Array
-from matrics.uncertainty.formulas import at_samples, limits_by_formula, noise_of, quantile_of, spread_of
+from matrics.uncertainty.formulas import at_samples, beside, limits_by_formula, noise_of, quantile_of, spread_of
 from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.slopes import slopes
 
@@ -58,14 +60,15 @@ def independent(tasks: Sequence[Task]) -> list[Limits]:
 def _straight(tasks: Sequence[Task], errors: Sequence[Array]) -> list[Limits]:
     """The difference and so many standard errors to either side, cut where no difference can be."""
     backend, xp = tasks[0].backend, tasks[0].backend.xp
-    z = max(quantile_of(task)[0] for task in tasks)  # that of the fewer clusters
+    quantiles = [quantile_of(task)[0] for task in tasks]
+    z = xp.maximum(*quantiles) if np.ndim(quantiles[0]) else max(quantiles)  # that of the fewer clusters
     integer = backend.widest_int(tasks[0].whole) or xp.int32
     results: list[Limits] = []
     for k, error in enumerate(errors):
         gap = tasks[0].estimates[k] - tasks[1].estimates[k]
         low, high = tasks[0].measures[k].range
         most = high - low
-        reach = xp.where(error > 0, z * error, math.nan)
+        reach = xp.where(error > 0, beside(z, error, xp) * error, math.nan)
         down, up = gap - reach, gap + reach
         if math.isfinite(most):
             down, up = xp.clip(down, -most, most), xp.clip(up, -most, most)

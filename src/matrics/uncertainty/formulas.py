@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from matrics._backend import NUMPY, Array, Standard
 from matrics.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
@@ -45,7 +47,8 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
     shares = [k for k in shares if _are_independent(task.measures[k], task.options.scheme)]
     if shares:
         for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
-            found[k] = (*wilson(task.estimates[k], trials, z, task.backend), error)
+            reach = beside(z, trials, task.backend.xp)
+            found[k] = (*wilson(task.estimates[k], trials, reach, task.backend), error)
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
@@ -73,17 +76,21 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
     found = []
     for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
         away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
-        away = away - xp.mean(away, axis=0, keepdims=True)
-        clusters = each.shape[0]
-        spread = xp.sum(away * away, axis=0) * (clusters / max(clusters - 1, 1)) / xp.where(number > 0, number, 1) ** 2
+        # These add up to 0. Clusters without such samples tell nothing.
+        least = xp.sum(xp.astype(each > 0, number.dtype), axis=0)
+        spread = xp.sum(away * away, axis=0) * _of_sample(least, xp) / xp.where(number > 0, number, 1) ** 2
         alone = p * (1 - p)
         # Where nothing varies, each cluster may be a single trial.
         effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
-        least = xp.sum(xp.astype(each > 0, number.dtype), axis=0)
         effective = xp.where((spread > 0) & (alone > 0), effective, least)
         effective = xp.where(effective < number, effective, number)
         found.append((effective, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
     return found
+
+
+def _of_sample(number: Array, xp: Any) -> Array:
+    """K / (K - 1), for the variance of K clusters."""
+    return number / xp.where(number > 1, number - 1, 1)
 
 
 def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:
@@ -101,18 +108,30 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
         if not corrected[position] or found.second is None:
-            results.append((*around(value, error, z, bounds, backend), error))
+            results.append((*around(value, error, beside(z, error, xp), bounds, backend), error))
             continue
         bias = xp.sum(counts * found.second[position], axis=-1) / 2
-        results.append((*around_corrected(value, spread, bias, z, bounds, backend), error))
+        reach = beside(z, error, xp)
+        results.append((*around_corrected(value, spread, bias, reach, bounds, backend), error))
     return results
 
 
-def quantile_of(task: Task) -> tuple[float, Array | None]:
-    """How many standard errors limits are away, and the clusters if these are random."""
+def quantile_of(task: Task) -> tuple[Any, Array | None]:
+    """How many standard errors limits are away, one number or (B,) of them, and the clusters if these are random."""
     if task.options.scheme != "clusters":
         return normal_quantile(task.options.level), None
-    return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
+    if task.backend is not NUMPY:  # how many clusters have samples cannot be told without a look
+        return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
+    number, inverse = np.unique((task.cells.sum(axis=(-2, -1)) > 0).sum(axis=0), return_inverse=True)
+    known = np.asarray([student_quantile(task.options.level, int(some) - 1) for some in number])
+    return known[inverse], task.cells
+
+
+def beside(numbers: Any, values: Array, xp: Any) -> Any:
+    """A number for each matrix (B,) in the shape of values (B,) or (B, C); a single number as it is."""
+    if np.ndim(numbers) == 0 or values.ndim == 1:
+        return numbers
+    return xp.broadcast_to(numbers[:, None], values.shape)
 
 
 def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:

@@ -46,11 +46,11 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     if method not in get_args(Method):
         raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {method!r}")
     schemes = SCHEMES[method]
-    takes = ", ".join(map(repr, schemes)) if schemes else "none: it is about samples that are independent"
+    takes = f"one of {', '.join(map(repr, schemes))}" if schemes else "None: it is about samples that are independent"
     if cluster_axis is not None and scheme is None:
         scheme = "clusters"
     if scheme is not None and scheme not in schemes:
-        raise ValueError(f"scheme: expected for method={method!r} one of {takes}; got {scheme!r}")
+        raise ValueError(f"scheme: expected for method={method!r} {takes}; got {scheme!r}")
     if (scheme == "clusters") != (cluster_axis is not None):
         raise ValueError(
             "cluster_axis: expected the axis of the clusters together with scheme='clusters', such as 0 for a stack "

@@ -42,7 +42,10 @@ class IntervalStatus(IntEnum):
         3,
         "more than a twentieth of the replicates are undefined: limits are those of the others",
     )
-    NO_VARIATION = 4, "the method sees no variation, for example because there are no errors: it gives no limits"
+    NO_VARIATION = (
+        4,
+        "the method finds no variation, as without any errors or at the end of a range: it gives no limits",
+    )
     UNDEFINED = 5, "the measure is undefined for this matrix"
     INVALID = 6, "the matrix is invalid: a cell is negative, NaN or infinite"
 

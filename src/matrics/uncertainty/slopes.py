@@ -80,11 +80,15 @@ def variance(first: Array, cells: Array, scheme: str, clusters: Array | None, ba
     xp, (count, rows, columns) = backend.xp, cells.shape
     size = rows * columns
     if clusters is not None:
-        number = clusters.shape[0]
-        parts = xp.reshape(clusters, (number, count, *(1,) * (first.ndim - 2), size))
+        total = clusters.shape[0]
+        parts = xp.reshape(clusters, (total, count, *(1,) * (first.ndim - 2), size))
         moved = xp.sum(parts * first[None, ...], axis=-1)
-        moved = moved - xp.mean(moved, axis=0, keepdims=True)
-        return xp.sum(moved**2, axis=0) * (number / max(number - 1, 1))
+        # Clusters without samples tell nothing.
+        some = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
+        number = xp.sum(some, axis=0)
+        mean = xp.sum(moved, axis=0) / xp.where(number > 0, number, 1)
+        away = (moved - mean[None, ...]) * some
+        return xp.sum(away * away, axis=0) * (number / xp.where(number > 1, number - 1, 1))
     counts = xp.broadcast_to(xp.reshape(cells, (count, *(1,) * (first.ndim - 2), size)), first.shape)
     samples = (*first.shape[:-1], *((rows, columns) if scheme == "rows" else (1, size)))
     counts, by = xp.reshape(counts, samples), xp.reshape(first, samples)
