@@ -16,7 +16,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -180,10 +183,13 @@ def simulate_clusters(kind: str, correlation: float, method: str, sets: int) -> 
 # All of them ----------------------------------------------------------------------------------------------------------
 
 
-def settings(n: int) -> list[tuple[int, str, int]]:
-    """The settings for n classes."""
-    samples = (*SAMPLES, MANY) if n in MANY_CLASSES else SAMPLES
-    return [(n, kind, size) for kind in TRUTHS for size in samples]
+class Entry(NamedTuple):
+    """Where an entry is in the file, and what fills it."""
+
+    section: str
+    key: str
+    method: str
+    work: Callable[[], dict[str, object]]
 
 
 def fewest(n: int, kind: str) -> int:
@@ -191,40 +197,31 @@ def fewest(n: int, kind: str) -> int:
     return round(max(20 * n * n, 20 / truth(n, kind).sum(1).min()))
 
 
-def entries(sets: int) -> Iterator[tuple[str, str, str, Callable[[], dict[str, object]]]]:
-    """Section, key, method and work of all entries; those that take longest come last."""
-    simple = [(method, n) for method in METHODS if method not in DRAWING for n in CLASSES]
-    drawn = [(method, n) for method in DRAWING for n in CLASSES]
-    for method, n in simple + [pair for pair in drawn if pair[1] < 5]:
+def entries(sets: int) -> Iterator[Entry]:
+    """All entries; those that take longest come last."""
+    for method, n in product(METHODS, CLASSES):
+        if method not in DRAWING:
+            yield from study(method, n, sets)
+    for n, kind, factor in product(CLASSES, TRUTHS, FACTORS):
+        samples = round(factor * fewest(n, kind))
+        yield Entry("limits", f"{n}|{kind}|{samples}|auto", "auto", partial(simulate, n, kind, samples, "auto", sets))
+    for n, method in product(CLASSES[:2], DRAWING):
         yield from study(method, n, sets)
-    for n in CLASSES:
-        for kind in TRUTHS:
-            for factor in FACTORS:
-                arguments = (n, kind, round(factor * fewest(n, kind)), "auto", sets)
-                key = "|".join(map(str, arguments[:4]))
-                yield "limits", key, "auto", lambda some=arguments: simulate(*some)
-    for kind in CLUSTER_TRUTHS:
-        for correlation in CORRELATIONS:
-            for method in CLUSTER_METHODS:
-                arguments = (kind, correlation, method, sets)
-                key = f"{kind}|{correlation}|{method}"
-                yield "clusters", key, method, lambda some=arguments: simulate_clusters(*some)
-    for setting in CHECKED:
-        for method in DRAWING:
-            for num in (NUM, CHECK_NUM):
-                key = "|".join(map(str, (*setting, method, num)))
-                yield "check", key, method, lambda some=(*setting, method, num): check(*some)
-    for n in CLASSES:
-        for method in DRAWING:
-            if n >= 5:
-                yield from study(method, n, sets)
+    for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
+        yield Entry("clusters", "|".join(map(str, some)), some[-1], partial(simulate_clusters, *some, sets))
+    for setting, method, num in product(CHECKED, DRAWING, (NUM, CHECK_NUM)):
+        some = (*setting, method, num)
+        yield Entry("check", "|".join(map(str, some)), method, partial(check, *some))
+    for n, method in product(CLASSES[2:], DRAWING):
+        yield from study(method, n, sets)
 
 
-def study(method: str, n: int, sets: int) -> Iterator[tuple[str, str, str, Callable[[], dict[str, object]]]]:
+def study(method: str, n: int, sets: int) -> Iterator[Entry]:
     """The entries of one method and number of classes."""
-    for setting in settings(n):
-        key = "|".join(map(str, (*setting, method)))
-        yield "cells", key, method, lambda some=(*setting, method, sets): simulate(*some)
+    for kind, samples in product(TRUTHS, (*SAMPLES, MANY) if n in MANY_CLASSES else SAMPLES):
+        yield Entry(
+            "cells", f"{n}|{kind}|{samples}|{method}", method, partial(simulate, n, kind, samples, method, sets)
+        )
 
 
 def write(path: Path, data: dict[str, dict[str, object]]) -> None:
