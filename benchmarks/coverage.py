@@ -36,6 +36,7 @@ CLASSES = (2, 3, 5, 10)
 SAMPLES = (20, 50, 200, 1000)
 MANY = 5000  # samples for MANY_CLASSES, for which 1,000 are few
 MANY_CLASSES = (5, 10)
+HALVED = (10,)  # classes for which the methods that draw get half of the data sets, as eigenvalues take long
 SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g_mean", "eve", "cen")
 PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
 NUM = 1000  # replicates in the methods that draw
@@ -213,7 +214,7 @@ def entries(sets: int) -> Iterator[Entry]:
         some = (*setting, method, num)
         yield Entry("check", "|".join(map(str, some)), method, partial(check, *some))
     for n, method in product(CLASSES[2:], DRAWING):
-        yield from study(method, n, sets)
+        yield from study(method, n, sets // 2 if n in HALVED else sets)
 
 
 def study(method: str, n: int, sets: int) -> Iterator[Entry]:
@@ -256,7 +257,7 @@ def main() -> None:
     data: dict[str, dict[str, object]] = {"about": {}, "cells": {}, "limits": {}, "clusters": {}, "check": {}}
     if options.json.is_file():
         data |= json.loads(options.json.read_text(encoding="utf-8"))
-    data["about"] = {"level": 0.95, "num": NUM, "check_num": CHECK_NUM, "columns": COLUMNS}
+    data["about"] = {"level": 0.95, "num": NUM, "check_num": CHECK_NUM, "columns": COLUMNS, "halved": HALVED}
     for section, key, method, work in entries(options.sets):
         if key in data[section] or (options.only and method != options.only):
             continue
