@@ -83,8 +83,10 @@ def truth(n: int, kind: str) -> np.ndarray:
 
 
 def rounded(value: float) -> float | None:
-    """Four digits, as JSON has no NaN and the error of a share of 2,000 is in the third."""
-    return round(float(value), 4) if np.isfinite(value) else None
+    """Four decimals, as the error of a share of 2,000 is in the third; three digits of small widths; JSON has no NaN"""
+    if not np.isfinite(value):
+        return None
+    return round(float(value), 4) if abs(value) >= 0.01 else float(f"{value:.3g}")
 
 
 def mean(values: np.ndarray) -> float:

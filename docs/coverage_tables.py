@@ -65,6 +65,12 @@ def known(values):
     return [one for one in values if not math.isnan(one)]
 
 
+def mean(values):
+    """The mean of those that exist."""
+    some = known(values)
+    return fmean(some) if some else math.nan
+
+
 def lowest(section, method, measure, *, of_reliable=True):
     """The lowest coverage over all settings, or all others, and the setting."""
     found = [
@@ -82,7 +88,7 @@ def average(method, measure, *, of_reliable=True):
         for setting, entries in settings("cells").items()
         if reliable(setting) == of_reliable and method in entries
     ]
-    return fmean(known(value(entry, measure) for entry in chosen))
+    return mean(value(entry, measure) for entry in chosen)
 
 
 def default():
@@ -92,8 +98,8 @@ def default():
         row = [name]
         for of_reliable in (True, False):
             least, setting = lowest("cells", "auto", measure, of_reliable=of_reliable)
-            mean = average("auto", measure, of_reliable=of_reliable)
-            row += [percent(mean), marked(least), ", ".join(setting)]
+            middle = average("auto", measure, of_reliable=of_reliable)
+            row += [percent(middle), marked(least), ", ".join(setting)]
         rows.append(row)
     head = ["measure", "enough samples: mean", "lowest", "where", "too few: mean", "lowest", "where"]
     return table(head, rows)
@@ -172,7 +178,7 @@ def few():
             shares = []
             for column in ("held", "held_if_given", "none"):
                 found = [entries[method] for entries in group if method in entries]
-                shares.append(fmean(known(value(entry, measure, column) for entry in found for measure in MEASURES)))
+                shares.append(mean(value(entry, measure, column) for entry in found for measure in MEASURES))
             rows.append([f"{samples:,}", str(len(group)), method, *map(percent, shares)])
     return table(["N", "settings", "method", "held", "held, of those with limits", "none"], rows)
 
@@ -209,10 +215,10 @@ def check():
     for (*setting, method), entries in settings("check").items():
         groups[*setting, method] = [entries[number] for number in numbers]
     for (n, kind, samples, method), (first, second) in groups.items():
-        means = [fmean(known(value(entry, measure) for measure in MEASURES)) for entry in (first, second)]
+        means = [mean(value(entry, measure) for measure in MEASURES) for entry in (first, second)]
         apart = max(known(abs(value(first, measure) - value(second, measure)) for measure in MEASURES))
         ratios = known(value(second, measure, "width") / value(first, measure, "width") for measure in MEASURES)
-        rows.append([n, kind, samples, method, *map(percent, means), percent(apart), f"{fmean(ratios):.3f}"])
+        rows.append([n, kind, samples, method, *map(percent, means), percent(apart), f"{mean(ratios):.3f}"])
     head = ["n", "truth", "N", "method", *(f"held, {int(one):,}" for one in numbers), "largest difference", "width"]
     return table(head, rows)
 
