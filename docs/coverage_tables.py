@@ -202,7 +202,7 @@ def clusters():
                 f"{marked(value(entry, measure))} ({value(entry, measure, 'width'):.3f})"
                 for measure in CLUSTER_MEASURES
             ]
-            rows.append([kind, correlation, f"{entry['measured']:.3f}", name, *cells])
+            rows.append([kind, correlation, f"{round(entry['measured'], 3) + 0:.3f}", name, *cells])
     head = ["truth", "correlation", "measured", "method", *(MEASURES[measure] for measure in CLUSTER_MEASURES)]
     return table(head, rows)
 

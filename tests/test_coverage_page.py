@@ -102,3 +102,25 @@ def test_the_page_has_every_table(tables: Any) -> None:
     row = next(line for line in rows if line.startswith("| 10 | near perfect | 5,000 "))
     eve = tables.STUDY["cells"]["10|near perfect|5000|auto"]["eve"][0]
     assert f"**{100 * eve:.1f}**" in row
+
+
+def test_the_sentences_of_the_page(tables: Any) -> None:
+    """The numbers in its text."""
+    text = " ".join(PAGE.split())
+    percent = tables.percent
+    eve = tables.value(tables.STUDY["cells"]["10|near perfect|5000|auto"], "eve")
+    assert f"EVE of a nearly perfect classifier of ten classes, {percent(eve)} %." in text
+    assert f"mean coverage of MCC is then {percent(tables.average('auto', 'mcc', of_reliable=False))} %." in text
+    least = min(
+        tables.value(entries["auto"], measure)
+        for (_, kind, _), entries in tables.settings("limits").items()
+        if kind == "near perfect"
+        for measure in ("f1", "mcc", "cohen_kappa")
+    )
+    assert f"the coverage of F1, MCC and κ falls to {percent(least)} %" in text
+    worst = {
+        method: min(tables.lowest("cells", method, measure)[0] for measure in tables.MEASURES)
+        for method in ("auto", "delta", "posterior", "bootstrap", "bca")
+    }
+    assert max(worst, key=worst.get) == "auto"
+    assert all(worst[method] < tables.PROMISED for method in worst)
