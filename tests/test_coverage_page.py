@@ -111,6 +111,8 @@ def test_the_sentences_of_the_page(tables: Any) -> None:
     eve = tables.value(tables.STUDY["cells"]["10|near perfect|5000|auto"], "eve")
     assert f"EVE of a nearly perfect classifier of ten classes, {percent(eve)} %." in text
     assert f"mean coverage of MCC is then {percent(tables.average('auto', 'mcc', of_reliable=False))} %." in text
+    for measure in ("precision", "f1"):
+        assert tables.percent(tables.lowest("cells", "auto", measure, of_reliable=False)[0]) == "17.8"
     least = min(
         tables.value(entries["auto"], measure)
         for (_, kind, _), entries in tables.settings("limits").items()
