@@ -1,4 +1,4 @@
-"""Sphinx configuration; also writes the catalogue's pages and the tables of PyCM's names from the metrics' records."""
+"""Sphinx configuration; also writes the catalogue's pages and the tables of names and of coverage."""
 
 import math
 import re
@@ -11,6 +11,7 @@ from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
+import coverage_tables
 import gradients
 
 project = "matrics"
@@ -266,6 +267,7 @@ TABLES = {
     "pycm_moved": table(
         ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
     ),
+    **coverage_tables.tables(),  # for uncertainty_coverage.md
 }
 
 

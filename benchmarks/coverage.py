@@ -1,0 +1,279 @@
+"""How often intervals of ``matrics.interval`` hold the truth: a simulation, cell by cell.
+
+    python benchmarks/coverage.py [--json FILE] [--sets 2000] [--only METHOD]
+
+Data sets are drawn from known shares of the cells (``truth``), and each gets 95 % intervals of several measures. An
+interval holds the truth if the measure of the true shares is between its limits. The results go to a JSON file, entry
+by entry: one for each number of classes, truth, number of samples and method. Entries that exist are skipped, so a run
+that was stopped goes on where it was; delete the file to start anew. Every entry has seeds of its own, and all methods
+see the same data sets. ``docs/coverage_tables.py`` makes the tables of the page from the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402 (after the threads are fixed)
+
+import matrics  # noqa: E402
+
+PAGE = Path(__file__).parents[1] / "docs" / "coverage.json"
+TRUTHS = ("balanced", "one to twenty", "near perfect")
+METHODS = ("auto", "delta", "wilson", "posterior", "bootstrap", "bca")
+DRAWING = ("posterior", "bootstrap", "bca")
+CLASSES = (2, 3, 5, 10)
+SAMPLES = (20, 50, 200, 1000)
+MANY = 5000  # samples for MANY_CLASSES, for which 1,000 are few
+MANY_CLASSES = (5, 10)
+HALVED = (10,)  # classes for which the methods that draw get half of the data sets, as eigenvalues take long
+SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g_mean", "eve", "cen")
+PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
+NUM = 1000  # replicates in the methods that draw
+
+# What is stored of each measure, in this order.
+COLUMNS = (
+    "held",  # share of the defined estimates whose interval holds the truth; one without limits does not
+    "held_if_given",  # the same share of the intervals that have limits
+    "held_if_ok",  # the same share of those with status 0
+    "width",  # mean width of the intervals that have limits
+    "none",  # share of the defined estimates that have no limits
+    "undefined",  # share of the data sets for which the measure is undefined
+    "ok",  # share of the data sets with status 0
+)
+
+# The default from the fewest samples on for which its status can be 0: 20 n² in all, and 20 expected of each class.
+# Coverage goes up and down with the number of samples where few errors are expected, so there are several.
+FACTORS = (1, 1.25, 1.5, 2, 3, 5)
+
+# Settings for the check that NUM replicates are enough, and how many data sets it has.
+CHECKED = ((2, "balanced", 50), (3, "one to twenty", 200), (5, "near perfect", 200), (3, "balanced", 1000))
+CHECK_SETS, CHECK_NUM = 300, 10_000
+
+# Clusters: how many, of how many samples each, with which intra-cluster correlation.
+CLUSTERS, CLUSTER_SIZE, CORRELATIONS = 30, 20, (0.0, 0.1, 0.3)
+CLUSTER_TRUTHS = ("balanced", "one to twenty")
+CLUSTER_SPECS = ("accuracy", "mcc", "f1")
+CLUSTER_METHODS = ("naive", "auto", "delta", "bootstrap")
+
+
+def truth(n: int, kind: str) -> np.ndarray:
+    """The true shares of the cells; the errors of a class go to some classes twice as often as to others."""
+    sizes = np.asarray([20.0] * (n - 1) + [1.0]) if kind == "one to twenty" else np.ones(n)
+    recall = {"balanced": 0.7, "one to twenty": 0.8, "near perfect": 0.99}[kind]
+    cm = np.empty((n, n))
+    for i in range(n):
+        weights = np.where(np.arange(n) == i, 0, np.linspace(1, 2, n))
+        cm[i] = weights / weights.sum() * (1 - recall)
+        cm[i, i] = recall
+    return cm * (sizes / sizes.sum())[:, None]
+
+
+# One entry ------------------------------------------------------------------------------------------------------------
+
+
+def rounded(value: float) -> float | None:
+    """Four decimals, as the error of a share of 2,000 is in the third; three digits of small widths; JSON has no NaN"""
+    if not np.isfinite(value):
+        return None
+    return round(float(value), 4) if abs(value) >= 0.01 else float(f"{value:.3g}")
+
+
+def mean(values: np.ndarray) -> float:
+    """The mean, NaN without values."""
+    return float(values.mean()) if values.size else float("nan")
+
+
+def summary(one: matrics.Interval, exact: float) -> list[float | None]:
+    """The COLUMNS of one measure."""
+    known = ~np.isnan(one.estimate)
+    given = known & ~np.isnan(one.low)
+    ok = one.status == matrics.IntervalStatus.OK
+    held = given & (one.low <= exact) & (exact <= one.high)
+    columns = (
+        mean(held[known]),
+        mean(held[given]),
+        mean(held[ok]),
+        mean((one.high - one.low)[given]),
+        mean(~given[known]),
+        mean(~known),
+        mean(ok),
+    )
+    return [rounded(value) for value in columns]
+
+
+def summaries(found: dict[str, matrics.Interval], exact: dict[str, np.ndarray]) -> dict[str, list[float | None]]:
+    """The COLUMNS of every measure; of recalls, of the last class, which is the rare one if there is one."""
+    entry = {}
+    for spec, one in found.items():
+        last = matrics.Interval(*(part[..., -1] for part in one)) if spec == "recall:class" else one
+        entry[spec] = summary(last, float(np.atleast_1d(exact[spec])[-1]))
+    return entry
+
+
+def draw(n: int, kind: str, samples: int, sets: int) -> np.ndarray:
+    """Confusion matrices of data sets, with a seed of this setting."""
+    rng = np.random.default_rng([n, TRUTHS.index(kind), samples])
+    return rng.multinomial(samples, truth(n, kind).ravel(), size=sets).reshape(-1, n, n)
+
+
+def drawing(method: str, *seed: int, num: int = NUM) -> dict[str, object]:
+    """The options for a method, with a seed of its own."""
+    if method not in DRAWING:
+        return {}
+    return {"num": num, "rng": np.random.default_rng([*seed, METHODS.index(method)])}
+
+
+def simulate(n: int, kind: str, samples: int, method: str, sets: int) -> dict[str, object]:
+    """One entry of the study."""
+    specs = list(PROPORTIONS if method == "wilson" else SPECS)
+    options = drawing(method, n, TRUTHS.index(kind), samples)
+    found = matrics.interval(draw(n, kind, samples, sets), specs, method=method, **options)
+    return {"sets": sets, **summaries(found, matrics.score(truth(n, kind), specs))}
+
+
+def check(n: int, kind: str, samples: int, method: str, num: int) -> dict[str, object]:
+    """The same for the first few data sets, with another number of replicates."""
+    options = drawing(method, n, TRUTHS.index(kind), samples, num=num)
+    found = matrics.interval(draw(n, kind, samples, CHECK_SETS), list(SPECS), method=method, **options)
+    return {"sets": CHECK_SETS, **summaries(found, matrics.score(truth(n, kind), list(SPECS)))}
+
+
+def draw_clusters(kind: str, correlation: float, sets: int) -> np.ndarray:
+    """Matrices of clusters (K, sets, 2, 2).
+
+    Each cluster has shares of its own from a Dirichlet distribution with concentration (1 - ρ) / ρ around the true
+    ones. Whether a sample is in a cell, or in any set of cells, then has the intra-cluster correlation ρ.
+    """
+    rng = np.random.default_rng([CLUSTERS, TRUTHS.index(kind), round(1000 * correlation)])
+    shares = truth(2, kind).ravel()
+    if correlation:
+        shares = rng.dirichlet(shares * (1 - correlation) / correlation, size=(CLUSTERS, sets))
+    return rng.multinomial(CLUSTER_SIZE, shares, size=(CLUSTERS, sets)).reshape(CLUSTERS, sets, 2, 2)
+
+
+def measured_correlation(clusters: np.ndarray) -> float:
+    """The intra-cluster correlation of being right, from the mean squares between and within clusters of all sets."""
+    right = (clusters[..., 0, 0] + clusters[..., 1, 1]) / CLUSTER_SIZE
+    between = CLUSTER_SIZE * right.var(axis=0, ddof=1).mean()
+    within = (right * (1 - right)).mean() * CLUSTER_SIZE / (CLUSTER_SIZE - 1)
+    return float((between - within) / (between + (CLUSTER_SIZE - 1) * within))
+
+
+def simulate_clusters(kind: str, correlation: float, method: str, sets: int) -> dict[str, object]:
+    """One entry of the study of clusters; "naive" takes the sum of the matrices for independent samples."""
+    clusters = draw_clusters(kind, correlation, sets)
+    specs = list(CLUSTER_SPECS)
+    if method == "naive":
+        found = matrics.interval(clusters.sum(0), specs)
+    else:
+        options = drawing(method, CLUSTERS, TRUTHS.index(kind), round(1000 * correlation))
+        found = matrics.interval(clusters, specs, method=method, cluster_axis=0, **options)
+    exact = matrics.score(truth(2, kind), specs)
+    return {"sets": sets, "measured": rounded(measured_correlation(clusters)), **summaries(found, exact)}
+
+
+# All of them ----------------------------------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """Where an entry is in the file, and what fills it."""
+
+    section: str
+    key: str
+    method: str
+    work: Callable[[], dict[str, object]]
+
+
+def fewest(n: int, kind: str) -> int:
+    """The samples from which on a setting is one of status 0: on average, as class sizes are random."""
+    return round(max(20 * n * n, 20 / truth(n, kind).sum(1).min()))
+
+
+def entries(sets: int) -> Iterator[Entry]:
+    """All entries; those that take longest come last."""
+    for method, n in product(METHODS, CLASSES):
+        if method not in DRAWING:
+            yield from study(method, n, sets)
+    for n, kind, factor in product(CLASSES, TRUTHS, FACTORS):
+        samples = round(factor * fewest(n, kind))
+        yield Entry("limits", f"{n}|{kind}|{samples}|auto", "auto", partial(simulate, n, kind, samples, "auto", sets))
+    for n, method in product(CLASSES[:2], DRAWING):
+        yield from study(method, n, sets)
+    for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
+        yield Entry("clusters", "|".join(map(str, some)), some[-1], partial(simulate_clusters, *some, sets))
+    for setting, method, num in product(CHECKED, DRAWING, (NUM, CHECK_NUM)):
+        some = (*setting, method, num)
+        yield Entry("check", "|".join(map(str, some)), method, partial(check, *some))
+    for n, method in product(CLASSES[2:], DRAWING):
+        yield from study(method, n, sets // 2 if n in HALVED else sets)
+
+
+def study(method: str, n: int, sets: int) -> Iterator[Entry]:
+    """The entries of one method and number of classes."""
+    for kind, samples in product(TRUTHS, (*SAMPLES, MANY) if n in MANY_CLASSES else SAMPLES):
+        yield Entry(
+            "cells", f"{n}|{kind}|{samples}|{method}", method, partial(simulate, n, kind, samples, method, sets)
+        )
+
+
+def write(path: Path, data: dict[str, dict[str, object]]) -> None:
+    """One entry in each line, for small differences between versions; by renaming, so that no half file is left."""
+    sections = []
+    for section, content in data.items():
+        lines = [f"{json.dumps(key)}: {json.dumps(entry, separators=(',', ':'))}" for key, entry in content.items()]
+        sections.append(f"{json.dumps(section)}: {{\n" + ",\n".join(lines) + "\n}")
+    draft = path.with_suffix(".part")
+    draft.write_text("{\n" + ",\n".join(sections) + "\n}\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def show(data: dict[str, dict[str, object]], only: str | None) -> None:
+    """Coverage in percent, a line for each entry."""
+    for section, specs in (("cells", SPECS), ("limits", SPECS), ("clusters", CLUSTER_SPECS)):
+        print(f"\n{section:34}" + "".join(f"{spec:>14}" for spec in specs))
+        for key, entry in data[section].items():
+            if only and not key.endswith(f"|{only}"):
+                continue
+            shares = [entry[spec][0] if spec in entry else None for spec in specs]
+            print(f"{key:34}" + "".join(f"{'–' if share is None else f'{share:.1%}':>14}" for share in shares))
+
+
+def main() -> None:
+    """Fill the file, and print what it says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", type=Path, default=PAGE)
+    parser.add_argument("--sets", type=int, default=2000, help="data sets of each setting")
+    parser.add_argument("--only", choices=(*METHODS, "naive"), help="one method alone")
+    options = parser.parse_args()
+    data: dict[str, dict[str, object]] = {"about": {}, "cells": {}, "limits": {}, "clusters": {}, "check": {}}
+    if options.json.is_file():
+        data |= json.loads(options.json.read_text(encoding="utf-8"))
+    data["about"] = {"level": 0.95, "num": NUM, "check_num": CHECK_NUM, "columns": COLUMNS, "halved": HALVED}
+    planned = list(entries(options.sets))
+    for section, key, method, work in planned:
+        if key in data[section] or (options.only and method != options.only):
+            continue
+        begin = time.perf_counter()
+        data[section][key] = work()
+        write(options.json, data)
+        print(f"{section} {key}: {time.perf_counter() - begin:.1f} s", flush=True)
+    for section in ("cells", "limits", "clusters", "check"):  # in one order, however many runs it took
+        keys = [entry.key for entry in planned if entry.section == section]
+        data[section] = {key: data[section][key] for key in keys if key in data[section]}
+    write(options.json, data)
+    show(data, options.only)
+
+
+if __name__ == "__main__":
+    main()
