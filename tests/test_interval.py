@@ -327,7 +327,7 @@ def test_no_errors_at_all() -> None:
             assert (one.status == IntervalStatus.NO_VARIATION).all()
     for name, one in matrics.interval(perfect, SPECS).items():
         assert (one.high - one.low > 1e-4).all(), name
-        assert (one.status == IntervalStatus.OK).all()
+        assert (one.status == IntervalStatus.FEW_SAMPLES).all()  # of errors
     assert matrics.interval(perfect, "accuracy")["accuracy"].high == 1
 
 
@@ -344,8 +344,14 @@ def test_one_sample_empty_classes_and_empty_matrices() -> None:
 
 
 def test_status_of_few_samples() -> None:
-    """20 of each true class and 20 n² in all."""
+    """20 of each true class, 20 n² in all, and 5 errors and correct predictions; of clusters, 20 with each class."""
+    clusters = np.zeros((25, 2, 2), int)
+    clusters[:, 0, 0], clusters[:, 0, 1], clusters[:19, 1, 1] = 9, 1, 5
+    assert matrics.interval(clusters, "mcc", cluster_axis=0)["mcc"].status == 1
+    clusters[19, 1, 0] = 1
+    assert matrics.interval(clusters, "mcc", cluster_axis=0)["mcc"].status == 0
     cases = {((60, 10), (5, 20)): 0, ((60, 10), (5, 14)): 1, ((30, 10), (9, 20)): 1, ((40, 11), (9, 20)): 0}
+    cases |= {((60, 2), (2, 40)): 1, ((60, 2), (3, 40)): 0, ((2, 60), (40, 2)): 1, ((3, 60), (40, 2)): 0}
     for cm, wanted in cases.items():
         assert matrics.interval(cm, "mcc")["mcc"].status == wanted, cm
     for status in IntervalStatus:

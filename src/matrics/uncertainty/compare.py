@@ -269,7 +269,10 @@ def _finish(
     good = valid[0]
     for other in valid[1:]:
         good = good & other
-    first, second = (status_of(task.whole, good, backend) for task in tasks)
+    first, second = (
+        status_of(task.whole, good, backend, task.cells if task.options.scheme == "clusters" else None)
+        for task in tasks
+    )
     general = xp.where(first > second, first, second)
     results = []
     for k, one in enumerate(found):

@@ -21,8 +21,9 @@ from matrics.uncertainty.measure import Limits, Measure, Task, score_of
 from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, check_cluster_axis, read_options
 from matrics.uncertainty.results import Interval, IntervalStatus
 
-# Below these, coverage was found to fall short of the level: samples of a true class, and samples for each of n² cells.
-SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20
+# Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it),
+# samples for each of n² cells, and errors, or correct predictions.
+SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
 # The share of undefined replicates above which the status says so.
 UNDEFINED_SHARE = 0.05
@@ -185,7 +186,7 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
             found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
             found = limits_by_formula(task)
-        general = status_of(whole, valid, backend)
+        general = status_of(whole, valid, backend, cells if of_clusters else None)
         results = []
         for estimate, limits in zip(task.estimates, found, strict=True):
             parts = _with_status(estimate, limits, general, valid, task)
@@ -226,12 +227,21 @@ def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Op
     return drawable(square, rng, scheme).source
 
 
-def status_of(whole: Array, valid: Array, backend: Standard) -> Array:
-    """What is to be said of the samples of each matrix: (B,)."""
+def status_of(whole: Array, valid: Array, backend: Standard, clusters: Array | None = None) -> Array:
+    """What is to be said of the samples of each matrix, or of the clusters (K, B, n, n) that they come in: (B,)."""
     xp, n = backend.xp, whole.shape[-1]
     sizes = xp.sum(whole, axis=-1)
-    few = xp.any((sizes > 0) & (sizes < SAMPLES_OF_A_CLASS), axis=-1)
-    few = few | (xp.sum(sizes, axis=-1) < SAMPLES_OF_A_CELL * n**2)
+    total, hits = xp.sum(sizes, axis=-1), xp.sum(xp.linalg.diagonal(whole), axis=-1)
+    errors = xp.sum(whole * (1 - _identity(n, whole, backend)), axis=(-2, -1))
+    of_class = sizes
+    if clusters is not None:
+        of_class = xp.sum(xp.astype(xp.sum(clusters, axis=-1) > 0, whole.dtype), axis=0)
+    few = xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
+    few = few | (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
     integer = backend.widest_int(whole) or xp.int32
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
     return xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
+
+
+def _identity(n: int, like: Array, backend: Standard) -> Array:
+    return backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)[None, :, :]

@@ -17,7 +17,7 @@ class IntervalStatus(IntEnum):
     --------
     >>> import matrics
     >>> matrics.IntervalStatus(1).sentence
-    'few samples: less than 20 of a true class or 20 n² in all; the limits may hold the truth too rarely'
+    'few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth'
     """
 
     sentence: str
@@ -32,7 +32,7 @@ class IntervalStatus(IntEnum):
     OK = 0, "the limits can be relied on"
     FEW_SAMPLES = (
         1,
-        "few samples: less than 20 of a true class or 20 n² in all; the limits may hold the truth too rarely",
+        "few samples: below 20 of a class (or clusters with it), 20 n² in all or 5 errors; limits may miss the truth",
     )
     EMPTY_CLASS = (
         2,
