@@ -164,7 +164,7 @@ def compare_paired(
     >>> print(f"{found.difference:.2f}, between {found.low:.3f} and {found.high:.3f}")
     0.08, between 0.025 and 0.144
     >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
-    as wide: 0.14; without the pairs: 0.20
+    as wide: 0.12; without the pairs: 0.20
     """
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     check_options(zero_division, "nan", workers)
