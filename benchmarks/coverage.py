@@ -66,6 +66,11 @@ CLUSTER_TRUTHS = ("balanced", "one to twenty")
 CLUSTER_SPECS = ("accuracy", "mcc", "f1")
 CLUSTER_METHODS = ("naive", "auto", "delta", "bootstrap")
 
+# Two models on the same samples: in which share of these both find the same ones hard, and how much the second recalls
+# less than the first, as a part of what this one misses.
+PAIRED_CLASSES, PAIRED_SAMPLES, PAIRED_SHARE, PAIRED_GAP = (2, 3), (50, 200, 1000), 0.7, 0.5
+PAIRED_METHODS = ("apart", "auto", "delta", "bootstrap")
+
 
 def truth(n: int, kind: str) -> np.ndarray:
     """The true shares of the cells; the errors of a class go to some classes twice as often as to others."""
@@ -77,6 +82,29 @@ def truth(n: int, kind: str) -> np.ndarray:
         cm[i] = weights / weights.sum() * (1 - recall)
         cm[i, i] = recall
     return cm * (sizes / sizes.sum())[:, None]
+
+
+def joint_truth(n: int, kind: str) -> np.ndarray:
+    """The true shares by true class and the predictions of two models, of which the second recalls less.
+
+    In PAIRED_SHARE of the samples what is hard for one is hard for the other: the same uniform number tells both
+    predictions. In the others they are independent.
+    """
+    first = truth(n, kind)
+    sizes = first.sum(axis=1)
+    joint = np.empty((n, n, n))
+    for i, row in enumerate(first / sizes[:, None]):
+        worse = row.copy()
+        worse[i] -= PAIRED_GAP * (1 - row[i])
+        worse *= np.where(np.arange(n) == i, 1, (1 - worse[i]) / (1 - row[i]))
+        order = np.argsort(np.arange(n) != i, kind="stable")  # right ones first
+        edges = [np.concatenate([[0], np.cumsum(model[order])]) for model in (row, worse)]
+        low = np.maximum(edges[0][:-1, None], edges[1][None, :-1])
+        high = np.minimum(edges[0][1:, None], edges[1][None, 1:])
+        together = np.empty((n, n))
+        together[np.ix_(order, order)] = np.maximum(high - low, 0)
+        joint[i] = sizes[i] * (PAIRED_SHARE * together + (1 - PAIRED_SHARE) * np.outer(row, worse))
+    return joint
 
 
 # One entry ------------------------------------------------------------------------------------------------------------
@@ -183,6 +211,26 @@ def simulate_clusters(kind: str, correlation: float, method: str, sets: int) -> 
     return {"sets": sets, "measured": rounded(measured_correlation(clusters)), **summaries(found, exact)}
 
 
+def simulate_pairs(n: int, kind: str, samples: int, method: str, sets: int) -> dict[str, object]:
+    """One entry of the study of differences on the same samples; "apart" takes both for independent samples."""
+    shares, specs = joint_truth(n, kind), list(CLUSTER_SPECS)
+    rng = np.random.default_rng([n, TRUTHS.index(kind), samples, 2])
+    joint = rng.multinomial(samples, shares.ravel(), size=sets).reshape(-1, n, n, n)
+    if method == "apart":
+        found = matrics.compare(joint.sum(-1), joint.sum(-2), specs)
+    else:
+        found = matrics.compare_paired(
+            joint, specs, method=method, **drawing(method, n, TRUTHS.index(kind), samples, 2)
+        )
+    first, second = (matrics.score(shares.sum(axis), specs) for axis in (-1, -2))
+    entry: dict[str, object] = {"sets": sets}
+    for spec, one in found.items():
+        blank = np.zeros_like(one.status)
+        as_interval = matrics.Interval(one.difference, one.low, one.high, one.standard_error, blank, one.status)
+        entry[spec] = summary(as_interval, float(first[spec] - second[spec]))
+    return entry
+
+
 # All of them ----------------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +260,8 @@ def entries(sets: int) -> Iterator[Entry]:
         yield from study(method, n, sets)
     for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
         yield Entry("clusters", "|".join(map(str, some)), some[-1], partial(simulate_clusters, *some, sets))
+    for some in product(PAIRED_CLASSES, TRUTHS, PAIRED_SAMPLES, PAIRED_METHODS):
+        yield Entry("paired", "|".join(map(str, some)), some[-1], partial(simulate_pairs, *some, sets))
     for setting, method, num in product(CHECKED, DRAWING, (NUM, CHECK_NUM)):
         some = (*setting, method, num)
         yield Entry("check", "|".join(map(str, some)), method, partial(check, *some))
@@ -240,7 +290,7 @@ def write(path: Path, data: dict[str, dict[str, object]]) -> None:
 
 def show(data: dict[str, dict[str, object]], only: str | None) -> None:
     """Coverage in percent, a line for each entry."""
-    for section, specs in (("cells", SPECS), ("limits", SPECS), ("clusters", CLUSTER_SPECS)):
+    for section, specs in (("cells", SPECS), ("limits", SPECS), ("clusters", CLUSTER_SPECS), ("paired", CLUSTER_SPECS)):
         print(f"\n{section:34}" + "".join(f"{spec:>14}" for spec in specs))
         for key, entry in data[section].items():
             if only and not key.endswith(f"|{only}"):
@@ -254,9 +304,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", type=Path, default=PAGE)
     parser.add_argument("--sets", type=int, default=2000, help="data sets of each setting")
-    parser.add_argument("--only", choices=(*METHODS, "naive"), help="one method alone")
+    parser.add_argument("--only", choices=(*METHODS, "naive", "apart"), help="one method alone")
     options = parser.parse_args()
-    data: dict[str, dict[str, object]] = {"about": {}, "cells": {}, "limits": {}, "clusters": {}, "check": {}}
+    data: dict[str, dict[str, object]] = {
+        "about": {},
+        "cells": {},
+        "limits": {},
+        "clusters": {},
+        "paired": {},
+        "check": {},
+    }
     if options.json.is_file():
         data |= json.loads(options.json.read_text(encoding="utf-8"))
     data["about"] = {"level": 0.95, "num": NUM, "check_num": CHECK_NUM, "columns": COLUMNS, "halved": HALVED}
@@ -268,7 +325,7 @@ def main() -> None:
         data[section][key] = work()
         write(options.json, data)
         print(f"{section} {key}: {time.perf_counter() - begin:.1f} s", flush=True)
-    for section in ("cells", "limits", "clusters", "check"):  # in one order, however many runs it took
+    for section in ("cells", "limits", "clusters", "paired", "check"):  # in one order, however many runs it took
         keys = [entry.key for entry in planned if entry.section == section]
         data[section] = {key: data[section][key] for key in keys if key in data[section]}
     write(options.json, data)

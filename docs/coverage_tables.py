@@ -207,6 +207,22 @@ def clusters():
     return table(head, rows)
 
 
+PAIRED_METHODS = {"apart": "`compare`", "auto": "`compare_paired`", "delta": "`delta`", "bootstrap": "`bootstrap`"}
+
+
+def paired():
+    """Coverage and mean widths of differences on the same samples, for these taken as such and not."""
+    rows = []
+    for (n, kind, samples), entries in settings("paired").items():
+        for method, name in PAIRED_METHODS.items():
+            cells = [
+                f"{marked(value(entries[method], measure))} ({value(entries[method], measure, 'width'):.3f})"
+                for measure in CLUSTER_MEASURES
+            ]
+            rows.append([n, kind, samples, name, *cells])
+    return table(["n", "truth", "N", "method", *(MEASURES[measure] for measure in CLUSTER_MEASURES)], rows)
+
+
 def check():
     """Coverage and widths with 1,000 and with 10,000 replicates."""
     numbers = [str(STUDY["about"][name]) for name in ("num", "check_num")]
@@ -233,6 +249,7 @@ def tables():
         "coverage_widths": widths(),
         "coverage_few": few(),
         "coverage_clusters": clusters(),
+        "coverage_paired": paired(),
         "coverage_check": check(),
     }
 
