@@ -96,6 +96,15 @@ def test_the_digits(run: Any) -> None:
     assert not line(text, "extra_trees").endswith("tied")
 
 
+def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", [("a", 0, 0, 0), ("a", 1, 0, 0), ("b", 0, 0, 1), ("b", 1, 0, 1)])
+    for paired in ([], ["--paired-on", "sample", "--seed", 0]):
+        text = run("compare", path, "--by", "model", "--metrics", "mcc", *paired)
+        assert "undefined for all of them" in text
+        assert "best\n" not in text
+        assert "⁵ the measure is undefined for this matrix (2 of 2)" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

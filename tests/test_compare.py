@@ -108,6 +108,14 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
         p_value = backend.numpy(p_value)
         np.testing.assert_allclose(p_value[:3], 1, rtol=1e-6)
         assert p_value[3] < 0.01
+    huge = np.zeros((2, 2, 2, 2))
+    huge[0, 0, 0, 1], huge[0, 1, 0, 1] = 1e10, 1e10 + 4e5
+    huge[1] = math.nan
+    for exact in (True, False):
+        found = backend.numpy(matrics.mcnemar(backend.asarray(huge), exact=exact)[1])
+        assert np.isnan(found[1])
+        if backend.float64:
+            np.testing.assert_allclose(found[0], stats.chi2.sf(4e5**2 / (2e10 + 4e5), 1), rtol=1e-3)
     with pytest.raises(ValueError, match="mid_p: expected False"):
         matrics.mcnemar(table, exact=False, mid_p=True)
     for marginal in (CM_A, np.stack([CM_A, CM_B])):
@@ -126,7 +134,8 @@ def test_shares_beside_newcombe() -> None:
     np.testing.assert_allclose(found[1:3], limits, rtol=1e-12)
     p, q = (hit / SAMPLES for hit in hits)
     np.testing.assert_allclose(found.standard_error, math.sqrt((p * (1 - p) + q * (1 - q)) / SAMPLES), rtol=1e-12)
-    np.testing.assert_allclose(found.probability, stats.norm.cdf((p - q) / found.standard_error), rtol=1e-12)
+    reach = (p - q - limits[0]) / stats.norm.ppf(0.975)  # as a standard error on the side of 0
+    np.testing.assert_allclose(found.probability, stats.norm.cdf((p - q) / reach), rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -143,6 +152,42 @@ def test_methods_agree_in_large_samples(method: str) -> None:
         wide = paired[name].unpaired_width
         np.testing.assert_allclose(wide, found[name].high - found[name].low, atol=0.002)
         assert (paired[name].high - paired[name].low < wide).all()
+
+
+def test_probability_and_limits_agree() -> None:
+    """Without draws the probability is beyond that of the level where, and only where, limits exclude 0."""
+    stack = RANDOM.integers(0, 30, (2, 300, 2, 2)) + np.eye(2, dtype=int) * 20
+    joint = RANDOM.integers(0, 12, (300, 2, 2, 2))
+    for found in (matrics.compare(*stack, SPECS), matrics.compare_paired(joint, SPECS, level=0.95)):
+        for one in found.values():
+            known = ~np.isnan(one.low)
+            apart = (one.low > 0) | (one.high < 0)
+            beyond = (one.probability > 0.975) | (one.probability < 0.025)
+            sure = np.abs(np.abs(one.probability - 0.5) - 0.475) > 1e-9
+            assert (apart == beyond)[known & sure].all()
+    clusters = np.stack([np.asarray([[[40, 8], [2, 3]], [[3, 2], [4, 38]]])] * 5)
+    one = matrics.compare_paired(clusters, "accuracy", cluster_axis=0)["accuracy"]
+    assert one.low < 0 < one.high
+    assert 0.5 < one.probability < 0.975
+
+
+def test_invalid_tables_are_named() -> None:
+    bad = np.stack([CM_A, CM_A]).astype(float)
+    bad[1, 0, 0] = -1
+    with pytest.warns(RuntimeWarning, match="1 of 2 matrices b are invalid, the first at 1"):
+        matrics.compare(CM_A, bad, "mcc")
+    with pytest.warns(RuntimeWarning, match="1 of 1 joint tables are invalid, the first at 0"):
+        matrics.compare_paired(-JOINT, "mcc")
+    with pytest.raises(ValueError, match=r"expected batches that broadcast, got \(3,\) in a and \(4,\) in b"):
+        matrics.compare(np.ones((3, 2, 2)), np.ones((4, 2, 2)))
+    prior = {"method": "posterior", "num": 200, "rng": 0}
+    plain = matrics.compare_paired(JOINT, "mcc", prior=0.5, **prior)["mcc"]
+    array = matrics.compare_paired(JOINT, "mcc", prior=np.full((3, 3, 3), 0.5), **prior)["mcc"]
+    np.testing.assert_array_equal(np.asarray(plain), np.asarray(array))
+    with pytest.raises(ValueError, match=r"prior: expected a number or an array \(3, 3, 3\), got shape \(3, 9\)"):
+        matrics.compare_paired(JOINT, "mcc", prior=np.ones((3, 9)), **prior)
+    with pytest.raises(ValueError, match=r"joint: expected counts, .* at \(0, 0, 0\)"):
+        matrics.compare_paired(JOINT + 0.5, "mcc", method="bootstrap")
 
 
 def test_which_is_better() -> None:
@@ -227,7 +272,8 @@ def test_paired_clusters() -> None:
 def test_shapes_invalid_and_empty(method: str) -> None:
     a = np.stack([CM_A, CM_A, 0 * CM_A]).astype(float)
     a[1, 0, 0] = -1
-    found = matrics.compare(a[:, None], np.stack([CM_B] * 4), SPECS, **options_of(method, 200))
+    with pytest.warns(RuntimeWarning, match="4 of 12 matrices a are invalid, the first at 4"):
+        found = matrics.compare(a[:, None], np.stack([CM_B] * 4), SPECS, **options_of(method, 200))
     assert found["mcc"].low.shape == (3, 4)
     assert found["recall:class"].probability.shape == (3, 4, 3)
     assert (found["mcc"].status[1] == IntervalStatus.INVALID).all()
@@ -378,6 +424,9 @@ def test_the_best_model_is_among_the_tied(sets: int) -> None:
         ),
         ((TRUE, [A]), {"num_classes": 3, "clusters": [1, 2]}, ValueError, r"clusters: expected one for each sample"),
         ((TRUE, [A]), {"num_classes": 3, "clusters": 0 * TRUE}, ValueError, "clusters: expected at least two, got 1"),
+        ((TRUE, [A]), {"num_classes": 3, "clusters": np.where(TRUE, TRUE, np.nan)}, ValueError, "got nan at"),
+        ((TRUE, [A]), {"num_classes": 3, "clusters": [None] * SAMPLES}, ValueError, "got None at 0"),
+        (([], np.zeros((2, 0), int)), {"num_classes": 3}, ValueError, r"got y_true \(0,\), y_pred \(2, 0\)"),
         ((TRUE, [A]), {"num_classes": 3, "num": 0}, ValueError, "num: expected an integer of at least 1"),
         ((TRUE, [A]), {"num_classes": 3, "level": 1}, ValueError, "level: expected a number between 0 and 1"),
     ],
@@ -385,6 +434,33 @@ def test_the_best_model_is_among_the_tied(sets: int) -> None:
 def test_bad_models(arguments: Any, options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         matrics.compare_models(*arguments, **options)
+
+
+def test_models_of_which_little_is_known() -> None:
+    """Of a few samples, or clusters, nobody is told apart; an undefined best one is nobody's."""
+    for number in (1, 4, 19):
+        true = np.arange(number) % 2
+        one = matrics.compare_models(true, [true, 1 - true], "accuracy", num_classes=2, num=200, rng=0)["accuracy"]
+        assert one.tied.all(), number
+        assert one.differences.status[0, 1] == IntervalStatus.NO_VARIATION
+    true = np.arange(40) % 2
+    one = matrics.compare_models(true, [true, 1 - true], "accuracy", num_classes=2, num=200, rng=0)["accuracy"]
+    assert one.tied.tolist() == [True, False]
+    none = matrics.compare_models([0, 0], [[0, 0], [0, 1]], "mcc", num_classes=2, num=200, rng=0)["mcc"]
+    assert np.isnan(none.probability_best).all()
+    assert not none.tied.any()
+
+
+@pytest.mark.parametrize("units", [2, 5])
+def test_few_clusters_seldom_tell_equal_models_apart(units: int) -> None:
+    random, sets, found = np.random.default_rng(0), 80, 0
+    for seed in range(sets):
+        true = random.integers(0, 2, 40 * units)
+        names = np.repeat(np.arange(units), 40)
+        predictions = np.where(random.random((2, true.size)) < 0.8, true, 1 - true)
+        options: Any = {"num_classes": 2, "clusters": names, "num": 300, "rng": seed}
+        found += not matrics.compare_models(true, predictions, "accuracy", **options)["accuracy"].tied.all()
+    assert found / sets < 0.05 + 3 * math.sqrt(0.05 * 0.95 / sets)
 
 
 # How many samples -----------------------------------------------------------------------------------------------------
@@ -436,6 +512,18 @@ def test_samples_of_stacks_and_on_roads(backend: Any) -> None:
     traced = jax.jit(lambda cm: matrics.samples_needed(cm, "mcc", half_width=0.05))(stack)
     assert abs(int(traced[0]) - int(found[0])) <= 2
     assert matrics.samples_needed(np.zeros((0, 3, 3)), "recall:class", half_width=0.1).shape == (0, 3)
+
+
+def test_samples_beyond_what_integers_hold() -> None:
+    """A huge number is that of the largest, on every road, and no negative one."""
+    jax = pytest.importorskip("jax")
+    for width in (1e-12, 1e-200):
+        assert matrics.samples_needed(CM_A, "mcc", half_width=width) == 2**62
+        assert int(matrics.samples_needed(jax.numpy.asarray(CM_A), "mcc", half_width=width)) in (2**62, 2**30)
+        assert int(jax.jit(lambda cm: matrics.samples_needed(cm, "mcc", half_width=width))(CM_A)) in (2**62, 2**30)  # noqa: B023
+    for wrong in (np.ones((2, 2, 2)), np.ones((2, 3, 3, 3))):
+        with pytest.raises(ValueError, match=r"paired: expected joint tables .*\(3, 3, 3\), got"):
+            matrics.samples_needed(CM_A, "mcc", difference=0.1, paired=wrong)
 
 
 def test_samples_of_bad_options() -> None:

@@ -407,6 +407,12 @@ def test_no_limit_leaves_the_range(method: str) -> None:
         assert (known == (one.status < IntervalStatus.NO_VARIATION)).all(), name
 
 
+def test_what_zero_division_says_is_no_limit() -> None:
+    one = matrics.interval([[5, 0], [0, 0]], "mcc", zero_division=-7)["mcc"]
+    assert one.estimate == -7
+    assert -1 <= one.low < one.high <= 1
+
+
 def test_shapes_and_empty_stacks() -> None:
     for shape in ((0,), (2, 0), (), (2, 3)):
         stack = RANDOM.integers(1, 50, (*shape, 3, 3))
@@ -534,6 +540,7 @@ def test_the_default_covers(n: int, kind: str, samples: int) -> None:
     [
         ({"level": 0}, "level: expected a number between 0 and 1"),
         ({"level": 1.0}, "level: expected a number between 0 and 1"),
+        ({"level": 1 - 1e-16}, "level: expected a number between 0 and 1"),
         ({"level": 95}, "level: expected a number between 0 and 1, such as 0.95, got 95"),
         ({"method": "wald"}, "method: expected one of 'auto', 'bootstrap', 'bca', 'posterior', 'delta', 'wilson'"),
         ({"method": "wilson"}, "method: expected another than 'wilson' for mcc"),

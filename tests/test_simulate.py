@@ -144,13 +144,19 @@ def test_a_seed_an_old_key_and_no_generator() -> None:
         (lambda: matrics.resample(CM * math.nan, 5), matrics.InvalidConfusionMatrix, "has the cell nan"),
         (lambda: matrics.resample(CM, 5, scheme="clusters"), ValueError, "a leading axis of clusters"),
         (lambda: matrics.resample(CM, 5, rng="me"), TypeError, "rng: expected a seed"),
-        (lambda: matrics.resample(CM, 5, rng=-1), TypeError, "rng: expected a seed"),
+        (lambda: matrics.resample(CM, 5, rng=-1), TypeError, "rng: expected a seed.*got -1"),
         (lambda: matrics.resample(CM, 5, rng=np.random.RandomState(0)), TypeError, "RandomState"),
         (lambda: matrics.random_matrices(3, 3, errors=(0, 2)), ValueError, "errors: expected two ratios"),
         (lambda: matrics.class_proportions(3, 2), ValueError, r"imbalance: expected numbers in \[0, 1\]"),
         (lambda: matrics.controlled_errors([0.5, 0.5], 1.5), ValueError, r"hits: expected recalls in \[0, 1\]"),
         (lambda: matrics.controlled_errors([-1, 0.5], 1), ValueError, "proportions: expected numbers from 0"),
         (lambda: matrics.controlled_errors(0.5, 1), ValueError, "an axis of classes"),
+        (lambda: matrics.controlled_errors([1.0], 0.5), ValueError, "at least two classes"),
+        (lambda: matrics.controlled_errors([0.5, math.inf], 0.5), ValueError, "expected numbers from 0, got inf"),
+        (lambda: matrics.random_matrices(3, 3, errors=("a", 1)), ValueError, "errors: expected two ratios"),
+        (lambda: matrics.resample(CM, 5, scheme="dirichlet", prior="x"), ValueError, "got 'x'"),
+        (lambda: matrics.resample(CM * 10**18, 5), ValueError, r"cm: expected fewer than 2\*\*62 samples, got 8e\+18"),
+        (lambda: matrics.resample(np.zeros((0, 2, 2)), 5, scheme="clusters"), ValueError, "leading axis of clusters"),
         (lambda: matrics.controlled_errors([0.5, 0.5], [1, 1, 1]), ValueError, "2 recalls along the last axis"),
     ],
 )
@@ -206,6 +212,8 @@ def test_controlled_errors(backend: Any) -> None:
     wanted = [[0.45, 0.025, 0.025], [0.075, 0.15, 0.075], [0, 0, 0.2]]
     np.testing.assert_allclose(cm, wanted, rtol=1e-6)
     np.testing.assert_allclose(cm.sum(-1), sizes, rtol=1e-6)
+    alike = backend.numpy(matrics.controlled_errors(backend.asarray(sizes), 0.5))
+    np.testing.assert_allclose(np.diag(alike), sizes / 2, rtol=1e-6)
     series = matrics.controlled_errors(sizes, np.linspace(0, 1, 5)[:, None])
     assert series.shape == (5, 3, 3)
     np.testing.assert_allclose(matrics.accuracy(series), np.linspace(0, 1, 5), atol=1e-12)

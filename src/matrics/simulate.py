@@ -23,6 +23,7 @@ SCHEMES = get_args(Scheme)
 
 # Cells that are drawn at a time: they fit in a cache. Each has a stream of its own, so draws depend on it.
 CELLS_AT_ONCE = 2**16
+MOST_SAMPLES = 2.0**62
 
 
 def resample(
@@ -59,7 +60,7 @@ def resample(
     Returns
     -------
     array, shape (num, *B, n, n)
-        Integers; floating numbers for ``"dirichlet"``.
+        Integers; floating numbers for ``"dirichlet"``, and for clusters of floating cells.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def resample(
     source, cells, valid, integers = drawable(cm, rng, scheme)
     n = cells.shape[-1]
     batch = tuple(cells.shape[(1 if scheme == "clusters" else 0) : -2])
-    if scheme == "clusters" and cells.ndim < 3:
+    if scheme == "clusters" and (cells.ndim < 3 or cells.shape[0] == 0):
         raise ValueError(f"cm: expected a leading axis of clusters (K, *B, n, n), got shape {tuple(cells.shape)}")
     added = check_prior(prior, (n, n), source) if scheme == "dirichlet" else None
     plan = Plan.of(math.prod(batch), num, n * n, scheme)
@@ -178,8 +179,10 @@ def drawable(cm: Any, rng: Any, scheme: str) -> Drawable:
     return Drawable(source, cells, None, integers)
 
 
-def check_drawable(cells: Array, scheme: str) -> None:
+def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
     """Raise unless a scheme can draw these cells, an array of NumPy."""
+    if scheme != "dirichlet" and np.sum(cells, where=np.isfinite(cells), dtype=np.float64) >= MOST_SAMPLES:
+        raise ValueError(f"{name}: expected fewer than 2**62 samples, got {np.sum(cells, dtype=np.float64):g}")
     fine = np.isfinite(cells) & (cells >= 0)
     if not fine.all():
         bad = np.flatnonzero(~fine.all(axis=(-2, -1)))
@@ -187,7 +190,7 @@ def check_drawable(cells: Array, scheme: str) -> None:
     if scheme in ("multinomial", "rows") and (cells != np.rint(cells)).any():
         first = np.argwhere(cells != np.rint(cells))[0]
         raise ValueError(
-            f"cm: expected counts, as scheme={scheme!r} draws samples, got the cell {cells[tuple(first)]} at "
+            f"{name}: expected counts, as scheme={scheme!r} draws samples, got the cell {cells[tuple(first)]} at "
             f"{tuple(map(int, first))}; 'poisson' and 'dirichlet' take soft counts as well"
         )
 
@@ -196,7 +199,8 @@ def check_prior(prior: Any, shape: tuple[int, ...], source: Source) -> Array:
     """What is added to each of the cells, of all of which it is one sample if left out."""
     values = np.asarray(1 / math.prod(shape) if prior is None else prior)
     if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
-        raise ValueError(f"prior: expected a number or an array {shape}, got shape {values.shape}")
+        got = f"shape {values.shape}" if values.dtype.kind in "iuf" else repr(prior)
+        raise ValueError(f"prior: expected a number or an array {shape}, got {got}")
     if not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"prior: expected positive numbers, got {values.min()}")
     return source.asarray(np.broadcast_to(values, shape).copy())
@@ -268,7 +272,8 @@ def random_matrices(
     """
     num, n = check_count(num, "num"), check_count(num_classes, "num_classes")
     largest = check_count(largest, "largest")
-    if not (isinstance(errors, (tuple, list)) and len(errors) == 2 and 0 < errors[0] <= errors[1] <= 1):
+    two = isinstance(errors, (tuple, list)) and len(errors) == 2 and all(isinstance(x, (int, float)) for x in errors)
+    if not (two and 0 < errors[0] <= errors[1] <= 1):
         raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {errors!r}")
     source = source_of(rng)
     xp = source.backend.xp
@@ -341,15 +346,23 @@ def controlled_errors(proportions: ArrayLike, hits: ArrayLike) -> Array:
            [0.  , 0.33, 0.  ],
            [0.  , 0.  , 0.33]])
     """
-    backend, (sizes, recalls) = _backend.as_arrays(proportions=proportions, hits=hits)
+    alone: Any = hits
+    if isinstance(alone, (int, float)):
+        backend, (sizes,) = _backend.as_arrays(proportions=proportions)
+        recalls = backend.xp.full_like(backend.to_float(sizes), float(alone))
+    else:
+        backend, (sizes, recalls) = _backend.as_arrays(proportions=proportions, hits=hits)
     xp = backend.xp
     sizes, recalls = backend.to_float(sizes), backend.to_float(recalls)
     if sizes.ndim == 0:
         raise ValueError("proportions: expected an axis of classes (*B, k), got a number")
     k = sizes.shape[-1]
+    if k < 2:
+        raise ValueError("proportions: expected at least two classes, as errors go to the others, got one")
     for name, values in (("proportions", sizes), ("hits", recalls)):
         if backend.can_look(values) and not bool(xp.all((values >= 0) & (values < math.inf))):
-            raise ValueError(f"{name}: expected numbers from 0, got {backend.to_numpy(values).min()}")
+            wrong = backend.to_numpy(values)
+            raise ValueError(f"{name}: expected numbers from 0, got {wrong[~(np.isfinite(wrong) & (wrong >= 0))][0]}")
     if backend.can_look(recalls) and not bool(xp.all(recalls <= 1)):
         raise ValueError(f"hits: expected recalls in [0, 1], got {backend.to_numpy(recalls).max()}")
     if recalls.ndim and recalls.shape[-1] not in (1, k):

@@ -35,7 +35,8 @@ def source_of(rng: Any) -> Source:
         from matrics._draws.jax import JaxSource
 
         return JaxSource(rng)
+    got = rng if isinstance(rng, int) else f"{type(rng).__module__}.{type(rng).__qualname__}"
     raise TypeError(
         "rng: expected a seed (an integer from 0), numpy.random.default_rng(seed), a torch.Generator or a key of "
-        f"jax.random.key(seed), got {type(rng).__module__}.{type(rng).__qualname__}"
+        f"jax.random.key(seed), got {got}"
     )

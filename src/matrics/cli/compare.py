@@ -32,10 +32,11 @@ class Verdict:
     difference: Array  # of the best one from each, positive where it is better
     difference_low: Array
     difference_high: Array
-    best: int
+    best: int | None  # nobody, where the measure is undefined for all
     tied: Array
     probability_best: Array | None  # only on the same samples
     higher_is_better: bool
+    status: Array  # of the intervals, (M,)
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,12 @@ def _together(labelled: Labelled, metrics: dict[str, Metric], found: dict[str, A
         for k, label in _columns(key, metric, labelled):
             estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])
             best = _best(estimate, side)
-            gap, least, most = _towards([_of_class(part, k)[best] for part in one.differences[:3]], side)
+            gap, least, most = _towards([_of_class(part, k)[best or 0] for part in one.differences[:3]], side)
             tied, chances = _of_class(one.tied, k), _of_class(one.probability_best, k)
-            verdicts.append(Verdict(label, estimate, low, high, gap, least, most, best, tied, chances, side > 0))
+            status = _of_class(one.intervals.status, k)
+            verdicts.append(
+                Verdict(label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status)
+            )
     return verdicts
 
 
@@ -149,12 +153,13 @@ def _alone(labelled: Labelled, metrics: dict[str, Metric], options: dict[str, An
         for k, label in _columns(key, metric, labelled):
             estimate, low, high = (_of_class(part, k) for part in one[:3])
             best = _best(estimate, side)
-            against = matrics.compare(stack[best], stack, metric, **shared)[str(metric)]
+            against = matrics.compare(stack[best or 0], stack, metric, **shared)[str(metric)]
             gap, worst, most = _towards([_of_class(part, k) for part in against[:3]], side)
             itself = np.arange(number) == best
             worst, most = np.where(itself, np.nan, worst), np.where(itself, np.nan, most)
             tied = ~(worst > 0) & ~np.isnan(estimate)
-            verdicts.append(Verdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0))
+            status = _of_class(one.status, k)
+            verdicts.append(Verdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status))
     return verdicts
 
 
@@ -168,8 +173,8 @@ def _of_class(values: Array, k: int | None) -> Array:
     return values if k is None else values[..., k]
 
 
-def _best(estimate: Array, side: int) -> int:
-    return int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
+def _best(estimate: Array, side: int) -> int | None:
+    return None if np.isnan(estimate).all() else int(np.argmax(np.where(np.isnan(estimate), -np.inf, side * estimate)))
 
 
 def _towards(parts: list[Array], side: int) -> list[Array]:

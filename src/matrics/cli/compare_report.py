@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.text import Text
 
+from matrics.cli.interval_report import SIGNS, show_statuses
 from matrics.cli.report import BEST, number, plain, show, text_table
 
 if TYPE_CHECKING:
@@ -16,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def show_comparison(console: Console, found: Compared, heading: str) -> None:
-    """Print the tables of all measures."""
+    """Print the tables of all measures, and what to be wary of."""
     show(console, *(Text(plain(title)) for title in found.titles))
     for verdict in found.verdicts:
         _show(console, found.models, verdict, heading)
+    show_statuses(console, Counter(int(one) for verdict in found.verdicts for one in verdict.status), signs=True)
 
 
 def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -> None:
@@ -33,17 +36,21 @@ def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -
         style = BEST if is_best else ""
         gap = "" if is_best else _limits(verdict.difference, verdict.difference_low, verdict.difference_high, row)
         word = "best" if is_best else "tied" if verdict.tied[row] else ""
-        cells = [
-            Text(plain(models[row]), style),
-            Text(_limits(verdict.estimate, verdict.low, verdict.high, row)),
-            Text(gap),
-        ]
-        cells += [Text(f"{chances[row]:.2f}")] if chances is not None else []
+        sign = SIGNS[verdict.status[row]] if verdict.status[row] else " "
+        values = _limits(verdict.estimate, verdict.low, verdict.high, row) + sign
+        cells = [Text(plain(models[row]), style), Text(values), Text(gap)]
+        cells += [number(float(chances[row]), digits=2)] if chances is not None else []
         table.add_row(*cells, Text(word, style))
+    show(console, Text(), table, Text(_remark(models, verdict, order), "dim"))
+
+
+def _remark(models: list[str], verdict: Verdict, order: np.ndarray) -> str:
+    if verdict.best is None:
+        return "undefined for all of them"
     names = [plain(models[row]) for row in order if verdict.tied[row]]
-    told = ", ".join(names) if len(names) > 1 else ""
-    remark = f"not to be told apart from the best: {told}" if told else f"{plain(models[verdict.best])} is the best"
-    show(console, Text(), table, Text(remark, "dim"))
+    if len(names) > 1:
+        return f"not to be told apart from the best: {', '.join(names)}"
+    return f"{plain(models[verdict.best])} is the best"
 
 
 def _limits(value: np.ndarray, low: np.ndarray, high: np.ndarray, row: int) -> str:

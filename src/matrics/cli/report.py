@@ -228,9 +228,9 @@ def fold(label: str, width: int = 10) -> str:
     return "\n".join(lines)
 
 
-def number(value: float, *, best: bool = False) -> Text:
-    """Format a score with three decimals; the best value of a column is marked with a star as well as by colour."""
-    text = "–" if math.isnan(value) else f"{value:z.3f}"
+def number(value: float, *, best: bool = False, digits: int = 3) -> Text:
+    """Format a score with so many decimals; the best value of a column is marked with a star as well as by colour."""
+    text = "–" if math.isnan(value) else f"{value:z.{digits}f}"
     return Text(text + ("*" if best else " "), BEST if best else "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,13 +12,14 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.evaluation import as_stack, check_options
+from matrics.evaluation import as_stack, check_options, frames_to_the_user
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.differences import dependent, independent, nothing
 from matrics.uncertainty.draws import differences_by_draws
 from matrics.uncertainty.interval import on_host, source_for, status_of
 from matrics.uncertainty.joint import check_joint
+from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.measure import Measure, Task, score_of
 from matrics.uncertainty.options import DRAWING, Options, check_cluster_axis, read_options
 from matrics.uncertainty.results import Comparison, IntervalStatus, PairedComparison
@@ -94,12 +96,16 @@ def compare(
     if all(view is not None for view in views):
         stacks, backend = views, NUMPY
     xp = backend.xp
-    batch = np.broadcast_shapes(*(tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks))
+    shapes = [tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks]
+    try:
+        batch = np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise ValueError(f"expected batches that broadcast, got {shapes[0]} in a and {shapes[1]} in b") from error
     score = score_of(measures, float(zero_division))
     with backend.quiet():
         tasks, valid = [], []
-        for stack in stacks:
-            cells, good = _cells(stack, batch, backend, clusters=cluster_axis is not None)
+        for name, stack in zip("ab", stacks, strict=True):
+            cells, good = _cells(stack, batch, backend, clusters=cluster_axis is not None, what=f"matrices {name} are")
             whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
             tasks.append(
@@ -192,7 +198,7 @@ def compare_paired(
         return [one - other for one, other in zip(ours, theirs, strict=True)]
 
     with backend.quiet():
-        cells, good = _cells(table, batch, backend, clusters=clusters)
+        cells, good = _cells(table, batch, backend, clusters=clusters, what="joint tables are")
         whole = xp.sum(cells, axis=0) if clusters else cells
         tasks = []
         for mine, of_all in zip(margins(cells), margins(whole), strict=True):
@@ -203,7 +209,8 @@ def compare_paired(
         if 0 in batch:
             found, apart = nothing(tasks), nothing(tasks)
         elif options.method in DRAWING:
-            source = source_for([table], backend, rng, options)
+            source = source_for([array], backend, rng, options, name="joint")
+            prior = _of_pairs(prior, n)
             found = differences_by_draws([pair], source, prior)
             apart = differences_by_draws(tasks, source, None)
         else:
@@ -213,6 +220,15 @@ def compare_paired(
         wide = [xp.reshape(width, batch + tuple(width.shape[1:])) for width in widths]
     named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
     return _named(chosen, named, home, backend)
+
+
+def _of_pairs(prior: Any, n: int) -> Any:
+    """A prior for the cells (n, n, n), in the shape of the table (n, n²)."""
+    if np.ndim(prior) == 0:
+        return prior
+    if np.shape(prior) != (n, n, n):
+        raise ValueError(f"prior: expected a number or an array {(n, n, n)}, got shape {np.shape(prior)}")
+    return np.reshape(np.asarray(prior), (n, n * n))
 
 
 # What both share -----------------------------------------------------------------------------------------------------
@@ -243,7 +259,9 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
     return backend, stacks
 
 
-def _cells(array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool) -> tuple[Array, Array]:
+def _cells(
+    array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool, what: str
+) -> tuple[Array, Array]:
     """Tables (B, r, c), or (K, B, r, c), with zeros for the invalid ones, and which are valid."""
     xp, lead = backend.xp, tuple(array.shape[: int(clusters)])
     ends = tuple(array.shape[-2:])
@@ -253,6 +271,7 @@ def _cells(array: Array, batch: tuple[int, ...], backend: Standard, *, clusters:
         cells = cells.astype(np.float64, copy=False)
     good = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
     good = xp.all(good, axis=0) if clusters else good
+    warn_of(good, backend, what)
     return xp.where(good[:, None, None], cells, 0), good
 
 
@@ -290,10 +309,10 @@ def _finish(
             (IntervalStatus.INVALID, ~_like(good, gap, xp)),
         ):
             status = xp.where(holds, int(code), status)
-        above = rest[0] if rest else backend.normal_cdf(gap / xp.where(error > 0, error, 1))
+        above = rest[0] if rest else _above(gap, low, high, tasks[0])
         better = tasks[0].measures[k].higher_is_better
         probability = above if better else 1 - above
-        sure = known & (error > 0) if better is not None else known & ~known
+        sure = has_limits if better is not None else known & ~known
         fields = (
             gap,
             xp.where(has_limits, low, math.nan),
@@ -304,6 +323,25 @@ def _finish(
         )
         results.append(tuple(xp.reshape(part, batch + tuple(part.shape[1:])) for part in fields))
     return results
+
+
+def _above(gap: Array, low: Array, high: Array, task: Task) -> Array:
+    """The probability of a normal distribution that a is above: beyond the level's if the limits exclude 0."""
+    backend, xp = task.backend, task.backend.xp
+    reach = xp.where(gap > 0, gap - low, high - gap)
+    reach = xp.where(reach > 0, reach, 1)
+    return backend.normal_cdf(normal_quantile(task.options.level) * gap / reach)
+
+
+def warn_of(good: Array, backend: Standard, what: str) -> None:
+    """Warn of invalid tables where looking is free."""
+    if backend is NUMPY and not good.all():
+        bad = np.flatnonzero(~good)
+        warnings.warn(
+            f"{len(bad)} of {good.size} {what} invalid, the first at {bad[0]}: a cell is negative, NaN or infinite",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )
 
 
 def _named(chosen: Iterable[str], results: Sequence[Any], home: Standard, backend: Standard) -> dict[str, Any]:

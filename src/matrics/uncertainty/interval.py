@@ -64,7 +64,7 @@ def interval(
     num : int, optional
         Number of replicates for the methods that draw them; 10,000 if left out.
     rng : Generator, key or int, optional
-        As in :func:`matrics.resample`. ``"auto"`` takes it, too, and needs it not.
+        As in :func:`matrics.resample`. ``"auto"`` takes ``num`` and ``rng``, too, and needs neither.
     cluster_axis : int, optional
         The axis of ``cm`` along which the matrices are those of clusters, such as patients or documents; their sum is
         scored, and whole clusters are random.
@@ -188,15 +188,16 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
             found = limits_by_formula(task)
         general = status_of(whole, valid, backend, cells if of_clusters else None)
         results = []
-        for estimate, limits in zip(task.estimates, found, strict=True):
-            parts = _with_status(estimate, limits, general, valid, task)
+        for position, limits in enumerate(found):
+            parts = _with_status(position, limits, general, valid, task)
             results.append(Interval(*(xp.reshape(part, batch + tuple(part.shape[1:])) for part in parts)))
     return results
 
 
-def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, ...]:
-    """The fields of an interval: limits where they mean something, and elsewhere the reason."""
+def _with_status(position: int, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, ...]:
+    """The fields of the interval of a measure: limits where they mean something, and elsewhere the reason."""
     xp, (low, high, error, undefined) = task.backend.xp, limits
+    estimate = task.estimates[position]
     known = ~xp.isnan(estimate)
     has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
     one_value = estimate.ndim == 1
@@ -210,19 +211,21 @@ def _with_status(estimate: Array, limits: Limits, general: Array, valid: Array, 
     ):
         status = xp.where(holds, int(code), status)
     if task.options.method == "auto":  # whose limits are about a matrix with a sample more: both are to be seen
-        low, high = xp.where(estimate < low, estimate, low), xp.where(estimate > high, estimate, high)
+        least, most = task.measures[position].range  # zero_division may be beyond it
+        low = xp.where((estimate < low) & (estimate >= least), estimate, low)
+        high = xp.where((estimate > high) & (estimate <= most), estimate, high)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return estimate, low, high, xp.where(known, error, math.nan), undefined, status
 
 
-def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Options) -> Source:
+def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm") -> Source:
     """Where draws come from; checks that the cells can be drawn."""
     scheme = options.scheme if options.method != "posterior" else "dirichlet"
     for array in arrays:
         if backend.can_look(array):
             cells = backend.to_numpy(array)
             good = np.isfinite(cells) & (cells >= 0)  # invalid matrices are reported as such
-            check_drawable(np.where(good, cells, 0), scheme)
+            check_drawable(np.where(good, cells, 0), scheme, name)
     square = backend.xp.zeros((1, 1), dtype=arrays[0].dtype, **backend.device_option(arrays[0]))
     return drawable(square, rng, scheme).source
 

@@ -139,7 +139,7 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tup
     statistic : array, shape (*B,)
         The smaller number of samples that only one of them predicts correctly; or chi-squared.
     p_value : array, shape (*B,)
-        Two-sided; 1 where no sample is predicted correctly by only one of them.
+        Two-sided; 1 where no sample is predicted correctly by only one of them, NaN for invalid tables.
 
     Raises
     ------
@@ -162,27 +162,41 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tup
     if mid_p and not exact:
         raise ValueError("mid_p: expected False, as exact=False is another test")
     backend, (array,) = _backend.as_arrays(joint=joint)
-    array = backend.to_wide(check_joint(array, backend))
+    array = backend.detached(check_joint(array, backend))
     xp, diagonal = backend.xp, backend.xp.linalg.diagonal
     cells = backend.to_float(array)
+    valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-3, -2, -1))
+    cells = xp.where(valid[..., None, None, None], cells, 0)
     right_a, right_b = (xp.sum(diagonal(xp.sum(cells, axis=axis)), axis=-1) for axis in (-1, -2))
     both = xp.sum(diagonal(diagonal(cells)), axis=-1)
     only_a, only_b = right_a - both, right_b - both
     smaller, number = xp.minimum(only_a, only_b), only_a + only_b
     if exact:
         p_value = backend.on_host(lambda least, of: _binomial(least, of, mid_p=mid_p), smaller, number)
-        return (smaller[()], p_value[()]) if backend is NUMPY else (smaller, p_value)
+        return _of_valid(smaller, p_value, valid, backend)
     away = xp.clip(xp.abs(only_a - only_b) - 1, 0, None)
     some = number > 0
     statistic = xp.where(some, away**2 / xp.where(some, number, 1), 0)
     p_value = xp.where(some, 2 * backend.normal_cdf(-xp.sqrt(statistic)), 1)
+    return _of_valid(statistic, p_value, valid, backend)
+
+
+def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard) -> tuple[Array, Array]:
+    """Both, NaN for invalid tables."""
+    statistic, p_value = (backend.xp.where(valid, values, math.nan) for values in (statistic, p_value))
     return (statistic[()], p_value[()]) if backend is NUMPY else (statistic, p_value)
 
 
 def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
     """Twice the probability of at most so many of the samples, each with probability 1/2."""
-    at_most = special("bdtr")(least, number.astype(np.int64), 0.5)
+    at_most = _cdf(least, number)
     if not mid_p:
         return np.minimum(2 * at_most, 1)
-    below = np.where(least > 0, special("bdtr")(np.maximum(least - 1, 0), number.astype(np.int64), 0.5), 0)
-    return np.where(2 * least == number, 1, at_most + below)
+    return np.where(2 * least == number, 1, at_most + _cdf(least - 1, number))
+
+
+def _cdf(count: Array, number: Array) -> Array:
+    """The binomial distribution's, as an incomplete beta function, which takes numbers of any size."""
+    some = (count >= 0) & (count < number)
+    value = special("betainc")(np.where(some, number - count, 1), np.where(some, count + 1, 1), 0.5)
+    return np.where(some, value, count >= 0)

@@ -23,7 +23,7 @@ from matrics.roads.blocks import in_threads
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.interval import interval
-from matrics.uncertainty.limits import quantiles, spread
+from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, score_of
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
@@ -33,6 +33,9 @@ REPLICATES_AT_ONCE = 256
 
 # A standard error up to this is rounding.
 NOISE = 1e-12
+
+# Samples, or clusters, from which on models may be told apart although their difference does not vary.
+FEW_UNITS = 20
 
 
 def compare_models(
@@ -132,7 +135,9 @@ def compare_models(
     for key, measure, values in zip(chosen, measures, replicates, strict=True):
         one = intervals[str(chosen[key])]
         with NUMPY.quiet():
-            results[key] = _compared(one, values, higher_is_better=bool(measure.higher_is_better), level=level)
+            results[key] = _compared(
+                one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
+            )
     return results
 
 
@@ -144,6 +149,7 @@ class _Draws:
         self.counts = counts  # (U,)
         self.n = n
         self.of_clusters = of_clusters  # (K, M, n, n)
+        self.units = int(counts.sum())
 
     @classmethod
     def of(cls, true: Array, predictions: Array, n: int, clusters: Any) -> _Draws:
@@ -156,6 +162,9 @@ class _Draws:
         names = np.asarray(clusters)
         if names.shape != true.shape:
             raise ValueError(f"clusters: expected one for each sample, {true.shape}, got shape {names.shape}")
+        missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
+        if missing:
+            raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
         _, code = np.unique(names, return_inverse=True)
         number = int(code.max()) + 1 if code.size else 0
         if number < 2:
@@ -183,7 +192,8 @@ def _labels(y_true: Any, y_pred: Any, num_classes: Any, labels: Any) -> tuple[Ar
         y_true, y_pred, _ = as_codes(classes.labels, y_true, y_pred, None, may_drop=False)
     backend, (true, predictions) = _backend.as_arrays(y_true=y_true, y_pred=y_pred)
     true, predictions = backend.to_numpy(true), backend.to_numpy(predictions)
-    if true.ndim != 1 or predictions.ndim != 2 or predictions.shape[1] != true.shape[0] or not len(predictions):
+    fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
+    if not (fits and predictions.size):
         raise ValueError(
             "expected true labels (N,) and those predicted by M models (M, N), got y_true "
             f"{true.shape}, y_pred {predictions.shape}"
@@ -213,34 +223,37 @@ def _replicates(draws: _Draws, score: Score, num: int, rng: Any, workers: int) -
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
-def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level: float) -> ModelComparison:
-    """What the replicates (num, M) or (num, M, C) say of one measure."""
+def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level: float, units: int) -> ModelComparison:
+    """What the replicates (num, M) or (num, M, C) say of one measure; units are samples, or clusters."""
     values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
     models, rest = len(estimate), estimate.shape[1:]
     gap = estimate[:, None] - estimate[None, :]
     error, reach, above = np.zeros(gap.shape), np.full(gap.shape, math.nan), np.full(gap.shape, 0.5)
     largest = np.zeros((*rest, values.shape[-1]))
     wanted = np.full(rest, level)
+    # Of few units the replicates vary too little, as does their variance: Student's distribution has heavier tails.
+    wider = student_quantile(level, units - 1) / normal_quantile(level) * math.sqrt(units / max(units - 1, 1))
     for i, j in itertools.combinations(range(models), 2):
         drawn = values[i] - values[j]
         away = np.abs(drawn - gap[i, j][..., None])
         error[i, j] = error[j, i] = spread(drawn, NUMPY)[0]
-        reach[i, j] = reach[j, i] = quantiles(away, [wanted], NUMPY)[0]
+        reach[i, j] = reach[j, i] = wider * quantiles(away, [wanted], NUMPY)[0]
         above[i, j] = (drawn > 0).mean(-1) + (drawn == 0).mean(-1) / 2
         above[j, i] = 1 - above[i, j]
         varies = error[i, j] > NOISE
         scaled = away / np.where(varies, error[i, j], math.inf)[..., None]
         largest = np.fmax(largest, scaled)  # NaN, of undefined replicates, is passed over
-    critical = quantiles(largest, [wanted], NUMPY)[0]
+    critical = wider * quantiles(largest, [wanted], NUMPY)[0]
     side = 1 if higher_is_better else -1
     ranked = np.where(np.isnan(values), -math.inf, side * values)
     is_best = ranked == ranked.max(axis=0)
-    probability = (is_best / is_best.sum(axis=0)).mean(axis=-1)
     known = ~np.isnan(estimate)
+    probability = np.where(known.any(axis=0), (is_best / is_best.sum(axis=0)).mean(axis=-1), math.nan)
     best = np.argmax(np.where(known, side * estimate, -math.inf), axis=0)[None]
     behind = side * (np.take_along_axis(estimate, best, axis=0) - estimate)
     of_best = np.take_along_axis(error, np.broadcast_to(best[None], (models, 1, *rest)), axis=1)[:, 0]
-    tied = known & (behind <= critical * of_best)
+    # Where nothing varies a few units tell nothing.
+    tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
     status = np.maximum(one.status[:, None], one.status[None, :])
     status = np.where(has_limits | np.isnan(gap), status, int(IntervalStatus.NO_VARIATION))

@@ -35,7 +35,8 @@ class Options(NamedTuple):
 
 def check_level(level: Any) -> float:
     """A probability above 0 and below 1."""
-    if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
+    is_number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
+    if not (is_number and 0 < level < 1 and 0.5 < (1 + level) / 2 < 1):  # to rounding
         raise ValueError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
     return float(level)
 

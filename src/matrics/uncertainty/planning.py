@@ -45,7 +45,7 @@ def samples_needed(
         In place of ``half_width``: the difference between two classifiers that a test is to find.
     paired : array_like, shape (*B, n, n, n), optional
         With ``difference``: the joint table of both classifiers, as from :func:`matrics.joint_confusion_matrix`, if
-        they are to be tested on the same samples; otherwise each has samples of its own.
+        they are to be tested on the same samples (``cm`` is then that of a); otherwise each has samples of its own.
     level : float, default 0.95
         Of the interval; the test's is 1 - ``level``, two-sided.
     power : float, default 0.8
@@ -55,7 +55,8 @@ def samples_needed(
     -------
     array of int, shape (*B,), or (*B, n) for ``:class``
         The total number of samples, of all classes together; for a difference between independent samples, that of
-        either. 0 where it cannot be told: the measure is undefined, or does not vary, as without any errors.
+        either. 0 where it cannot be told: the measure is undefined, or does not vary, as without any errors. A number
+        beyond the integers of the device is their half: 2**62, in default JAX 2**30.
 
     Raises
     ------
@@ -92,16 +93,27 @@ def samples_needed(
         reach += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0
     backend, array = as_stack(cm)
     if paired is not None:
+        shape = tuple(array.shape)
         backend, (array,) = _backend.as_arrays(joint=paired)
         array = check_joint(array, backend)
+        if tuple(array.shape) != (*shape, shape[-1]):
+            raise ValueError(
+                f"paired: expected joint tables of the classes and the batch of cm, {(*shape, shape[-1])}, got "
+                f"{tuple(array.shape)}"
+            )
     spread = _variance(backend.detached(array), measure, backend, joint=paired is not None)
     xp = spread.backend.xp
-    number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * (reach / float(size)) ** 2
+    number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * _square(reach / float(size))
     integer = spread.backend.widest_int(number) or xp.int32
-    some = xp.isfinite(number) & (number > 0)
-    found = xp.astype(xp.ceil(xp.where(some, number, 0) * (1 - 1e-9)), integer)
+    most = 2.0**30 if backend.widest_int(array) is None else 2.0**62
+    whole = xp.ceil(xp.where(number > 0, number, 0) * (1 - 1e-9))
+    found = xp.astype(xp.where(whole < most, whole, most), integer)
     found = xp.reshape(found, spread.shape)
     return backend.from_host(np.asarray(found)[()]) if spread.backend is NUMPY else found
+
+
+def _square(ratio: float) -> float:
+    return min(ratio, 1e15) ** 2  # float32 ends at 1e38
 
 
 class _Spread:

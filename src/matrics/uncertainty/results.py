@@ -88,7 +88,8 @@ class Comparison(NamedTuple):
         Its standard error.
     probability : array
         The probability that a is better: higher, or lower for a measure where that is better. Without draws that of a
-        normal distribution, with a posterior that of the posterior, and otherwise the share of the replicates. NaN for
+        normal distribution with these limits, with a posterior that of the posterior, and otherwise the share of the
+        replicates. NaN for
         measures of which neither is better.
     status : array of int
         A code of :class:`matrics.IntervalStatus`.
