@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
-STACK = np.array([[[8, 2], [1, 9]], [[50, 0], [0, 50]], [[5, 5], [0, 0]]])
+STACK = np.array([[[8, 2], [1, 9]], [[48, 2], [3, 47]], [[5, 5], [0, 0]]])
 FIELDS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
 
 
