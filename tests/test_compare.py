@@ -286,7 +286,8 @@ def test_shapes_invalid_and_empty(method: str) -> None:
         assert matrics.compare_paired(pairs, SPECS, **options_of(method, 20))["mcc"].unpaired_width.shape == shape
 
 
-def test_roads() -> None:
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def test_roads(jit: bool) -> None:  # noqa: FBT001
     """Plain tensors as NumPy; under jit to the digits of float32."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     wanted, paired = (
@@ -295,6 +296,8 @@ def test_roads() -> None:
     )
     found = matrics.compare(torch.as_tensor(CM_A), torch.as_tensor(CM_B), ["accuracy", "mcc"])
     assert all(np.array_equal(x, y) for name in wanted for x, y in zip(found[name], wanted[name], strict=True))
+    if not jit:
+        return
     of_jax = jax.jit(lambda a, b: matrics.compare(a, b, ["accuracy", "mcc"]))(CM_A, CM_B)
     pairs = jax.jit(lambda joint: matrics.compare_paired(joint, ["accuracy", "mcc"]))(JOINT)
     for name in wanted:
