@@ -256,8 +256,7 @@ def test_torch(torch: Any, method: str) -> None:
         options = {"method": method, "num": 20_000, "rng": torch.Generator().manual_seed(0)}
         compare(matrics.interval(torch.as_tensor(CM), SPECS, **options), wanted, 0.03)
         return
-    with torch.utils._python_dispatch._disable_current_modes():
-        mapped = torch.as_tensor(np.stack([CM, CM + 3]), dtype=torch.float64)
+    mapped = torch.as_tensor(np.stack([CM, CM + 3]), dtype=torch.float64)
     from matrics._backend.torch import TORCH
     from matrics.uncertainty.interval import _intervals
     from matrics.uncertainty.measure import Measure, Task, score_of

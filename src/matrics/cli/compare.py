@@ -10,7 +10,7 @@ import numpy as np
 import matrics
 from matrics.cli.read import read_labels
 from matrics.naming import columns as named_columns
-from matrics.uncertainty.options import check_level
+from matrics.uncertainty.options import DEFAULT_NUM, check_level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ def compare_file(
         workers=-1,
         **options,
     )
-    replicates = f"{10_000 if num is None else num:,} replicates, seed {seed}"
+    replicates = f"{DEFAULT_NUM if num is None else num:,} replicates, seed {seed}"
     titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {100 * level:.10g} %, {replicates}")
     return Compared(
         labelled.names, titles, _together(labelled, metrics, dict(zip(metrics, found.values(), strict=True)))

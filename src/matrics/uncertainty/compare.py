@@ -15,14 +15,14 @@ from matrics.catalogue.record import Metric
 from matrics.evaluation import as_stack, check_options, frames_to_the_user
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
-from matrics.uncertainty.differences import dependent, independent, nothing
+from matrics.uncertainty.differences import dependent, independent
 from matrics.uncertainty.draws import differences_by_draws
-from matrics.uncertainty.interval import on_host, source_for, status_of
-from matrics.uncertainty.joint import check_joint
+from matrics.uncertainty.interval import on_host, reasons, source_for, status_of
+from matrics.uncertainty.joint import check_joint, difference_of, margins
 from matrics.uncertainty.limits import normal_quantile
-from matrics.uncertainty.measure import Measure, Task, score_of
-from matrics.uncertainty.options import DRAWING, Options, check_cluster_axis, read_options
-from matrics.uncertainty.results import Comparison, IntervalStatus, PairedComparison
+from matrics.uncertainty.measure import Measure, Task, nothing, score_of, tables_of
+from matrics.uncertainty.options import DRAWING, Options, clusters_first, read_options
+from matrics.uncertainty.results import Comparison, PairedComparison
 
 # wilson is for one proportion.
 METHODS = ("auto", "bootstrap", "bca", "posterior", "delta")
@@ -105,7 +105,8 @@ def compare(
     with backend.quiet():
         tasks, valid = [], []
         for name, stack in zip("ab", stacks, strict=True):
-            cells, good = _cells(stack, batch, backend, clusters=cluster_axis is not None, what=f"matrices {name} are")
+            cells, good = tables_of(stack, batch, backend, clusters=cluster_axis is not None)
+            warn_of(good, backend, f"matrices {name} are")
             whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
             tasks.append(
@@ -115,7 +116,7 @@ def compare(
         if options.method in DRAWING and 0 not in batch:
             found = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
         else:
-            found = independent(tasks) if 0 not in batch else nothing(tasks)
+            found = independent(tasks) if 0 not in batch else nothing(tasks[0])
         results = _finish(tasks, found, valid, batch)
     return _named(chosen, [Comparison(*parts) for parts in results], home, backend)
 
@@ -177,9 +178,7 @@ def compare_paired(
     chosen = resolve(metrics)
     home, (array,) = _backend.as_arrays(joint=joint)
     array = home.detached(check_joint(array, home))
-    if cluster_axis is not None:
-        axis = check_cluster_axis(cluster_axis, tuple(array.shape), classes=3)
-        array = home.xp.permute_dims(array, (axis, *(k for k in range(array.ndim) if k != axis)))
+    array = clusters_first(array, cluster_axis, home, classes=3)
     measures = [Measure.of(metric) for metric in chosen.values()]
     view, n = on_host(array, home, rng, options), array.shape[-1]
     backend, array = (home, array) if view is None else (NUMPY, view)
@@ -189,25 +188,18 @@ def compare_paired(
     score = score_of(measures, float(zero_division))
     common = (measures, score, options, float(zero_division), workers, backend)
 
-    def margins(cells: Array) -> tuple[Array, Array]:
-        cube = xp.reshape(cells, (*cells.shape[:-1], n, n))
-        return xp.sum(cube, axis=-1), xp.sum(cube, axis=-2)
-
-    def difference(cells: Array, workers: int) -> list[Array]:
-        ours, theirs = (score(margin, workers) for margin in margins(cells))
-        return [one - other for one, other in zip(ours, theirs, strict=True)]
-
     with backend.quiet():
-        cells, good = _cells(table, batch, backend, clusters=clusters, what="joint tables are")
+        cells, good = tables_of(table, batch, backend, clusters=clusters)
+        warn_of(good, backend, "joint tables are")
         whole = xp.sum(cells, axis=0) if clusters else cells
         tasks = []
-        for mine, of_all in zip(margins(cells), margins(whole), strict=True):
+        for mine, of_all in zip(margins(cells, xp), margins(whole, xp), strict=True):
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(of_all, workers)]
             tasks.append(Task(mine, of_all, estimates, *common))
         gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
-        pair = Task(cells, whole, gaps, measures, difference, *common[2:])
+        pair = Task(cells, whole, gaps, measures, difference_of(score, xp), *common[2:])
         if 0 in batch:
-            found, apart = nothing(tasks), nothing(tasks)
+            found, apart = nothing(tasks[0]), nothing(tasks[0])
         elif options.method in DRAWING:
             source = source_for([array], backend, rng, options, name="joint")
             prior = _of_pairs(prior, n)
@@ -249,30 +241,7 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
         backend = first
     if one.shape[-1] != other.shape[-1]:
         raise ValueError(f"expected matrices of the same classes, got {one.shape[-1]} in a and {other.shape[-1]} in b")
-    stacks = []
-    for array in (one, other):
-        stack = backend.detached(array)
-        if cluster_axis is not None:
-            axis = check_cluster_axis(cluster_axis, tuple(stack.shape))
-            stack = backend.xp.permute_dims(stack, (axis, *(k for k in range(stack.ndim) if k != axis)))
-        stacks.append(stack)
-    return backend, stacks
-
-
-def _cells(
-    array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool, what: str
-) -> tuple[Array, Array]:
-    """Tables (B, r, c), or (K, B, r, c), with zeros for the invalid ones, and which are valid."""
-    xp, lead = backend.xp, tuple(array.shape[: int(clusters)])
-    ends = tuple(array.shape[-2:])
-    cells = xp.broadcast_to(backend.to_float(array), (*lead, *batch, *ends))
-    cells = xp.reshape(cells, (*lead, math.prod(batch), *ends))
-    if backend is NUMPY:
-        cells = cells.astype(np.float64, copy=False)
-    good = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
-    good = xp.all(good, axis=0) if clusters else good
-    warn_of(good, backend, what)
-    return xp.where(good[:, None, None], cells, 0), good
+    return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (one, other)]
 
 
 def _like(flags: Array, value: Array, xp: Any) -> Array:
@@ -298,17 +267,7 @@ def _finish(
         low, high, error, undefined, *rest = one
         a, b = tasks[0].estimates[k], tasks[1].estimates[k]
         gap = a - b
-        known = ~xp.isnan(gap)
-        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
-        status = general if gap.ndim == 1 else general[:, None] + xp.zeros_like(undefined)
-        many = undefined > int(0.05 * tasks[0].options.num)
-        for code, holds in (
-            (IntervalStatus.UNDEFINED_REPLICATES, many),
-            (IntervalStatus.NO_VARIATION, ~has_limits),
-            (IntervalStatus.UNDEFINED, ~known),
-            (IntervalStatus.INVALID, ~_like(good, gap, xp)),
-        ):
-            status = xp.where(holds, int(code), status)
+        known, has_limits, status = reasons(gap, (low, high, error, undefined), general, good, tasks[0])
         above = rest[0] if rest else _above(gap, low, high, tasks[0])
         better = tasks[0].measures[k].higher_is_better
         probability = above if better else 1 - above

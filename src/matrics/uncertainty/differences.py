@@ -14,13 +14,6 @@ from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.slopes import slopes
 
 
-def nothing(tasks: Sequence[Task]) -> list[Limits]:
-    """The limits of an empty stack."""
-    xp, backend = tasks[0].backend.xp, tasks[0].backend
-    integer = backend.widest_int(tasks[0].whole) or xp.int32
-    return [(value, value, value, xp.astype(xp.zeros_like(value), integer)) for value in tasks[0].estimates]
-
-
 def _square_and_add(
     parts: Sequence[Sequence[Limits]], tasks: Sequence[Task], correlation: Sequence[Any]
 ) -> list[tuple[Array, Array]]:

@@ -16,13 +16,8 @@ from matrics.uncertainty.replicates import acceleration, replicates
 
 def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
     """The limits of every measure from replicates of the cells."""
-    backend, options, scheme = task.backend, task.options, task.options.scheme
-    added, skew = None, None
-    if options.method == "posterior":
-        added = check_prior(prior, tuple(task.whole.shape[-2:]), source)
-        scheme = "dirichlet" if scheme == "multinomial" else "dirichlet rows"
-    if options.method == "bca":
-        skew = acceleration(task)
+    backend, options = task.backend, task.options
+    scheme, added, skew = _prepared([task], source, prior)
     parts: list[list[Any]] = [[] for _ in task.measures]
     for which, found in replicates(task, source, scheme, added):
         columns = list(enumerate(found))
@@ -48,13 +43,8 @@ def differences_by_draws(tasks: Sequence[Task], source: Source, prior: Any) -> l
     Of one task, which scores differences, or of two on independent samples.
     """
     first, backend = tasks[0], tasks[0].backend
-    xp, options, scheme = backend.xp, first.options, first.options.scheme
-    added, skew = None, None
-    if options.method == "posterior":
-        added = check_prior(prior, tuple(first.whole.shape[-2:]), source)
-        scheme = "dirichlet" if scheme == "multinomial" else "dirichlet rows"
-    if options.method == "bca":
-        skew = acceleration(*tasks)
+    xp, options = backend.xp, first.options
+    scheme, added, skew = _prepared(tasks, source, prior)
     gaps = first.estimates
     if len(tasks) == 2:
         gaps = [one - other for one, other in zip(first.estimates, tasks[1].estimates, strict=True)]
@@ -71,6 +61,16 @@ def differences_by_draws(tasks: Sequence[Task], source: Source, prior: Any) -> l
             some = None if skew is None else (gaps[k][which, ...], skew[k][which, ...])
             parts[k].append((*_summary(drawn, some, options.level, backend), level))
     return [tuple(xp.concat(list(column), axis=0) for column in zip(*one, strict=True)) for one in parts]
+
+
+def _prepared(tasks: Sequence[Task], source: Source, prior: Any) -> tuple[str, Array | None, list[Array] | None]:
+    """What is drawn, the prior of a posterior, and BCa's accelerations."""
+    options, added = tasks[0].options, None
+    scheme = options.scheme
+    if options.method == "posterior":
+        added = check_prior(prior, tuple(tasks[0].whole.shape[-2:]), source)
+        scheme = "dirichlet" if scheme == "multinomial" else "dirichlet rows"
+    return scheme, added, acceleration(*tasks) if options.method == "bca" else None
 
 
 def _summary(values: Array, bca: tuple[Array, Array] | None, level: float, backend: Standard) -> Limits:

@@ -17,8 +17,8 @@ from matrics.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
-from matrics.uncertainty.measure import Limits, Measure, Task, score_of
-from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, check_cluster_axis, read_options
+from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, tables_of
+from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, clusters_first, read_options
 from matrics.uncertainty.results import Interval, IntervalStatus
 
 # Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it),
@@ -124,9 +124,7 @@ def interval(
     zero_division = float(zero_division)
     backend, array = as_stack(cm)
     array = backend.detached(array)
-    if cluster_axis is not None:
-        axis = check_cluster_axis(cluster_axis, tuple(array.shape))
-        array = backend.xp.permute_dims(array, (axis, *(k for k in range(array.ndim) if k != axis)))
+    array = clusters_first(array, cluster_axis, backend)
     measures = [Measure.of(metric) for metric in chosen.values()]
     if options.method == "wilson":
         _refuse_others(measures)
@@ -162,26 +160,19 @@ def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Arra
 def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]:
     """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that is to do the work."""
     backend, options, xp = task.backend, task.options, task.backend.xp
-    n, of_clusters = array.shape[-1], options.scheme == "clusters"
-    lead = tuple(array.shape[:1]) if of_clusters else ()
-    batch = tuple(array.shape[len(lead) : -2])
+    of_clusters = options.scheme == "clusters"
+    batch = tuple(array.shape[int(of_clusters) : -2])
     pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
     # This warns of invalid matrices.
     functions = [measure.function for measure in task.measures]
     estimates = evaluate(pooled, functions, zero_division=task.zero_division, workers=task.workers)
     with backend.quiet():
-        cells = xp.reshape(backend.to_float(array), (*lead, math.prod(batch), n, n))
-        if backend is NUMPY:
-            cells = cells.astype(np.float64, copy=False)
-        valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
-        valid = xp.all(valid, axis=0) if of_clusters else valid
-        cells = xp.where(valid[:, None, None], cells, 0)
+        cells, valid = tables_of(array, batch, backend, clusters=of_clusters)
         whole = xp.sum(cells, axis=0) if of_clusters else cells
         flat = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
         task = task._replace(cells=cells, whole=whole, estimates=[xp.astype(value, whole.dtype) for value in flat])
         if 0 in batch:
-            integer = backend.widest_int(whole) or xp.int32
-            found = [(*[value] * 3, xp.astype(xp.zeros_like(value), integer)) for value in task.estimates]
+            found = nothing(task)
         elif options.method in DRAWING:
             found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
@@ -198,24 +189,31 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
     """The fields of the interval of a measure: limits where they mean something, and elsewhere the reason."""
     xp, (low, high, error, undefined) = task.backend.xp, limits
     estimate = task.estimates[position]
-    known = ~xp.isnan(estimate)
-    has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
-    one_value = estimate.ndim == 1
-    status = general if one_value else general[:, None] + xp.zeros_like(undefined)
-    many = undefined > int(UNDEFINED_SHARE * task.options.num)
-    for code, holds in (
-        (IntervalStatus.UNDEFINED_REPLICATES, many),
-        (IntervalStatus.NO_VARIATION, ~has_limits),
-        (IntervalStatus.UNDEFINED, ~known),
-        (IntervalStatus.INVALID, (~valid if one_value else ~valid[:, None]) & (undefined >= 0)),
-    ):
-        status = xp.where(holds, int(code), status)
+    known, has_limits, status = reasons(estimate, limits, general, valid, task)
     if task.options.method == "auto":  # whose limits are about a matrix with a sample more: both are to be seen
         least, most = task.measures[position].range  # zero_division may be beyond it
         low = xp.where((estimate < low) & (estimate >= least), estimate, low)
         high = xp.where((estimate > high) & (estimate <= most), estimate, high)
     low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
     return estimate, low, high, xp.where(known, error, math.nan), undefined, status
+
+
+def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, Array, Array]:
+    """Which values are defined, which have limits, and the status of each; ``general`` is that of the samples."""
+    xp, (low, high, _, undefined) = task.backend.xp, limits
+    known = ~xp.isnan(value)
+    has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
+    if value.ndim > 1:
+        general, valid = general[:, None] + xp.zeros_like(undefined), valid[:, None] & (undefined >= 0)
+    status = general
+    for code, holds in (
+        (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * task.options.num)),
+        (IntervalStatus.NO_VARIATION, ~has_limits),
+        (IntervalStatus.UNDEFINED, ~known),
+        (IntervalStatus.INVALID, ~valid),
+    ):
+        status = xp.where(holds, int(code), status)
+    return known, has_limits, status
 
 
 def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm") -> Source:

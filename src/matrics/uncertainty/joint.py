@@ -23,6 +23,7 @@ from matrics.labels import (
 )
 from matrics.metrics.inference import special
 from matrics.typing import ArrayLike
+from matrics.uncertainty.measure import Score
 
 
 def joint_confusion_matrix(
@@ -118,6 +119,23 @@ def check_joint(array: Array, backend: Standard) -> Array:
     if not (backend.is_integer(array) or backend.is_float(array)):
         raise TypeError(f"joint: expected counts, got dtype {array.dtype}")
     return array
+
+
+def margins(table: Array, xp: Any) -> tuple[Array, Array]:
+    """The matrices of a and of b (*, n, n) of joint tables (*, n, n²)."""
+    n = table.shape[-2]
+    cube = xp.reshape(table, (*table.shape[:-1], n, n))
+    return xp.sum(cube, axis=-1), xp.sum(cube, axis=-2)
+
+
+def difference_of(score: Score, xp: Any) -> Score:
+    """All measures of a less those of b, of joint tables (*, n, n²)."""
+
+    def difference(table: Array, workers: int) -> list[Array]:
+        a, b = (score(margin, workers) for margin in margins(table, xp))
+        return [one - other for one, other in zip(a, b, strict=True)]
+
+    return difference
 
 
 def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tuple[Array, Array]:

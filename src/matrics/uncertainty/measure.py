@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from matrics._backend import Array, Standard
+import numpy as np
+
+from matrics._backend import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
 from matrics.evaluation import TableFunction, evaluate
 from matrics.table import Table
@@ -89,6 +91,25 @@ class Task(NamedTuple):
 
 #: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.
 Limits = tuple[Array, Array, Array, Array]
+
+
+def tables_of(array: Array, batch: tuple[int, ...], backend: Standard, *, clusters: bool) -> tuple[Array, Array]:
+    """Tables (B, r, c), or (K, B, r, c), with zeros for the invalid ones, and which are valid."""
+    xp, lead, ends = backend.xp, tuple(array.shape[: int(clusters)]), tuple(array.shape[-2:])
+    cells = xp.broadcast_to(backend.to_float(array), (*lead, *batch, *ends))
+    cells = xp.reshape(cells, (*lead, math.prod(batch), *ends))
+    if backend is NUMPY:
+        cells = cells.astype(np.float64, copy=False)
+    valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
+    valid = xp.all(valid, axis=0) if clusters else valid
+    return xp.where(valid[:, None, None], cells, 0), valid
+
+
+def nothing(task: Task) -> list[Limits]:
+    """The limits of an empty stack."""
+    xp, backend = task.backend.xp, task.backend
+    integer = backend.widest_int(task.whole) or xp.int32
+    return [(value, value, value, xp.astype(xp.zeros_like(value), integer)) for value in task.estimates]
 
 
 def score_of(measures: Sequence[Measure], zero_division: float) -> Score:

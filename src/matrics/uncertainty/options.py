@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from matrics._backend import Array, Standard
 from matrics.labels import check_count
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
@@ -65,6 +66,14 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
         raise ValueError(f"prior: expected None, as method={method!r} has no prior; it belongs to 'posterior'")
     scheme = scheme or "multinomial"
     return Options(level, method, scheme, DEFAULT_NUM if num is None else check_count(num, "num"))
+
+
+def clusters_first(array: Array, axis: Any, backend: Standard, *, classes: int = 2) -> Array:
+    """The array with its axis of clusters, if there is one, in front."""
+    if axis is None:
+        return array
+    position = check_cluster_axis(axis, tuple(array.shape), classes=classes)
+    return backend.xp.permute_dims(array, (position, *(k for k in range(array.ndim) if k != position)))
 
 
 def check_cluster_axis(axis: Any, shape: tuple[int, ...], *, classes: int = 2) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from matrics.catalogue.registry import get_metric
 from matrics.evaluation import as_stack
 from matrics.typing import ArrayLike
 from matrics.uncertainty.formulas import at_samples, noise_of
-from matrics.uncertainty.joint import check_joint
+from matrics.uncertainty.joint import check_joint, difference_of
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.measure import Measure, score_of
 from matrics.uncertainty.options import check_level
@@ -116,11 +117,12 @@ def _square(ratio: float) -> float:
     return min(ratio, 1e15) ** 2  # float32 ends at 1e38
 
 
-class _Spread:
-    """The variance for one sample: (B,) or (B, C), and the shape that the answer has."""
+class _Spread(NamedTuple):
+    """The variance for one sample, in the library that has worked it out."""
 
-    def __init__(self, values: Array, shape: tuple[int, ...], backend: Standard) -> None:
-        self.values, self.shape, self.backend = values, shape, backend
+    values: Array  # (B,) or (B, C)
+    shape: tuple[int, ...]  # of the answer
+    backend: Standard
 
 
 def _variance(array: Array, measure: Measure, backend: Standard, *, joint: bool) -> _Spread:
@@ -136,18 +138,10 @@ def _variance(array: Array, measure: Measure, backend: Standard, *, joint: bool)
         shares = cells / xp.where(total > 0, total, 1)
         good = xp.all(xp.isfinite(shares) & (shares >= 0), axis=(-2, -1))
         shares = xp.where(good[:, None, None], shares, 0)
-        one = score
-        if joint:
-
-            def one(table: Array, workers: int) -> list[Array]:
-                cube = xp.reshape(table, (*table.shape[:-1], n, n))
-                a, b = (score(xp.sum(cube, axis=axis), workers)[0] for axis in (-1, -2))
-                return [a - b]
-
         if 0 in batch:
             values = score(xp.zeros((0, n, n), dtype=shares.dtype, **backend.device_option(shares)), 1)[0]
         else:
-            found = slopes(shares, one, backend, second=False, workers=1)
+            found = slopes(shares, difference_of(score, xp) if joint else score, backend, second=False, workers=1)
             _, first = at_samples(shares, found.first[0], xp)
             values = variance(first, shares, "multinomial", None, backend)
             values = xp.where(values > noise_of(found.values[0], (-math.inf, math.inf), backend), values, 0)
