@@ -61,6 +61,7 @@ LAYERS = [
     ("metrics",),
     ("scoring", "state", "naming", "frame"),
     ("uncertainty",),
+    ("study",),
     ("integrations",),
     ("cli", "__main__"),
 ]

@@ -8,7 +8,7 @@ np.float64(0.8)
 import difflib
 from importlib.util import find_spec
 
-from matrics import metrics, uncertainty
+from matrics import metrics, study, uncertainty
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.record import Metric
@@ -53,6 +53,7 @@ __all__ = [
     "resample",
     "score",
     "soft_confusion_matrix",
+    "study",
     "to_frame",
     "transpose",
     "weight_cells",
