@@ -14,6 +14,7 @@ from rich.text import Text
 import matrics
 from matrics.catalogue.description import facts
 from matrics.cli import markdown, report
+from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
 from matrics.cli.interval import IntervalRun, Wanted
@@ -23,6 +24,7 @@ from matrics.cli.read import read
 from matrics.cli.run import ScoreRun, open_backend
 from matrics.cli.write import check_output, open_output
 from matrics.scoring import resolve
+from matrics.study.certificates import CASES
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -337,3 +339,22 @@ def describe(
     for label, fact in facts(metric).items():
         table.add_row(Text(label, "bold"), Text(fact))
     report.show(_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
+
+
+@app.command()
+def certificate(
+    name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as f1:binary.", show_default=False)],
+    *,
+    cases: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Random matrices for each property.", show_default=str(CASES)),
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="The seed of the random matrices.", show_default="0")
+    ] = None,
+) -> None:
+    """Search for matrices that show which properties a measure lacks."""
+    metric = matrics.get_metric(name)
+    asked = {"cases": _integer("cases", cases), "seed": _integer("seed", seed)}
+    found = matrics.study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})
+    show_certificate(_console(), found, metric.summary)

@@ -1,0 +1,149 @@
+"""What a certificate says: a verdict for each property, with a witness where it fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from matrics._backend import Array
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Matrices that show that a measure lacks a property, and the measure of each.
+
+    Attributes
+    ----------
+    matrices : tuple
+        Nested tuples of integers; rows are true classes.
+    roles : tuple of str
+        What each matrix is: "the matrix", "transposed".
+    values : tuple of float
+        The measure of each, from the definition in exact arithmetic.
+    confirmed : bool
+        Whether exact arithmetic (fractions; 60 digits for roots and logarithms) confirms that the property fails. Only
+        measures that SciPy computes are not.
+    """
+
+    matrices: tuple[tuple[tuple[int, ...], ...], ...]
+    roles: tuple[str, ...]
+    values: tuple[float, ...]
+    confirmed: bool = True
+
+    @classmethod
+    def of(cls, matrices: Array, roles: tuple[str, ...], values: Any, *, confirmed: bool = True) -> Witness:
+        """Of a stack of integer matrices (K, n, n)."""
+        nested = tuple(tuple(tuple(int(cell) for cell in row) for row in matrix) for matrix in matrices)
+        return cls(nested, roles, tuple(float(value) for value in values), confirmed)
+
+    @property
+    def samples(self) -> int:
+        """How many samples the matrices have, all together."""
+        return sum(cell for matrix in self.matrices for row in matrix for cell in row)
+
+    def __str__(self) -> str:
+        shown = (
+            f"{role} {spelled(matrix)} has {number(value)}"
+            for matrix, role, value in zip(self.matrices, self.roles, self.values, strict=True)
+        )
+        return ", ".join(shown)
+
+
+def spelled(matrix: tuple[tuple[int, ...], ...]) -> str:
+    """A matrix in one line, as Python reads it."""
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in matrix) + "]"
+
+
+def number(value: float) -> str:
+    """A number for people: six digits; exact ones in full."""
+    if math.isnan(value):
+        return "no value"
+    return "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a measure has a property.
+
+    Attributes
+    ----------
+    name : str
+        Of the property, such as ``"transposition"``.
+    statement : str
+        What the property says.
+    holds : bool or None
+        True if no case contradicts it, False if one does, None if there is no case (a measure without a direction is
+        neither raised nor lowered by errors).
+    cases : int
+        How many cases were tried. For a property that fails, those tried until then.
+    classes : tuple of int
+        The numbers of classes for which no case contradicts it; a property that fails may hold for two classes.
+    witness : Witness or None
+        The smallest case found that contradicts it.
+    value : float or None
+        A number that belongs to the property: the value of chance, or the largest change by one sample.
+    """
+
+    name: str
+    statement: str
+    holds: bool | None
+    cases: int
+    classes: tuple[int, ...] = ()
+    witness: Witness | None = None
+    value: float | None = None
+
+    @property
+    def mark(self) -> str:
+        """One word: holds, fails, or a dash where there is nothing to judge."""
+        return {True: "holds", False: "fails", None: "-"}[self.holds]
+
+    def __str__(self) -> str:
+        worth = "" if self.value is None else f" ({number(self.value)})"
+        if self.holds is None:
+            return f"{self.name}: {self.statement}{worth}"
+        because = f": {self.witness}" if self.witness else ""
+        few = " and ".join(map(str, self.classes))
+        tried = f" on {self.cases:,} cases" if self.holds else f", but not for {few} classes" if few else ""
+        return f"{self.name}: {self.mark}{tried}{worth}{because}"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The verdicts on a measure.
+
+    Attributes
+    ----------
+    metric : str
+        The measure, as a spec.
+    seed : int
+        Of the random cases; the same seed gives the same certificate.
+    verdicts : dict of str to Verdict
+        By the name of the property.
+    ranges : dict of int to tuple
+        For each number of classes the lowest and the highest value found, where every true class has samples.
+    """
+
+    metric: str
+    seed: int
+    verdicts: Mapping[str, Verdict] = field(repr=False)
+    ranges: Mapping[int, tuple[float, float]] = field(repr=False)
+
+    def __getitem__(self, name: str) -> Verdict:
+        if name not in self.verdicts:
+            raise KeyError(f"{name!r} is no property; they are {', '.join(self.verdicts)}")
+        return self.verdicts[name]
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The properties that fail."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict.holds is False)
+
+    @property
+    def has(self) -> tuple[str, ...]:
+        """The properties that hold on all cases."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict.holds)
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.metric} (seed {self.seed})", *map(str, self.verdicts.values())])
