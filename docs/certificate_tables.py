@@ -104,9 +104,8 @@ def section(spec):
     for name in found.lacks:
         verdict = found.verdicts[name]
         few = f" It holds for {' and '.join(map(str, verdict.classes))} classes." if verdict.classes else ""
-        lacks.append(
-            f"({anchor(spec, name)})=\n**{name}**: not so: {STATEMENTS[name]}.{few} {escape(str(verdict.witness))}."
-        )
+        said = f"**{name}**: it is not so that {STATEMENTS[name]}.{few} {escape(str(verdict.witness))}."
+        lacks.append(f"({anchor(spec, name)})=\n{said}")
     has = ", ".join(f"`{name}` ({found.verdicts[name].cases:,} cases)" for name in found.has)
     return SECTION.format(
         anchor=anchor(spec),

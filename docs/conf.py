@@ -11,6 +11,7 @@ from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
+import certificate_tables
 import coverage_tables
 import gradients
 
@@ -136,7 +137,8 @@ $$
 def write_catalogue(app):
     """Write ``catalogue.md`` and a page for each family, if their text has changed."""
     folder = Path(app.srcdir)
-    (folder / "catalogue").mkdir(exist_ok=True)
+    for name in ("catalogue", "certificates"):
+        (folder / name).mkdir(exist_ok=True)
     for name, text in catalogue_pages().items():
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -161,7 +163,8 @@ def catalogue_pages():
     contents = ["```{toctree}", ":hidden:", "", *(f"catalogue/{family}" for family in families), "```", ""]
     signals = gradients.signals().items()
     pages["catalogue/gradients.md"] = GRADIENTS + table(GRADIENT_COLUMNS, map(gradient_row, signals)) + "\n"
-    return {"catalogue.md": HEAD.format(**counts) + "".join(tables) + "\n".join(contents), **pages}
+    witnesses = dict(certificate_tables.pages(FAMILIES))
+    return {"catalogue.md": HEAD.format(**counts) + "".join(tables) + "\n".join(contents), **pages, **witnesses}
 
 
 GRADIENTS = """\
@@ -268,6 +271,7 @@ TABLES = {
         ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
     ),
     **coverage_tables.tables(),  # for uncertainty_coverage.md
+    **certificate_tables.tables(),  # for certificates.md
 }
 
 

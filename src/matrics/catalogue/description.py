@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from matrics.catalogue import weights
+from matrics.catalogue.certified import certified
 from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import Metric, Option, spell
@@ -71,6 +72,10 @@ def facts(record: Metric) -> dict[str, str]:
         lines["scale"] = "depends on the number of samples, not only on their proportions"
     if record.on_host:
         lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
+    kept = certified().get(record.name)
+    if kept is not None:
+        lacks = [name.replace("_", " ") for name, verdict in kept["verdicts"].items() if verdict["holds"] is False]
+        lines["lacks"] = ", ".join(lacks) + f" (witnesses: matrics certificate {record.name})"
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
