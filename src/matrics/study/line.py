@@ -23,6 +23,8 @@ ABSOLUTE_NOISE = 1e-13
 RELATIVE_NOISE = 1e-12
 # An interval of equal values that is narrower is a single root, whose values differ by less than the noise around it.
 NARROW = 1e-6
+# A sign that is none.
+UNDEFINED = 2
 # Points close to both ends, where measures are steep or undefined.
 CLOSEST = 23
 
@@ -244,13 +246,14 @@ class _Series(NamedTuple):
 
 
 def _preference(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sign of the second less the first value: 0 if they are equal to rounding, NaN if one is undefined."""
+    """The sign of the second less the first value: 0 if they are equal to rounding, 2 if one is undefined."""
     with np.errstate(invalid="ignore"):
         gap = np.where(first == second, 0.0, second - first)  # two infinite values are equal
         # The difference of an infinite and a finite value is infinite, and so is their noise.
         size = np.maximum(np.abs(first), np.abs(second))
         noise = ABSOLUTE_NOISE + RELATIVE_NOISE * np.where(np.isinf(size), 0, size)
-        return np.where(np.abs(gap) <= noise, 0.0, np.sign(gap))
+        sign = np.where(np.abs(gap) <= noise, 0, np.sign(gap))
+    return np.where(np.isnan(gap), UNDEFINED, sign).astype(np.int8)
 
 
 # The search -----------------------------------------------------------------------------------------------------------
@@ -305,13 +308,11 @@ def _changes(signs: np.ndarray, grid: np.ndarray) -> _Brackets:
 def _intervals(signs: np.ndarray, grid: np.ndarray) -> tuple[_Brackets, _Brackets]:
     """Where runs of equal values on the grid begin and end, in the same order."""
     equal = np.pad(signs == 0, ((0, 0), (1, 1)))
-    differs = np.pad(np.isfinite(signs) & (signs != 0), ((0, 0), (1, 1)))
+    last = len(grid) - 1
     row, column = np.nonzero(equal[:, 1:-1] & ~equal[:, :-2])
-    before = np.where(differs[row, column], column - 1, column)  # nothing to refine at an end or beside an undefined y
-    enters = _Brackets(row, grid[before], grid[column])
+    enters = _Brackets(row, grid[np.maximum(column - 1, 0)], grid[column])
     row, column = np.nonzero(equal[:, 1:-1] & ~equal[:, 2:])
-    after = np.where(differs[row, column + 2], column + 1, column)
-    return enters, _Brackets(row, grid[column], grid[after])
+    return enters, _Brackets(row, grid[column], grid[np.minimum(column + 1, last)])
 
 
 def _bisect(series: _Series, first: np.ndarray, brackets: _Brackets, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -343,7 +344,7 @@ def _pad(rows: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
 
 
 def _status(signs: np.ndarray, crosses: np.ndarray, *, higher_is_better: bool) -> np.ndarray:
-    defined = np.isfinite(signs)
+    defined = signs != UNDEFINED
     better = signs > 0 if higher_is_better else signs < 0
     alone = np.where((better & defined).any(axis=1), LineStatus.ONE_CLASS, LineStatus.ALL_CLASSES)
     status = np.where(crosses, LineStatus.CROSSES, alone)
