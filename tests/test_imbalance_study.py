@@ -181,4 +181,4 @@ def test_figures(figures: Any) -> None:
             named = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
             assert len(named) == number == len({line.get_marker() for line in named})
             assert axes.get_ylabel()
-        figure.savefig(io.BytesIO(), dpi=30)
+    figure.savefig(io.BytesIO(), dpi=30)
