@@ -13,6 +13,7 @@ from matrics.cli.markdown import escape, table
 sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables
 import coverage_tables
+import figure_files
 import gradients
 
 project = "matrics"
@@ -297,5 +298,6 @@ def as_plain_text(*event):
 
 def setup(app):
     app.connect("builder-inited", write_catalogue)
+    app.connect("builder-inited", figure_files.write_figures)
     app.connect("source-read", insert_tables)
     app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon
