@@ -231,7 +231,7 @@ RELATIONS = (
 STATEMENTS = {prop.name: prop.statement for prop in RELATIONS} | {
     "expected_chance": "of two classes, random predictions have one expected value, whatever the sizes of the classes",
     "range": "the lowest and the highest value are the same for any number of classes (Condition 2)",
-    "range_of_equal_classes": "the lowest and the highest value are the same for any number of classes of one size each",
+    "range_of_equal_classes": "the lowest and the highest value are the same for any number of equal classes",
     "one_class_missed": "of three classes, to miss one entirely is not as bad as the worst (Condition 3)",
     "sensitivity": "the largest change of the value when one of 20 predictions of two classes changes",
     "undefined": "the share of all matrices of 20 samples in two classes that have no value",

@@ -11,6 +11,7 @@ from matrics._backend import Array
 from matrics.study.certificates.cases import counts_with, large, neighbours, samples, small
 from matrics.study.certificates.catalogue import STATEMENTS
 from matrics.study.certificates.exact import Number
+from matrics.study.certificates.properties import MANY
 from matrics.study.certificates.results import Verdict, Witness
 from matrics.study.certificates.search import EXACT, MOST_SAMPLES, Judge
 
@@ -126,16 +127,22 @@ def _one_value(judge: Judge, matrix: Array) -> float:
 
 
 def one_class_missed(judge: Judge) -> Verdict:
-    """Condition 3: predictions that miss one class and are right otherwise are above the lowest value."""
+    """Condition 3: predictions that miss one class and are right otherwise are above the lowest value.
+
+    Where the value is undefined without a correct prediction of the class, there is one in a million.
+    """
     name = "one_class_missed"
     if judge.metric.higher_is_better is None or 3 not in judge.sizes:
         return Verdict(name, STATEMENTS[name], None, 0)
     cases = small((3, 3))
-    right = (cases * (1 - np.eye(3, dtype=np.int64))).sum(-1) == 0
+    one = np.eye(3, dtype=np.int64)
     filled = (cases.sum(-1) > 0).all(-1)
-    hits = np.diagonal(cases, axis1=1, axis2=2) == 0
-    missed = cases[filled & (right.sum(-1) == 2) & ((right | hits).all(-1))]
-    worst = cases[filled]
+    hits = (cases * one).sum(-1)
+    right, never = (hits == cases.sum(-1)), (hits == 0)
+    of_one = filled & (right.sum(-1) == 2) & (never.sum(-1) == 1)
+    missed, worst = cases[of_one], cases[filled]
+    nearly = MANY * missed + one * never[of_one][:, :, None]
+    missed = np.where(np.isnan(judge.values(missed))[:, None, None], nearly, missed)
     missed_values, values = judge.sign * judge.values(missed), judge.sign * judge.values(worst)
     tried = int(np.sum(~np.isnan(missed_values)))
     if not tried or np.isnan(values).all():
