@@ -1,3 +1,5 @@
 """Measures of measures: do two of them agree, which tells more apart, and which properties does each have?"""
 
-__all__: list[str] = []
+from matrics.study.sources.reproduction import reproduce
+
+__all__ = ["reproduce"]
