@@ -1,3 +1,5 @@
-"""Measures of measures: do two of them agree, which tells more apart, and which properties does each have?"""
+"""Measures of measures: whether two of them agree, which tells more apart, and which properties each has."""
 
-__all__: list[str] = []
+from matrics.study.pairs import PairShares, consistency, discriminancy
+
+__all__ = ["PairShares", "consistency", "discriminancy"]
