@@ -1,5 +1,6 @@
-"""Measures of measures: do two of them agree, which tells more apart, and which properties does each have?"""
+"""Measures of measures: whether two of them agree, which tells more apart, and which properties each has."""
 
+from matrics.study.pairs import PairShares, consistency, discriminancy
 from matrics.study.sources.reproduction import reproduce
 
-__all__ = ["reproduce"]
+__all__ = ["PairShares", "consistency", "discriminancy", "reproduce"]
