@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matrics.scoring import score
+from matrics.study.pairs import consistency
 from matrics.study.sources.records import Record
 
 TABLE = "random-matrix experiment"
@@ -86,8 +87,6 @@ def mean_ratio(tmcc: np.ndarray, scaled_cen: np.ndarray) -> float:
 
 def degree_of_consistency(tmcc: np.ndarray, scaled_cen: np.ndarray) -> float:
     """The share of pairs of matrices that both order alike, of the pairs that both order."""
-    from matrics.study.pairs import consistency
-
     return float(consistency(tmcc, scaled_cen).value)
 
 
