@@ -16,11 +16,20 @@ VERDICTS = ("match", "erratum", "ambiguous", "unexplained")
 
 @dataclass(frozen=True)
 class Source:
-    """A source: how it is called, and how its numbers are computed."""
+    """A source: how it is called, and how its numbers are computed.
+
+    Attributes
+    ----------
+    number, name, title : str
+        ``"000"``, ``"eve"``, and the authors with what it is about.
+    figures : str
+        The module of :mod:`matrics.study.figures` that draws its figures, if it has any.
+    """
 
     number: str
     name: str
     title: str
+    figures: str
     value: Callable[[Record], float]
     readings: Callable[[Record], Mapping[str, float]] = no_readings
     error: Callable[[Record], float] = no_error
@@ -29,11 +38,11 @@ class Source:
 SOURCES = {
     source.number: source
     for source in (
-        Source("000", "eve", "Dembélé, eigenvalues entropy", eigenvalues.value, eigenvalues.readings),
-        Source("001", "review", "Labatut and Cherifi, review of measures", review.value),
-        Source("002", "cen", "Jurman and Furlanello, MCC and CEN", entropy.value, entropy.readings, entropy.error),
-        Source("003", "imbalance", "Mullick et al., imbalanced classes", imbalance.value, imbalance.readings),
-        Source("004", "zoo", "The Living Thing, metric zoo", zoo.value),
+        Source("000", "eve", "Dembélé, eigenvalues entropy", "eigenvalues", eigenvalues.value, eigenvalues.readings),
+        Source("001", "review", "Labatut and Cherifi, review of measures", "review", review.value),
+        Source("002", "cen", "Jurman and Furlanello, MCC and CEN", "entropy", entropy.value, entropy.readings, entropy.error),
+        Source("003", "imbalance", "Mullick et al., imbalanced classes", "imbalance", imbalance.value, imbalance.readings),
+        Source("004", "zoo", "The Living Thing, metric zoo", "zoo", zoo.value),
     )
 }
 
