@@ -217,14 +217,19 @@ def reproduce(
     figures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Draw the figures of the sources here, as PNG.")
     ] = None,
-    num: Annotated[str, typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.")] = str(NUM),
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show every number beside the printed one.")] = False,
+    num: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default=str(NUM)),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "--all", help="Show every number beside the printed one.")
+    ] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
-    chosen, matrices_drawn = chosen_source(source), _integer("num", num)
+    chosen, drawn = chosen_source(source), _integer("num", num)
     if figures is not None:
         check_folder(figures)
-    found = study.reproduce(chosen, num=matrices_drawn)
+    found = study.reproduce(chosen, num=NUM if drawn is None else drawn)
     console = _console()
     show_reproduction(console, found, verbose=verbose)
     if figures is not None:

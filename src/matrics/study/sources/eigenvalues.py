@@ -160,7 +160,7 @@ def _specificity_of_inverted_root(record: Record, _: Ask) -> float:
     return tn / (tn + fp * math.sqrt((fp + tn) / (tp + fn)))
 
 
-def _largest_cen(record: Record, ask: Ask) -> float:
+def _largest_cen(_: Record, ask: Ask) -> float:
     """Of two classes with equal rates of errors: the best of many shares, and of the one where the slope is 0."""
     shares = np.append(np.linspace(0, 1, 2001), 2 / np.e)
     stack = np.stack([np.stack([1 - shares, shares], -1), np.stack([shares, 1 - shares], -1)], -2)

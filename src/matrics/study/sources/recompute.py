@@ -127,7 +127,11 @@ def _judged(record: Record, value: float, readings: Mapping[str, float], error: 
     if record.verdict == "ambiguous":
         return "ambiguous", record.note
     if record.verdict == "erratum":
-        return ("unexplained", "it matches the print, although it is a known erratum") if printed else ("erratum", record.note)
+        return (
+            ("unexplained", "it matches the print, although it is a known erratum")
+            if printed
+            else ("erratum", record.note)
+        )
     if printed:
         return "match", ""
     fitting = [label for label, reading in readings.items() if is_print(record, reading, error)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matrics.study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics.study.sources.recompute import Reproduced, judge, no_error, no_readings
@@ -40,8 +40,18 @@ SOURCES = {
     for source in (
         Source("000", "eve", "Dembélé, eigenvalues entropy", "eigenvalues", eigenvalues.value, eigenvalues.readings),
         Source("001", "review", "Labatut and Cherifi, review of measures", "review", review.value),
-        Source("002", "cen", "Jurman and Furlanello, MCC and CEN", "entropy", entropy.value, entropy.readings, entropy.error),
-        Source("003", "imbalance", "Mullick et al., imbalanced classes", "imbalance", imbalance.value, imbalance.readings),
+        Source(
+            "002",
+            "cen",
+            "Jurman and Furlanello, MCC and CEN",
+            "entropy",
+            entropy.value,
+            entropy.readings,
+            entropy.error,
+        ),
+        Source(
+            "003", "imbalance", "Mullick et al., imbalanced classes", "imbalance", imbalance.value, imbalance.readings
+        ),
         Source("004", "zoo", "The Living Thing, metric zoo", "zoo", zoo.value),
     )
 }
@@ -63,7 +73,7 @@ class Reproduction:
         """For each source how many numbers it has, and how many of each verdict."""
         found: dict[str, dict[str, int]] = {}
         for source in dict.fromkeys(one.record.source for one in self.numbers):
-            counts = Counter(one.verdict for one in self.numbers if one.record.source == source)
+            counts: Counter[str] = Counter(one.verdict for one in self.numbers if one.record.source == source)
             found[source] = {"numbers": counts.total(), **{verdict: counts[verdict] for verdict in VERDICTS}}
         return found
 
@@ -115,9 +125,10 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     wanted = None if source is None else find_source(source)
     if num < 5 * experiment.GROUPS:
         raise ValueError(f"num: expected at least {5 * experiment.GROUPS} matrices, got {num}")
-    return Reproduction(
-        tuple(_reproduced(record, num) for record in load() if wanted is None or record.source == wanted)
-    )
+    value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
+    sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
+    records = [record for record in load() if wanted is None or record.source == wanted]
+    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records))
 
 
 def find_source(name: str) -> str:
@@ -128,9 +139,5 @@ def find_source(name: str) -> str:
     return known[name.lower()]
 
 
-def _reproduced(record: Record, num: int) -> Reproduced:
-    source = SOURCES[record.source]
-    if source.number == "002":
-        value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
-        return judge(record, value(record), source.readings(record), error(record))
+def _reproduced(record: Record, source: Source) -> Reproduced:
     return judge(record, source.value(record), source.readings(record), source.error(record))

@@ -51,7 +51,7 @@ def value(record: Record, ask: Ask = ask_library) -> float:
 
 def _proportion(record: Record) -> float:
     """Equation (10) with five classes and p = 1."""
-    return float(class_proportions(5, 1.0)[int(record.matrix_name.removeprefix("pi_")) - 1])
+    return float(class_proportions(5, [1.0])[0][int(record.matrix_name.removeprefix("pi_")) - 1])
 
 
 def _largest_error_of_index(record: Record) -> float:

@@ -44,12 +44,12 @@ def _cross_entropy() -> np.ndarray:
 
 
 def _less_stable_form() -> np.ndarray:
-    return _cross_entropy() - (np.maximum(Y, 0) - Y * Z + np.log1p(np.exp(-np.abs(Y))))
+    return np.asarray(_cross_entropy() - (np.maximum(Y, 0) - Y * Z + np.log1p(np.exp(-np.abs(Y)))))
 
 
 def _less_printed_form() -> np.ndarray:
     """As printed: the label z is missing, and the absolute value is that of the input x."""
-    return _cross_entropy() - (np.maximum(Y, 0) - Y + np.log1p(np.exp(-np.abs(X))))
+    return np.asarray(_cross_entropy() - (np.maximum(Y, 0) - Y + np.log1p(np.exp(-np.abs(X)))))
 
 
 CLAIMS: dict[str, Callable[[], np.ndarray]] = {
