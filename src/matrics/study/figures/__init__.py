@@ -1,1 +1,1 @@
-"""The sources' figures: a module a source, with what it draws in ``FIGURES``."""
+"""The figures of the sources, computed anew: one module for each source, with ``FIGURES``, functions by figure name."""

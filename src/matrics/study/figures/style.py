@@ -1,0 +1,93 @@
+"""How the figures look: every line has a colour, a brightness, a dash pattern and a marker of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Style", "draw", "label_all", "new_figure", "sequence_of_styles", "styles"]
+
+# Dark and light colours alternate, so that neighbours differ in grey as well; all are safe for colour-blind readers.
+COLOURS = ("#000000", "#e69f00", "#0072b2", "#56b4e9", "#d55e00", "#009e73", "#882255", "#999999")
+DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1, 2)), (0, (10, 3)), (0, (4, 1, 1, 1, 1, 1)))
+MARKERS = "osD^vPX*"
+MARKERS_OF_A_LINE = 9
+
+
+class Style(NamedTuple):
+    """What one line looks like."""
+
+    colour: Any
+    dashes: Any
+    marker: str
+    number: int  # of the line, which shifts its markers, so that lines that coincide both show
+
+
+def styles(number: int) -> list[Style]:
+    """So many styles for lines of different kinds."""
+    return [
+        Style(COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], i) for i in range(number)
+    ]
+
+
+def sequence_of_styles(number: int) -> list[Style]:
+    """So many styles for lines in an order, from dark to light."""
+    from matplotlib import colormaps
+
+    shades = colormaps["viridis"](np.linspace(0, 0.85, number))
+    return [Style(shades[i], DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], i) for i in range(number)]
+
+
+def new_figure(title: str, panels: int = 1, *, size: tuple[float, float] = (4.2, 4.4)) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels side by side, each of this size in inches, and room for a legend at its right.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('figures need matplotlib: python -m pip install "matrics[plot]"') from error
+    figure = Figure(figsize=(panels * size[0] + 1.5, size[1]), dpi=110, layout="constrained")
+    figure.suptitle(title, fontsize=10.5)
+    axes = list(figure.subplots(1, panels, squeeze=False)[0])
+    for one in axes:
+        one.grid(visible=True, color="0.9", linewidth=0.6)
+        one.set_axisbelow(True)
+    return figure, axes
+
+
+def draw(axes: Axes, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, label: str, look: Style) -> None:
+    """Draw one line, with a few markers."""
+    step = max(1, len(x) // MARKERS_OF_A_LINE)
+    axes.plot(
+        x,
+        y,
+        label=label,
+        color=look.colour,
+        linestyle=look.dashes,
+        linewidth=1.5,
+        marker=look.marker,
+        markersize=5,
+        markerfacecolor="white" if look.number % 2 else look.colour,
+        markevery=(look.number * step // 3 % step, step),
+    )
+
+
+def label_all(figure: Figure, axes: Sequence[Axes], x: str, y: str, *, legend: str = "") -> None:
+    """Name the axes of all panels, and put one legend for all of them beside the panels."""
+    for one in axes:
+        one.set_xlabel(x)
+    axes[0].set_ylabel(y)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, title=legend or None, loc="outside right center", frameon=False, fontsize=9, handlelength=3.5
+    )
