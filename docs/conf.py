@@ -1,4 +1,4 @@
-"""Sphinx configuration; also writes the catalogue's pages and the tables of names and of coverage."""
+"""Sphinx configuration; also writes the catalogue's pages and the tables of names, of coverage and of the sources' numbers."""
 
 import math
 import re
@@ -13,6 +13,7 @@ from matrics.cli.markdown import escape, table
 sys.path.insert(0, str(Path(__file__).parent))
 import coverage_tables
 import gradients
+import reproduce_tables
 
 project = "matrics"
 author = "the matrics contributors"
@@ -268,6 +269,7 @@ TABLES = {
         ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
     ),
     **coverage_tables.tables(),  # for uncertainty_coverage.md
+    **reproduce_tables.tables(),
 }
 
 

@@ -300,6 +300,8 @@ def test_command(run: Any) -> None:
     assert "errata: what is printed is wrong" in text
     assert "with an accuracy of 0.61: 0.766" in text
     assert "unexplained:" not in text
+    assert " ± " in text
+    assert f"over {NUM:,} random matrices: 1.00" in text
 
 
 def test_command_of_one_source(run: Any) -> None:

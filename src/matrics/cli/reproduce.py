@@ -31,12 +31,12 @@ def check_folder(folder: Path) -> None:
 
 
 def draw(folder: Path, source: str | None) -> list[Path]:
-    """Draw the figures of a source, or of all, into PNG files named by source and figure."""
+    """Draw the figures of a source, or of all, into PNG files."""
     written = []
     for one in SOURCES.values():
         if source in (None, one.number):
             for name, figure in _figures(one.figures).items():
-                path = folder / f"{one.number}_{name}.png"
+                path = folder / f"{name}.png"
                 figure().savefig(path, dpi=150)
                 written.append(path)
     return written

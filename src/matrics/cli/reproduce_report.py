@@ -34,6 +34,8 @@ def show_reproduction(console: Console, found: Reproduction, *, verbose: bool) -
         for verdict, title in TITLES.items():
             _show_reasons(console, title, found.of(verdict))
     _show_totals(console, found)
+    if found.remarks:
+        show(console, Text(), *(Text(remark, "dim") for remark in found.remarks))
 
 
 def _show_totals(console: Console, found: Reproduction) -> None:

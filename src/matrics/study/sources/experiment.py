@@ -110,7 +110,7 @@ def error(record: Record, num: int = NUM) -> float:
     return float(np.std(groups, ddof=1) / math.sqrt(GROUPS) * math.sqrt(1 + num / ORACLE_NUM))
 
 
-def interval_of_mean_ratio(num: int = NUM, resamples: int = 2000, level: float = 0.95) -> tuple[float, float]:
+def interval_of_mean_ratio(num: int = NUM, resamples: int = 1000, level: float = 0.95) -> tuple[float, float]:
     """Bootstrap interval of the mean ratio, with Student's statistic as in the source."""
     made = run(num)
     ratios = made.tmcc / made.scaled_cen
@@ -122,3 +122,14 @@ def interval_of_mean_ratio(num: int = NUM, resamples: int = 2000, level: float =
         statistics[position] = (drawn.mean() - mean) / drawn.std(ddof=1)
     low, high = np.quantile(statistics, [(1 - level) / 2, (1 + level) / 2])
     return float(mean - high * deviation), float(mean - low * deviation)
+
+
+def remark(num: int = NUM) -> str:
+    """The mean ratio with its interval, beside those of the source: its other numbers have records."""
+    made = run(num)
+    low, high = interval_of_mean_ratio(num)
+    mean = mean_ratio(made.tmcc, made.scaled_cen)
+    return (
+        f"002, mean of tMCC / (k CEN) over {num:,} random matrices: {mean:.6f}, 95 % bootstrap interval {low:.6f} to "
+        f"{high:.6f}; the source has 1.000508, 1.000328 to 1.000711, of 200,000 others"
+    )

@@ -65,9 +65,12 @@ class Reproduction:
     ----------
     numbers : tuple of Reproduced
         Every record with its value, verdict and reason, in the order of the sources.
+    remarks : tuple of str
+        What else the sources print: the interval of the random experiment of 002.
     """
 
     numbers: tuple[Reproduced, ...]
+    remarks: tuple[str, ...] = ()
 
     def totals(self) -> dict[str, dict[str, int]]:
         """For each source how many numbers it has, and how many of each verdict."""
@@ -128,7 +131,8 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
     value, error = functools.partial(entropy.value, num=num), functools.partial(entropy.error, num=num)
     sources = {**SOURCES, "002": replace(SOURCES["002"], value=value, error=error)}
     records = [record for record in load() if wanted is None or record.source == wanted]
-    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records))
+    remarks = (experiment.remark(num),) if wanted in (None, "002") else ()
+    return Reproduction(tuple(_reproduced(record, sources[record.source]) for record in records), remarks)
 
 
 def find_source(name: str) -> str:
