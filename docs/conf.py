@@ -1,4 +1,4 @@
-"""Sphinx configuration; also writes the catalogue's pages and the tables of names, of coverage and of the sources' numbers."""
+"""Sphinx configuration; also writes the catalogue, and the tables of names, of coverage and of reproduced numbers."""
 
 import math
 import re
