@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,6 +174,8 @@ def test_is_print(printed: str, measure: str, value: float, *, matches: bool) ->
         (record("0.47", 0.4277, "erratum"), 0.47, "unexplained", "the true value is 0.4277"),
         (record("0.47", 0.4277), math.nan, "unexplained", "the true value is 0.4277"),
         (record("0.47", 0.4277, "ambiguous"), 0.4277, "ambiguous", "a reason"),
+        (record("0", None, "ambiguous"), math.nan, "ambiguous", "a reason"),
+        (record("0", None, "ambiguous"), 0.0, "unexplained", "the true value is undefined"),
     ],
 )
 def test_judge(one: Record, value: float, verdict: str, reason: str) -> None:
@@ -295,9 +298,9 @@ def test_command(run: Any) -> None:
     text = run("--num", NUM)
     (line,) = (line for line in text.splitlines() if line.startswith("all "))
     assert line.split() == ["all", "1,045", "1,015", "25", "5", "0"]
-    (line,) = (line for line in text.splitlines() if "Mtilde2" in line)
-    assert line.split()[:7] == ["000", "Table", "2", "Mtilde2", "kappa", "0.423", "0.427773"]
-    assert "errata: what is printed is wrong" in text
+    assert "errata: what is printed is wrong (paper / true)\n" in text
+    assert "\n000 Table 2, Mtilde2: kappa  0.423 / 0.427773\n    recomputed 0.4278" in text
+    assert text.count("are copied from Table 4") == 1  # of four numbers
     assert "with an accuracy of 0.61: 0.766" in text
     assert "unexplained:" not in text
     assert " ± " in text
@@ -329,6 +332,13 @@ def test_a_wrong_record_is_unexplained(run: Any, monkeypatch: pytest.MonkeyPatch
     assert "it is not the printed value, and no erratum is known" in text
     assert "the true value is 0.9" in text
     assert "it matches the print, although it is a known erratum" in text
+
+
+def test_figures_without_matplotlib(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("matrics.cli.reproduce.find_spec", lambda _: None)
+    text = run("--figures", tmp_path / "new", code=2)
+    assert 'python -m pip install "matrics[plot]"' in text
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,9 @@ def chosen_source(name: str | None) -> str | None:
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder of the figures, before anything is computed."""
+    """Make the folder of the figures, before anything is computed that takes time."""
+    if find_spec("matplotlib") is None:
+        raise ImportError('--figures: needs matplotlib: python -m pip install "matrics[plot]"')
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--figures: expected a folder, got the file {folder}")
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,8 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from matrics.cli.report import show, text_table
@@ -53,14 +55,17 @@ def _show_totals(console: Console, found: Reproduction) -> None:
 
 
 def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...]) -> None:
+    """A line for each number, and below those of one reason the reason."""
     if not numbers:
         return
-    table = text_table("source", "table", "matrix", "measure", "paper", "true", "reason")
-    for one in numbers:
-        record = one.record
-        names = (record.source, record.table, record.matrix_name, record.measure, record.printed)
-        table.add_row(*(Text(name) for name in names), Text(_value(one)), Text(_reason(one)))
-    show(console, Text(title, "bold"), Text(), table, Text())
+    table = Table.grid()
+    for reason, same in groupby(numbers, _reason):
+        for one in same:
+            record = one.record
+            what = f"{record.source} {record.table}, {record.matrix_name}: {record.measure}  "
+            table.add_row(Text(what).append(f"{record.printed} / {_value(one)}", "bold"))
+        table.add_row(Padding(Text(reason, "dim"), (0, 0, 0, 4)))
+    show(console, Text(f"{title} (paper / true)", "bold"), Text(), table, Text())
 
 
 def _show_table(console: Console, title: str, numbers: list[Reproduced]) -> None:

@@ -121,8 +121,8 @@ def judge(record: Record, value: float, readings: Mapping[str, float], error: fl
 
 
 def _judged(record: Record, value: float, readings: Mapping[str, float], error: float) -> tuple[Verdict, str]:
-    if not _is_true(record, value, error):
-        return "unexplained", f"the true value is {record.computed}"
+    if not _is_true(record, value, readings, error):
+        return "unexplained", f"the true value is {'undefined' if record.computed is None else record.computed}"
     printed = is_print(record, value, error)
     if record.verdict == "ambiguous":
         return "ambiguous", record.note
@@ -138,9 +138,9 @@ def _judged(record: Record, value: float, readings: Mapping[str, float], error: 
     return ("match", fitting[0]) if fitting else ("unexplained", "it is not the printed value, and no erratum is known")
 
 
-def _is_true(record: Record, value: float, error: float) -> bool:
-    if record.computed is None:
-        return True
+def _is_true(record: Record, value: float, readings: Mapping[str, float], error: float) -> bool:
+    if record.computed is None:  # it may have a value in another form, which is a reading here
+        return any(math.isnan(some) for some in (value, *readings.values()))
     return abs(value - record.computed) <= RELATIVE * abs(record.computed) + ABSOLUTE + STANDARD_ERRORS * error
 
 
