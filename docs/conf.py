@@ -12,6 +12,7 @@ from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
 import coverage_tables
+import figure_files
 import gradients
 import reproduce_tables
 
@@ -295,5 +296,6 @@ def as_plain_text(*event):
 
 def setup(app):
     app.connect("builder-inited", write_catalogue)
+    app.connect("builder-inited", figure_files.write_figures)
     app.connect("source-read", insert_tables)
     app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon

@@ -266,3 +266,28 @@ def test_an_average() -> None:
 def test_what_is_refused(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         discrimination_line(*arguments, **options)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [name for name in matrics.list_metrics() if matrics.get_metric(name).scale_free])
+def test_every_measure(name: str) -> None:
+    """At every root the values are equal, or the sign of their difference changes; without one it never does."""
+    metric, k = matrics.get_metric(name), 3
+    class_index, spec = (0, metric.using(average=None)) if metric.kind == "per_class" else (None, metric)
+    sizes, x = matrics.class_proportions(k, 0.6), np.linspace(0.013, 0.99, 30)
+
+    def values(recalls: np.ndarray) -> np.ndarray:
+        found = matrics.score(matrics.controlled_errors(sizes, recalls), [spec])[str(spec)]
+        return found if class_index is None else found[..., class_index]
+
+    def of_first(y: np.ndarray) -> np.ndarray:
+        return values(np.stack([y, np.ones_like(y), np.ones_like(y)], axis=-1))
+
+    line = discrimination_line(name, k, 0.6, class_index=class_index, hits=x)
+    wanted = values(np.repeat(x[:, None], k, axis=1))
+    row, column = np.nonzero(np.isfinite(line.roots))
+    roots = line.roots[row, column]
+    below, at, above = (of_first(np.clip(roots + step, 0, 1)) - wanted[row] for step in (-1e-6, 0, 1e-6))
+    assert np.all((below * above <= 0) | (np.abs(at) < 1e-6 * (1 + np.abs(wanted[row]))))
+    signs = np.sign(of_first(np.linspace(0.001, 0.999, 2000)) - wanted[np.isnan(line.y), None])
+    assert all(len(np.unique(some[np.isfinite(some)])) <= 1 for some in signs)

@@ -23,7 +23,7 @@ ABSOLUTE_NOISE = 1e-13
 RELATIVE_NOISE = 1e-12
 # An interval of equal values that is narrower is a single root, whose values differ by less than the noise around it.
 NARROW = 1e-6
-# A sign that is none.
+# Stands for the sign of a difference where a measure is undefined.
 UNDEFINED = 2
 # Points close to both ends, where measures are steep or undefined.
 CLOSEST = 23
@@ -130,8 +130,8 @@ def discrimination_line(
     Notes
     -----
     The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the number of samples
-    is that of a single sample, and may be meaningless. Where the measure is undefined for some y, as precision without
-    any prediction, there are no roots; the rest of the line is not affected. Values that differ by rounding alone are
+    is that of a single sample, and may be meaningless. A y for which the measure is undefined, as precision is without
+    any prediction, is no root, and does not affect the rest of the line. Values that differ by rounding alone are
     equal. Where neither higher nor lower values are better, the status is about the higher one.
 
     Memory is that of a few arrays of about 560 numbers for each x and p.

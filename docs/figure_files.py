@@ -1,0 +1,15 @@
+"""The figures that the pages show, drawn at every build from ``matrics.study.figures``."""
+
+from pathlib import Path
+
+from matrics.study.figures import review
+
+SHOWN = ("001_figure_1", "001_figure_2", "001_figure_4")
+
+
+def write_figures(app):
+    """Write ``figures/*.svg``."""
+    folder = Path(app.srcdir) / "figures"
+    folder.mkdir(exist_ok=True)
+    for name in SHOWN:
+        review.FIGURES[name]().savefig(folder / f"{name}.svg")
