@@ -1,5 +1,6 @@
 """Measures of measures: whether two of them agree, which tells more apart, and which properties each has."""
 
+from matrics.study.agreement import Agreement, agreement
 from matrics.study.pairs import PairShares, consistency, discriminancy
 
-__all__ = ["PairShares", "consistency", "discriminancy"]
+__all__ = ["Agreement", "PairShares", "agreement", "consistency", "discriminancy"]

@@ -63,7 +63,7 @@ class Ranking:
     @cached_property
     def spread(self) -> float:
         """The sum of the squares of these."""
-        return float(self.centred @ self.centred)
+        return _dot(self.centred, self.centred)
 
     def only(self, kept: Array) -> Ranking:
         """The ranking of some of the matrices, given by a mask (N,)."""
@@ -130,7 +130,7 @@ def count_of_each(f: Ranking, g: Ranking) -> tuple[Array, Array, Array, Array]:
 
 def spearman(f: Ranking, g: Ranking) -> float:
     """The correlation of the ranks of matrices, on all of which both measures are defined; NaN if one is constant."""
-    return _ratio(float(f.centred @ g.centred), math.sqrt(f.spread * g.spread))
+    return _ratio(_dot(f.centred, g.centred), math.sqrt(f.spread * g.spread))
 
 
 def pairs_within(sizes: Any) -> int:
@@ -161,6 +161,11 @@ def _starts(f: Array, g: Array) -> Array:
     """Where runs of equal ranks in both begin."""
     differ = (f[1:] != f[:-1]) | (g[1:] != g[:-1])
     return np.concatenate([np.zeros(min(len(f), 1), np.intp), np.flatnonzero(differ) + 1])
+
+
+def _dot(f: Array, g: Array) -> float:
+    # Not f @ g: BLAS would start threads of its own, beside those of the caller, for so short a sum.
+    return float(np.einsum("i,i->", f, g))
 
 
 def _ratio(part: float, whole: float) -> float:
