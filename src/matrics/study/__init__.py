@@ -2,5 +2,15 @@
 
 from matrics.study.agreement import Agreement, agreement
 from matrics.study.pairs import PairShares, consistency, discriminancy
+from matrics.study.redundancy import Redundancy, Representation, redundancy
 
-__all__ = ["Agreement", "PairShares", "agreement", "consistency", "discriminancy"]
+__all__ = [
+    "Agreement",
+    "PairShares",
+    "Redundancy",
+    "Representation",
+    "agreement",
+    "consistency",
+    "discriminancy",
+    "redundancy",
+]

@@ -28,10 +28,15 @@ class Measured(NamedTuple):
 
     @classmethod
     def of(
-        cls, stack: Any, metrics: str | Metric | Iterable[str | Metric], digits: int | None, workers: int
+        cls,
+        stack: Any,
+        metrics: str | Metric | Iterable[str | Metric],
+        digits: int | None,
+        zero_division: float,
+        workers: int,
     ) -> Measured:
         """Score a stack on the host, and rank its matrices by each measure."""
-        check_options(0, "nan", workers)
+        check_options(zero_division, "nan", workers)
         digits = None if digits is None else check_count(digits, "digits")
         if digits is not None and digits > MOST_DIGITS:
             raise ValueError(f"digits: expected at most {MOST_DIGITS}, those of a float64, or None, got {digits}")
@@ -51,7 +56,7 @@ class Measured(NamedTuple):
         rankings: list[Ranking] = []
         known: dict[bytes, int] = {}
         which = []
-        for values in _values(cells, chosen, workers):
+        for values in _values(cells, chosen, zero_division, workers):
             ranking = Ranking.of(values, digits)
             # Measures that are functions of one another rank alike, and are compared once.
             place = known.setdefault(ranking.ranks.tobytes(), len(rankings))
@@ -61,16 +66,16 @@ class Measured(NamedTuple):
         return cls(tuple(chosen), rankings, np.asarray(which, np.intp), batch)
 
 
-def _values(cells: Array, chosen: dict[str, Metric], workers: int) -> Iterator[Array]:
+def _values(cells: Array, chosen: dict[str, Metric], zero_division: float, workers: int) -> Iterator[Array]:
     """The values (N,) of each measure, negated where lower is better."""
-    scores = score(cells, chosen.values(), invalid="nan", workers=workers)
+    scores = score(cells, chosen.values(), zero_division=zero_division, invalid="nan", workers=workers)
     for metric in chosen.values():
         values = np.asarray(scores.pop(str(metric)), np.float64).ravel()
         yield -values if metric.higher_is_better is False else values
 
 
 class Common:
-    """The rankings of a pair of measures on the matrices on which both are defined; recent ones are kept."""
+    """The rankings of each pair of measures on the matrices on which both are defined."""
 
     def __init__(self, rankings: list[Ranking]) -> None:
         self._rankings = rankings
