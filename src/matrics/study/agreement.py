@@ -156,9 +156,10 @@ def agreement(
         The batch axis along which different models are; the matrices that differ only there are a group, such as all
         models on one data set. Then ``disagreement`` is computed as well.
     digits : int or None, default 12
-        Values that differ by less than 10**-digits of themselves are equal: two matrices on which a measure is the same
-        in theory may differ in the last bit. More precisely, values are sorted, and neighbours are equal if
-        their difference is at most 10**-digits of the one nearer to 0. None compares the numbers as they are.
+        Two matrices on which a measure is the same in theory may differ in the last bits, so nearly equal values are
+        equal: values are sorted, and neighbours are equal if they differ by at most 10**-digits of the one nearer to 0,
+        or of 1 if that is more (or of the largest absolute value, if that is below 1). None compares the numbers as
+        they are, as for p-values below 1e-12.
     zero_division : float, default NaN
         The value of a measure where it is undefined (0/0).
     workers : int, default 1
@@ -235,10 +236,11 @@ class _Groups:
     """Which models are best by each measure, in every group."""
 
     def __init__(self, measured: Measured, axis: int) -> None:
+        models = measured.batch[axis]
+        shape = (models, math.prod(measured.batch) // max(models, 1))
         self._ranks = [
             np.ascontiguousarray(np.moveaxis(one.ranks.reshape(measured.batch), axis, 0).reshape(shape))
             for one in measured.rankings
-            for shape in [(measured.batch[axis], -1)]
         ]
         self._complete = [one.is_complete for one in measured.rankings]
         self._best = [ranks == ranks.max(axis=0, initial=-1) for ranks in self._ranks]

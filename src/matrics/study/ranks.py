@@ -24,16 +24,19 @@ class Ranking:
     def of(cls, values: Array, digits: int | None = None) -> Ranking:
         """Rank values (N,), of which NaN has no rank.
 
-        Neighbours in order are one value if they differ by at most 10**-digits of the one nearer to 0; without digits,
-        if they are equal.
+        Neighbours in order are one value if they differ by at most 10**-digits of the one nearer to 0, or of 1 if that
+        is more (or of the largest absolute value, if that is below 1); without digits, if they are equal.
         """
         order = np.argsort(values, kind="stable")[: len(values) - int(np.isnan(values).sum())]
         ordered = values[order]
         below, above = ordered[:-1], ordered[1:]
         rises = above > below
         if digits is not None:
+            sizes = np.abs(ordered)
+            # Terms that cancel leave a remainder near 0, whose size is that of their rounding, not of the remainder's.
+            least = min(1.0, float(np.max(sizes, where=np.isfinite(sizes), initial=0)))
             with np.errstate(over="ignore", invalid="ignore"):  # infinite values
-                rises &= ~(above - below <= 10.0**-digits * np.minimum(np.abs(below), np.abs(above)))
+                rises &= ~(above - below <= 10.0**-digits * np.maximum(np.minimum(sizes[:-1], sizes[1:]), least))
         steps = np.concatenate([np.zeros(min(len(order), 1), np.int32), np.cumsum(rises, dtype=np.int32)])
         ranks = np.full(len(values), -1, np.int32)
         ranks[order] = steps
