@@ -80,9 +80,9 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
     -----
     Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly, in
     O(N log N). Matrices are taken to be independent draws, and pairs are not, as each matrix is in N - 1 of them. The
-    standard error is that of the jackknife, which leaves out one matrix at a time. The interval is
-    symmetric on the logit scale; there is none (NaN) if the value is 0 or 1, where the jackknife finds no variation, or
-    if one matrix is in all pairs that both order.
+    standard error is that of the jackknife, which leaves out one matrix at a time. The interval is symmetric on the
+    logit scale; there is none (NaN) if the value is 0 or 1, where the jackknife finds no variation, or if one matrix is
+    in all pairs that both order.
 
     Examples
     --------
@@ -130,7 +130,8 @@ def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairSha
     -----
     Source: Huang & Ling 2005, definition 2; Jurman & Furlanello 2010, section 2. As
     :func:`matrics.study.consistency`, with an interval that is symmetric on the logarithmic scale. There is none (NaN)
-    if P or Q is 0, or if one matrix is in all pairs of Q.
+    if P or Q is 0, or if one matrix is in all pairs of Q. With few matrices the jackknife overestimates (Efron & Stein
+    1981), so the interval is too wide rather than too narrow.
 
     Examples
     --------

@@ -24,16 +24,19 @@ class Ranking:
     def of(cls, values: Array, digits: int | None = None) -> Ranking:
         """Rank values (N,), of which NaN has no rank.
 
-        Neighbours in order are one value if they differ by at most 10**-digits of the one nearer to 0; without digits,
-        if they are equal.
+        Neighbours in order are one value if they differ by at most 10**-digits of the one nearer to 0, or of 1 if that
+        is more (or of the largest absolute value, if that is below 1); without digits, if they are equal.
         """
         order = np.argsort(values, kind="stable")[: len(values) - int(np.isnan(values).sum())]
         ordered = values[order]
         below, above = ordered[:-1], ordered[1:]
         rises = above > below
         if digits is not None:
+            sizes = np.abs(ordered)
+            # Terms that cancel leave a remainder near 0, whose size is that of their rounding, not of the remainder's.
+            least = min(1.0, float(np.max(sizes, where=np.isfinite(sizes), initial=0)))
             with np.errstate(over="ignore", invalid="ignore"):  # infinite values
-                rises &= ~(above - below <= 10.0**-digits * np.minimum(np.abs(below), np.abs(above)))
+                rises &= ~(above - below <= 10.0**-digits * np.maximum(np.minimum(sizes[:-1], sizes[1:]), least))
         steps = np.concatenate([np.zeros(min(len(order), 1), np.int32), np.cumsum(rises, dtype=np.int32)])
         ranks = np.full(len(values), -1, np.int32)
         ranks[order] = steps
@@ -63,7 +66,7 @@ class Ranking:
     @cached_property
     def spread(self) -> float:
         """The sum of the squares of these."""
-        return float(self.centred @ self.centred)
+        return _dot(self.centred, self.centred)
 
     def only(self, kept: Array) -> Ranking:
         """The ranking of some of the matrices, given by a mask (N,)."""
@@ -130,7 +133,7 @@ def count_of_each(f: Ranking, g: Ranking) -> tuple[Array, Array, Array, Array]:
 
 def spearman(f: Ranking, g: Ranking) -> float:
     """The correlation of the ranks of matrices, on all of which both measures are defined; NaN if one is constant."""
-    return _ratio(float(f.centred @ g.centred), math.sqrt(f.spread * g.spread))
+    return _ratio(_dot(f.centred, g.centred), math.sqrt(f.spread * g.spread))
 
 
 def pairs_within(sizes: Any) -> int:
@@ -161,6 +164,11 @@ def _starts(f: Array, g: Array) -> Array:
     """Where runs of equal ranks in both begin."""
     differ = (f[1:] != f[:-1]) | (g[1:] != g[:-1])
     return np.concatenate([np.zeros(min(len(f), 1), np.intp), np.flatnonzero(differ) + 1])
+
+
+def _dot(f: Array, g: Array) -> float:
+    # Not f @ g: BLAS would start threads of its own, beside those of the caller, for so short a sum.
+    return float(np.einsum("i,i->", f, g))
 
 
 def _ratio(part: float, whole: float) -> float:
