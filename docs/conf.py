@@ -1,4 +1,4 @@
-"""Sphinx configuration; also writes the catalogue's pages and the tables of names and of coverage."""
+"""Sphinx configuration; also writes the catalogue, and the tables of names, of coverage and of reproduced numbers."""
 
 import math
 import re
@@ -15,6 +15,7 @@ import certificate_tables
 import coverage_tables
 import figure_files
 import gradients
+import reproduce_tables
 
 project = "matrics"
 author = "the matrics contributors"
@@ -273,6 +274,7 @@ TABLES = {
     ),
     **coverage_tables.tables(),  # for uncertainty_coverage.md
     **certificate_tables.tables(),  # for certificates.md
+    **reproduce_tables.tables(),
 }
 
 

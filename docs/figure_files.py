@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from matrics.study.figures import review
+from matrics.study.figures import eigenvalues, entropy, review
 
-SHOWN = ("001_figure_1", "001_figure_2", "001_figure_4")
+FIGURES = {**eigenvalues.FIGURES, **review.FIGURES, **entropy.FIGURES}
+SHOWN = ("000_figure_1", "000_figure_2", "001_figure_1", "001_figure_2", "001_figure_4", "002_figure_1")
 
 
 def write_figures(app):
@@ -12,4 +13,4 @@ def write_figures(app):
     folder = Path(app.srcdir) / "figures"
     folder.mkdir(exist_ok=True)
     for name in SHOWN:
-        review.FIGURES[name]().savefig(folder / f"{name}.svg")
+        FIGURES[name]().savefig(folder / f"{name}.svg")

@@ -13,9 +13,12 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matrics.study.sources.recompute import Step
 
 LIBRARY = {
     "numpy": "numpy",  # blocks on the host
@@ -298,15 +301,9 @@ def of_first() -> dict[str, str]:
 
 
 def transforms(cm: Any) -> dict[str, Any]:
-    import matrics
+    from matrics.study.sources.recompute import STEPS
 
-    return {
-        "transpose": matrics.transpose(cm),
-        "repair": matrics.repair(cm, where="zero_diagonal"),
-        "rebalance": matrics.rebalance(cm),
-        "one_vs_rest": matrics.one_vs_rest(cm),
-        "pair_counts": matrics.pair_counts(cm),
-    }
+    return {name: transform(cm) for name, transform in STEPS.items()}
 
 
 class Comparison:
@@ -350,11 +347,14 @@ class Asked:
         self.answered = False
         self.dtype: type | None = None  # of the answers
 
-    def __call__(self, matrix: Any, steps: Iterable[Any], name: str) -> Any:
-        """What is called so, of what the steps make of a matrix: NaN before the answers, KeyError without one."""
+    def __call__(self, matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
+        """What a spec is of the matrix that the steps make: NaN before the answers, KeyError without one."""
         matrix = np.asarray(matrix, dtype=float)
-        question = (matrix.tobytes(), len(matrix), tuple(steps), name)
-        return self.questions[question] if self.answered else self.questions.setdefault(question, np.nan)
+        question = (matrix.tobytes(), len(matrix), tuple(steps), spec)
+        if not self.answered:
+            return float(self.questions.setdefault(question, np.nan))
+        values = self.questions[question]
+        return float(values if place is None else values[place])
 
     def answer(self, graph_of: Callable[[int], Graph | None]) -> None:
         """Answer on the graph of each size of what is to be scored in the end; None leaves these open."""

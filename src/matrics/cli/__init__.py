@@ -1,4 +1,4 @@
-"""The command line: ``matrics score``, ``matrics interval``, ``matrics metrics`` and ``matrics describe``."""
+"""The command line: ``matrics score``, ``interval``, ``compare``, ``reproduce``, ``metrics`` and ``describe``."""
 
 import io
 import sys

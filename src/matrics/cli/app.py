@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 import matrics
+from matrics import study
 from matrics.catalogue.description import facts
 from matrics.cli import markdown, report
 from matrics.cli.certificate_report import show_certificate
@@ -21,10 +22,13 @@ from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.interval_report import count_statuses, show_intervals, show_statuses, widths
 from matrics.cli.labels import Names
 from matrics.cli.read import read
+from matrics.cli.reproduce import check_folder, chosen_source, draw
+from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.run import ScoreRun, open_backend
 from matrics.cli.write import check_output, open_output
 from matrics.scoring import resolve
 from matrics.study.certificates import CASES
+from matrics.study.sources.experiment import NUM
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -203,6 +207,37 @@ def compare(
         zero_division=_number("zero-division", zero_division),
     )
     show_comparison(_console(), found, ", ".join(columns))
+
+
+@app.command()
+def reproduce(
+    *,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|NAME", help="One source: 000 or eve, 001 or review, ...", show_default="all"),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Draw the figures of the sources here, as PNG.")
+    ] = None,
+    num: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default=str(NUM)),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "--all", help="Show every number beside the printed one.")
+    ] = False,
+) -> None:
+    """Compute every number that the sources print again, and compare it with the print."""
+    chosen, drawn = chosen_source(source), _integer("num", num)
+    if figures is not None:
+        check_folder(figures)
+    found = study.reproduce(chosen, num=NUM if drawn is None else drawn)
+    console = _console()
+    show_reproduction(console, found, verbose=verbose)
+    if figures is not None:
+        report.show(console, Text(), *(Text(report.plain(str(path))) for path in draw(figures, chosen)))
+    if found.of("unexplained"):
+        raise typer.Exit(1)
 
 
 def _number(option: str, text: str) -> float:
