@@ -235,9 +235,8 @@ def test_clusters_by_hand() -> None:
 def test_one_measure(stack: np.ndarray) -> None:
     found = agreement(stack, "mcc")
     assert found.kendall.shape == (1, 1)
-    if pytest.importorskip("scipy"):
-        assert found.families() == [["mcc"]]
-        assert found.order() == [0]
+    assert found.families() == [["mcc"]]
+    assert found.order() == [0]
     with pytest.raises(ValueError, match="a clustering needs at least two measures, got 1"):
         found.linkage()
 
