@@ -40,6 +40,8 @@ def describe(name: str | Metric) -> str:
     formula     \frac{\sum_k (tp_k\,tn_k - fp_k\,fn_k)}{\sqrt{\sum_k t_k (m - t_k)}\,\sqrt{\sum_k k_k (m - k_k)}}
     undefined   all samples in one true class or in one predicted class
     source      Dembélé, equation 10; Gorodkin 2004
+    lacks       class sizes, true negatives, triangle, continuity; of more than two classes correction, correct
+    sample, error, wrong, only wrong, range of equal classes (witnesses: matrics certificate mcc)
     aliases     matthews_corrcoef, r_k, phi_coefficient
     in PyCM     Overall MCC, MCC :one_vs_rest
     """
@@ -72,10 +74,8 @@ def facts(record: Metric) -> dict[str, str]:
         lines["scale"] = "depends on the number of samples, not only on their proportions"
     if record.on_host:
         lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
-    kept = certified().get(record.name)
-    if kept is not None:
-        lacks = [name.replace("_", " ") for name, verdict in kept["verdicts"].items() if verdict["holds"] is False]
-        lines["lacks"] = ", ".join(lacks) + f" (witnesses: matrics certificate {record.name})"
+    if record.name in certified():
+        lines["lacks"] = _lacks(record.name)
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
@@ -112,6 +112,22 @@ def _class_sizes(record: Metric) -> str:
         + ("; needs samples of the class" if record._averaged and record.needs_every_class else "")
         + ("; needs samples of every class" if not record._averaged and record.needs_every_class else "")
     )
+
+
+# How the graph of a measure bends is left to the certificate itself.
+_SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
+
+
+def _lacks(name: str) -> str:
+    """The properties that a measure lacks, those that it has for two classes apart."""
+    verdicts = certified()[name]["verdicts"]
+    lacks = [key for key, verdict in verdicts.items() if verdict["holds"] is False and key not in _SHAPE]
+    told = [key for key in lacks if key.removeprefix("strict_") == key or key.removeprefix("strict_") not in lacks]
+    of_more = [key for key in told if 2 in verdicts[key]["classes"]]
+    words = ", ".join(key.replace("_", " ") for key in told if key not in of_more)
+    words += "; of more than two classes " if words and of_more else "of more than two classes " if of_more else ""
+    words += ", ".join(key.replace("_", " ") for key in of_more)
+    return f"{words or 'nothing that was looked for'} (witnesses: matrics certificate {name})"
 
 
 def _option(option: Option) -> str:
