@@ -161,7 +161,12 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("what", PLANTED)
+LONG = {what for what, (like, *_) in PLANTED.items() if like == "accuracy"} - {"rows and columns differ", "a dent"}
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=pytest.mark.exhaustive) if what in LONG else what for what in PLANTED]
+)
 def test_planted_measures_are_told_right(what: str) -> None:
     like, function, broken = PLANTED[what]
     base = matrics.get_metric(like)
@@ -211,7 +216,7 @@ def test_table_3_of_labatut_and_cherifi() -> None:
     assert least == pytest.approx({n: -1 / (n - 1) for n in (2, 3, 4)})
     # CSI is 2/n - 1 for all guesses, which the table does not say; MRE is 0 for guesses of equal sizes alone.
     assert [spec for spec in TABLE_3 if holds(spec, "chance")] == ["csi", "cohen_kappa"]
-    pi = matrics.study.certificate("scott_pi(proportions=true)", cases=500)
+    pi = matrics.study.certificate("scott_pi(proportions=true)", cases=50)
     assert pi["transposition"].holds is False  # printed as symmetrical
     assert pi.ranges[2][0] < -100
 
@@ -294,13 +299,13 @@ def test_symmetric_balanced_accuracy() -> None:
 
 
 def test_what_the_search_finds_by_itself() -> None:
-    eve = matrics.study.certificate("eve", cases=500)
+    eve = matrics.study.certificate("eve", cases=50)
     before, after = eve["correction"].witness.matrices
     assert matrics.accuracy(after) > matrics.accuracy(before)
     assert matrics.eve(after) < matrics.eve(before)
-    assert matrics.study.certificate("cen", cases=500).ranges[2][1] > 1.06
-    assert not matrics.study.certificate("g_mean", cases=500)["one_class_missed"].holds
-    least = matrics.study.certificate("cohen_kappa", cases=500)["range_of_equal_classes"]
+    assert matrics.study.certificate("cen", cases=50).ranges[2][1] > 1.06
+    assert not matrics.study.certificate("g_mean", cases=50)["one_class_missed"].holds
+    least = matrics.study.certificate("cohen_kappa", cases=50)["range_of_equal_classes"]
     assert least.witness.values == pytest.approx((-1, -0.5))
 
 
@@ -388,7 +393,7 @@ RELATED: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
 }
 
 
-@pytest.mark.parametrize("spec", ["mcc", "f1", "f1:binary", "cen", "diagnostic_odds_ratio:binary"])
+@pytest.mark.parametrize("spec", ["mcc", "f1:binary"])
 def test_the_search_repeats(spec: str) -> None:
     found = json.loads(json.dumps(as_record(matrics.study.certificate(spec))))
     assert found == certified()[spec]
@@ -396,8 +401,11 @@ def test_the_search_repeats(spec: str) -> None:
     assert as_record(again) == as_record(stored_certificate(spec))
 
 
+MORE = ["eve", "gt_index", "nmi", "csi", "f1", "cen", "auroc_ova", "recall", "diagnostic_odds_ratio:binary"]
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("spec", ["eve", "gt_index", "nmi", "csi", "jaccard", "auroc_ova", "kendall_tau", "recall"])
+@pytest.mark.parametrize("spec", MORE)
 def test_more_searches_repeat(spec: str) -> None:
     assert json.loads(json.dumps(as_record(matrics.study.certificate(spec)))) == certified()[spec]
 
@@ -406,14 +414,16 @@ def test_more_searches_repeat(spec: str) -> None:
 
 
 def test_a_certificate() -> None:
-    found = matrics.study.certificate("accuracy", cases=200, seed=3)
-    assert found.metric == "accuracy"
-    assert found["chance"].mark == "fails"
-    assert "accuracy (seed 3)" in str(found)
+    found = matrics.study.certificate("cohen_kappa", cases=200, seed=3)
+    assert found.metric == "cohen_kappa"
+    assert found["class_sizes"].mark == "fails"
+    assert "cohen_kappa (seed 3)" in str(found)
     assert "transposition: holds on" in str(found)
     assert set(found.has) | set(found.lacks) | {"sensitivity", "undefined"} == set(found.verdicts)
-    assert found["sensitivity"].value == pytest.approx(1 / 20)
-    assert found["undefined"].value == 0
+    assert found["sensitivity"].value == pytest.approx(1)  # both predictions right, and both one class
+    assert 0 < found["undefined"].value < 0.01
+    accuracy = stored_certificate("accuracy")
+    assert (accuracy["sensitivity"].value, accuracy["undefined"].value) == pytest.approx((1 / 20, 0))
     with pytest.raises(KeyError, match="no property; they are transposition"):
         found["symmetry"]
 

@@ -92,7 +92,8 @@ def check(gradients: dict[str, np.ndarray], n: int, dtype: str) -> tuple[int, in
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.exhaustive), "float64"])
-@pytest.mark.parametrize("n", [2, pytest.param(3, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("n", [2, 3])
 def test_torch(torch: Any, n: int, dtype: str) -> None:
     found = {}
     for spec in SPECS:

@@ -25,6 +25,7 @@ def _libraries(torch: Any) -> None:  # noqa: ARG001 (skips without PyTorch)
     pytest.importorskip("sklearn")
 
 
+@pytest.mark.exhaustive
 def test_a_loop() -> None:
     result = run("torch_loop.py")
     assert result.returncode == 0, result.stderr
