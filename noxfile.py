@@ -115,6 +115,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/backends.py")
     session.run("python", "benchmarks/training.py")
     session.run("python", "benchmarks/uncertainty.py")
+    session.run("python", "benchmarks/study.py")
 
 
 BARE = """

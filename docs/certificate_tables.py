@@ -1,5 +1,6 @@
 """What the certificates of the catalogue say: the tables of ``certificates.md``, and a page of witnesses per family."""
 
+from matrics.catalogue.certified import certified
 from matrics.catalogue.record import METRICS
 from matrics.cli.markdown import escape, table
 from matrics.study.certificates.catalogue import SOURCES, STATEMENTS
@@ -71,7 +72,7 @@ def _mark(found, name):
 
 def rows(specs):
     """A row for each measure: a mark for each property, and two numbers."""
-    for spec in specs:
+    for spec in filter(certified().__contains__, specs):
         found = stored_certificate(spec)
         values = [found.verdicts[name].value for name in NUMBERS]
         yield [
@@ -103,8 +104,8 @@ def section(spec):
     lacks = []
     for name in found.lacks:
         verdict = found.verdicts[name]
-        few = f" It holds for {' and '.join(map(str, verdict.classes))} classes." if verdict.classes else ""
-        said = f"**{name}**: it is not so that {STATEMENTS[name]}.{few} {escape(str(verdict.witness))}."
+        few = f" (it holds for {' and '.join(map(str, verdict.classes))} classes)" if verdict.classes else ""
+        said = f"**{name}** fails{few}: {STATEMENTS[name]}.\\\n*Witness:* {escape(str(verdict.witness))}."
         lacks.append(f"({anchor(spec, name)})=\n{said}")
     has = ", ".join(f"`{name}` ({found.verdicts[name].cases:,} cases)" for name in found.has)
     return SECTION.format(
@@ -120,9 +121,5 @@ def pages(families):
     """The pages of witnesses by their names; ``families`` maps a family to its title."""
     for family, title in families.items():
         specs = [name for name, record in METRICS.items() if record.family == family]
-        sections = []
-        for spec in specs:
-            sections.append(section(spec))
-            if METRICS[spec].kind == "per_class":
-                sections.append(section(f"{spec}:binary"))
-        yield f"certificates/{family}.md", PAGE.format(title=title) + "".join(sections)
+        both = [each for spec in specs for each in (spec, f"{spec}:binary") if each in certified()]
+        yield f"certificates/{family}.md", PAGE.format(title=title) + "".join(map(section, both))
