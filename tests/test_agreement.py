@@ -287,3 +287,11 @@ def test_the_whole_catalogue(number: int) -> None:
         wanted = stats.kendalltau(f, g).statistic if varies else math.nan
         np.testing.assert_allclose(found.kendall[i, j], wanted, rtol=0, atol=1e-9, err_msg=f"{names[i]} {names[j]}")
     assert sum(map(len, found.families())) == len(names)
+
+
+def test_two_names_of_one_measure() -> None:
+    stack = np.random.default_rng(0).integers(0, 20, (50, 3, 3))
+    found = matrics.study.agreement(stack, ["mcc", "matthews_corrcoef", "error_rate", "hamming_loss"])
+    assert found.names == ("mcc", "matthews_corrcoef", "error_rate", "hamming_loss")
+    np.testing.assert_array_equal(found.spearman[0], found.spearman[1])
+    assert "1 family" in matrics.study.agreement(stack, ["mcc", "matthews_corrcoef"]).describe()

@@ -343,3 +343,13 @@ def test_jax_gradients(jax_backend: Any, specs: list[str]) -> None:
         cm = torch.tensor(cells, requires_grad=True)
         total(cm).backward()
         np.testing.assert_allclose(found, cm.grad.numpy(), **allowed)
+
+
+def test_what_a_measure_lacks_is_said_of_what_was_asked() -> None:
+    """Of one class, not of the mean over classes; what fails for two classes is not hidden by what fails for more."""
+    assert "true negatives" in matrics.describe("recall")
+    binary = matrics.describe("recall:binary").split("lacks")[1].split("(")[0]
+    assert "true negatives" not in binary
+    assert "relabelling" in binary
+    eve = matrics.describe("eve").split("lacks")[1].split("; of more")[0]
+    assert "strict correction" in eve

@@ -428,6 +428,38 @@ def test_a_certificate() -> None:
         found["symmetry"]
 
 
+def test_the_same_search_gives_equal_certificates() -> None:
+    """Although a witness may have an undefined value, which differs from itself."""
+    one, again = (matrics.study.certificate("recall:binary", cases=50, seed=np.int64(1)) for _ in range(2))
+    assert any(np.isnan(one["continuity"].witness.values))
+    assert one == again
+    assert hash(one) == hash(again)
+    assert one != matrics.study.certificate("recall:binary", cases=50, seed=2)
+
+
+def test_measures_of_others_functions() -> None:
+    """Formulas of users call what they like of the array API."""
+
+    def formula(t: Table) -> Any:
+        share = t.divide(t.hits, t.total)
+        xp = t.xp
+        return xp.where(xp.isnan(share), 0, xp.tanh(share) + xp.log2(1 + share) + xp.atan2(share, share + 1))
+
+    mine = dataclasses.replace(matrics.accuracy, name="mine", function=formula)
+    cells = [[3, 1], [2, 4]]
+    (value,) = exact_values(mine, np.asarray([cells]))
+    assert float(value) == pytest.approx(float(mine(cells)), rel=1e-15)
+    assert matrics.study.certificate(mine, cases=50)["transposition"].holds
+
+
+def test_distances_of_counts() -> None:
+    """χ² is not what a distance falls short of: three labelings of nine samples, by hand."""
+    joint = np.asarray([[1, 6], [2, 0]]), np.asarray([[1, 2], [6, 0]]), np.asarray([[6, 1], [1, 1]])
+    near, also_near, far = (9 - float(matrics.chi_squared(cells)) for cells in joint)
+    assert far > near + also_near
+    assert stored_certificate("chi_squared")["triangle"].holds is False
+
+
 def test_measures_without_a_direction() -> None:
     found = matrics.study.certificate("true_entropy", cases=200)
     assert found["correction"].holds is None

@@ -64,6 +64,10 @@ def test_import_reads_no_record() -> None:
 # All of them ----------------------------------------------------------------------------------------------------------
 
 
+def test_sources_by_number() -> None:
+    assert matrics.study.reproduce("4").totals() == matrics.study.reproduce("004").totals()
+
+
 def test_totals(found: reproduction.Reproduction) -> None:
     totals = found.totals()
     assert {source: counts["numbers"] for source, counts in totals.items()} == NUMBERS

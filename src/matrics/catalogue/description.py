@@ -74,8 +74,8 @@ def facts(record: Metric) -> dict[str, str]:
         lines["scale"] = "depends on the number of samples, not only on their proportions"
     if record.on_host:
         lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
-    if record.name in certified():
-        lines["lacks"] = _lacks(record.name)
+    if record.spec in certified():
+        lines["lacks"] = _lacks(record.spec)
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
@@ -118,16 +118,21 @@ def _class_sizes(record: Metric) -> str:
 _SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
 
 
-def _lacks(name: str) -> str:
+def _lacks(spec: str) -> str:
     """The properties that a measure lacks, those that it has for two classes apart."""
-    verdicts = certified()[name]["verdicts"]
-    lacks = [key for key, verdict in verdicts.items() if verdict["holds"] is False and key not in _SHAPE]
-    told = [key for key in lacks if key.removeprefix("strict_") == key or key.removeprefix("strict_") not in lacks]
-    of_more = [key for key in told if 2 in verdicts[key]["classes"]]
+    verdicts = certified()[spec]["verdicts"]
+    lacks = {
+        key: 2 in verdict["classes"]
+        for key, verdict in verdicts.items()
+        if verdict["holds"] is False and key not in _SHAPE
+    }
+    # What falls with a correction does not always rise with one: that need not be said twice.
+    told = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
+    of_more = [key for key in told if lacks[key]]
     words = ", ".join(key.replace("_", " ") for key in told if key not in of_more)
     words += "; of more than two classes " if words and of_more else "of more than two classes " if of_more else ""
     words += ", ".join(key.replace("_", " ") for key in of_more)
-    return f"{words or 'nothing that was looked for'} (witnesses: matrics certificate {name})"
+    return f"{words or 'nothing that was looked for'} (witnesses: matrics certificate {spec})"
 
 
 def _option(option: Option) -> str:

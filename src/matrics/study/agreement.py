@@ -123,13 +123,19 @@ class Agreement:
             One paragraph for each family, and one for all measures that are alone.
         """
         families = sorted(self.families(threshold, by), key=len, reverse=True)
-        title = f"{len(self.names)} measures in {len(families)} families (average |{by}| at least {threshold:g})"
+        counts = _count(len(self.names), "measure"), _count(len(families), "family")
+        title = f"{counts[0]} in {counts[1]} (average |{by}| at least {threshold:g})"
         several = [family for family in families if len(family) > 1]
         alone = [family[0] for family in families if len(family) == 1]
         parts = [f"{len(family)}: {', '.join(family)}" for family in several]
         parts += [f"alone: {', '.join(alone)}"] if alone else []
         wrapped = (textwrap.fill(part, 100, subsequent_indent="   ", break_on_hyphens=False) for part in parts)
         return "\n".join([title, *wrapped])
+
+
+def _count(number: int, what: str) -> str:
+    several = f"{what.removesuffix('y')}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else several}"
 
 
 def agreement(

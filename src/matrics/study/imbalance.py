@@ -121,20 +121,20 @@ class ImbalanceProblem(NamedTuple):
 
 def _against_rest(digit: int, imbalance: float) -> ImbalanceProblem:
     rest = tuple(label for label in range(10) if label != digit)
-    return ImbalanceProblem(f"digit {digit}, IR {imbalance:g}", "digits", (rest, (digit,)), imbalance)
+    return ImbalanceProblem(f"digit {digit}, 1 : {imbalance:g}", "digits", (rest, (digit,)), imbalance)
 
 
 def _digits(labels: str, imbalance: float) -> ImbalanceProblem:
     return ImbalanceProblem(
-        f"{len(labels)} digits, last {labels[-1]}", "digits", tuple((int(label),) for label in labels), imbalance
+        f"{len(labels)} digits, few {labels[-1]}s", "digits", tuple((int(label),) for label in labels), imbalance
     )
 
 
 TWO_CLASS_PROBLEMS = (
     *(_against_rest(digit, imbalance) for digit, imbalance in enumerate(range(5, 45, 5))),
     _against_rest(8, 20),
-    *(ImbalanceProblem(f"tumours, IR {ir}", "breast_cancer", ((1,), (0,)), ir) for ir in (5, 10)),
-    ImbalanceProblem("wine 3, IR 6", "wine", ((0, 1), (2,)), 6),
+    *(ImbalanceProblem(f"tumours, 1 : {ir}", "breast_cancer", ((1,), (0,)), ir) for ir in (5, 10)),
+    ImbalanceProblem("wine 3, 1 : 6", "wine", ((0, 1), (2,)), 6),
 )
 MULTI_CLASS_PROBLEMS = (
     *(_digits(labels, ir) for labels, ir in (("018", 20), ("493", 22), ("751", 25), ("629", 30))),

@@ -69,8 +69,8 @@ class Measured(NamedTuple):
 def _values(cells: Array, chosen: dict[str, Metric], zero_division: float, workers: int) -> Iterator[Array]:
     """The values (N,) of each measure, negated where lower is better."""
     scores = score(cells, chosen.values(), zero_division=zero_division, invalid="nan", workers=workers)
-    for metric in chosen.values():
-        values = np.asarray(scores.pop(str(metric)), np.float64).ravel()
+    for metric in chosen.values():  # two names may mean one measure
+        values = np.asarray(scores[str(metric)], np.float64).ravel()
         yield -values if metric.higher_is_better is False else values
 
 

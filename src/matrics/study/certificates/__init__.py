@@ -17,7 +17,7 @@ from matrics.study.certificates.search import Judge, judge
 __all__ = ["Certificate", "Verdict", "Witness", "certificate"]
 
 SIZES = (2, 3, 4)
-CASES = 4_000
+CASES = 20_000
 
 
 def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> Certificate:
@@ -33,7 +33,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> C
     metric : str or Metric
         A name, a spec or a metric. Class measures are averaged over the classes (``"f1"`` is macro F1); with
         ``"f1:binary"`` class 1 of two is judged.
-    cases : int, default 4000
+    cases : int, default 20,000
         Random cases for each property and number of classes, beside up to 8,000 small ones.
     seed : int, default 0
         Of the random cases.
@@ -77,17 +77,17 @@ def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> C
             f"{record.name!r}" + (f" or '{record.name}:binary'" if record.kind == "per_class" else "")
         )
     cases = check_count(cases, "cases")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed: expected an integer from 0, got {seed!r}")
     sizes = (2,) if record.average == "binary" else SIZES
-    asked = Judge(record, sizes, cases, seed)
+    asked = Judge(record, sizes, cases, int(seed))
     verdicts = [judge(asked, prop) for prop in RELATIONS]
     baseline = extremes.constant_baseline(asked)
     any_sizes, ranges = extremes.same_range(asked, equal=False)
     equal_sizes, _ = extremes.same_range(asked, equal=True)
     verdicts += [baseline, any_sizes, equal_sizes, extremes.one_class_missed(asked)]
     verdicts += [extremes.sensitivity(asked), extremes.undefined_share(asked)]
-    return Certificate(record.spec, seed, {v.name: _with_value(asked, v) for v in verdicts}, ranges)
+    return Certificate(record.spec, asked.seed, {v.name: _with_value(asked, v) for v in verdicts}, ranges)
 
 
 def _with_value(asked: Judge, verdict: Verdict) -> Verdict:

@@ -168,13 +168,18 @@ class Number:
         """Natural logarithm of 1 + x."""
         return (self + 1).log()
 
-    def exp(self) -> Number:
-        """E to this power."""
-        return self._function("exp")
+    def log2(self) -> Number:
+        """Logarithm to the base 2."""
+        return self.log() / Number(_mp().log(2))
 
-    def cos(self) -> Number:
-        """Cosine."""
-        return self._function("cos")
+    def log10(self) -> Number:
+        """Logarithm to the base 10."""
+        return self.log() / Number(_mp().log(10))
+
+    def __getattr__(self, name: str) -> Callable[[], Number]:
+        if name not in FUNCTIONS:
+            raise AttributeError(f"exact arithmetic has no function {name!r}")
+        return lambda: self._function(FUNCTIONS[name])
 
     def floor(self) -> Number:
         """The largest integer that is not above."""
@@ -183,6 +188,11 @@ class Number:
     def _function(self, name: str) -> Number:
         value = getattr(_mp(), name)(self.real())
         return Number(value if isinstance(value, _mp().mpf) else _mp().mpf(math.nan))
+
+
+#: What NumPy calls a function of one number, and what mpmath does.
+FUNCTIONS = {name: name for name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh")}
+FUNCTIONS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 
 
 def lifted(x: Any) -> Array:
@@ -227,6 +237,10 @@ class Namespace:
     def atan2(self, y: Array, x: Array) -> Array:
         """Angle of a point."""
         return np.asarray(_ATAN2(y, x), dtype=object)
+
+    def isnan(self, x: Array) -> Array:
+        """Where an element differs from itself."""
+        return x != x  # noqa: PLR0124
 
     def finfo(self, _: Any) -> Any:
         """What floats of so many digits would be."""

@@ -213,9 +213,7 @@ def middle(c: Array) -> tuple[Array, Array]:
 
 def by_pairs(labels: Array) -> tuple[Array, Array]:
     """The three matrices of three labelings of the same samples, and perfect agreement."""
-    n = labels.shape[-1]
-    same = np.broadcast_to(np.eye(n, dtype=np.int64), (len(labels), n, n)) * labels.sum((1, 2, 3))[:, None, None]
-    tuples, _ = _everywhere(labels.sum(3), labels.sum(1), labels.sum(2), same)
+    tuples, _ = _everywhere(labels.sum(3), labels.sum(1), labels.sum(2), diagonal_of(labels.sum((2, 3))))
     return tuples, (labels.sum((1, 2, 3)) > 0)[None]
 
 

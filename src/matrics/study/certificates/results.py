@@ -109,7 +109,7 @@ class Verdict:
         return f"{self.name}: {self.mark}{tried}{worth}{because}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """The verdicts on a measure.
 
@@ -129,6 +129,17 @@ class Certificate:
     seed: int
     verdicts: Mapping[str, Verdict] = field(repr=False)
     ranges: Mapping[int, tuple[float, float]] = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Certificate) and self._known == other._known
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
+    @property
+    def _known(self) -> str:
+        """All that it says, as text: undefined values are NaN, which is not equal to itself."""
+        return repr((self.metric, self.seed, dict(self.verdicts), dict(self.ranges)))
 
     def __getitem__(self, name: str) -> Verdict:
         if name not in self.verdicts:

@@ -52,7 +52,7 @@ def figure_1() -> Figure:
         size=(3.6, 4.6),
     )
     _draw_circles(sketch, {"r₁ < 1": 0.6, "r₂ > 1": 1.4})
-    sketch.set_title("as in the paper", fontsize=10)
+    sketch.set_title("a sketch, as in the paper", fontsize=10)
     cm = _matrix(CIRCLES_OF)
     _draw_circles(circles, {f"r = {r:.2f}": float(r) for r in np.sort(circle_radii(cm))})
     for name, values, fill in _spectra(cm):
@@ -80,7 +80,7 @@ def _draw_circles(axes: Axes, radii: dict[str, float]) -> None:
     axes.plot(1, 0, "+", color="black", markersize=9)
     axes.set_aspect("equal")
     axes.set_xlabel("eigenvalue: all are real")
-    axes.set_yticklabels([])
+    axes.set_ylabel("imaginary part")
 
 
 def _draw_bounds(axes: Axes, names: tuple[str, ...]) -> None:
@@ -124,11 +124,16 @@ def figure_2() -> Figure:
     values = second_eigenvalue(p11, p22)
     shade = axes.contourf(p11, p22, values, levels=np.arange(-10, 11) / 10, cmap="cividis")
     levels = [level / 5 for level in range(-4, 5) if level]  # 0 is the curve
-    lines = axes.contour(p11, p22, values, levels=levels, colors="black", linewidths=0.5, linestyles="-")
-    axes.clabel(lines, fontsize=8, inline_spacing=10)
+    lines = axes.contour(p11, p22, values, levels=levels, colors="white", linewidths=0.6, linestyles="-")
+    for text in axes.clabel(lines, fontsize=8, inline_spacing=10):
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        text.set_color("black")
     curve = rates + 2 - np.sqrt(8 * rates)
     inside = curve <= 1
-    axes.plot(curve[inside], rates[inside], color="red", linewidth=2.5, label="p₁₁ = p₂₂ + 2 - √(8 p₂₂)")
+    axes.plot(curve[inside], rates[inside], color="white", linewidth=4)
+    axes.plot(
+        curve[inside], rates[inside], color="black", linewidth=1.8, linestyle="--", label="p₁₁ = p₂₂ + 2 - √(8 p₂₂)"
+    )
     axes.plot(0.7, 0.4, "o", color="black", markerfacecolor="white", label="p₁₁ = 0.7, p₂₂ = 0.4: λ₂ > 0")
     axes.set_xlabel("p₁₁, sensitivity")
     axes.set_ylabel("p₂₂, specificity")

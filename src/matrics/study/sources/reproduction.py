@@ -138,9 +138,10 @@ def reproduce(source: str | None = None, *, num: int = experiment.NUM) -> Reprod
 def find_source(name: str) -> str:
     """The number of a source, from its number or name."""
     known = {key: one.number for one in SOURCES.values() for key in (one.number, one.name)}
-    if name.lower() not in known:
+    asked = name.lower().zfill(3) if name.isdigit() else name.lower()
+    if asked not in known:
         raise ValueError(f"source: expected one of {', '.join(known)}, got {name!r}")
-    return known[name.lower()]
+    return known[asked]
 
 
 def _reproduced(record: Record, source: Source) -> Reproduced:
