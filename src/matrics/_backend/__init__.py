@@ -44,7 +44,7 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
         return _named(array_namespace(*arrays)), arrays
     except TypeError as error:
         kinds = ", ".join(f"{name}: {_inputs.library(value)}" for name, value in values.items())
-        hint = "; make the state with ConfusionState.zeros(..., like=) of such an array" if "state" in values else ""
+        hint = "; make the state with zeros(..., like=) of such an array" if "state" in values else ""
         raise TypeError(f"expected arrays of one library, got {kinds}{hint}") from error
 
 

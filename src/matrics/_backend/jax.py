@@ -101,15 +101,32 @@ class Jax(InOneRow):
             curves = [jnp.moveaxis(found, 0, -1) for found in looped]
         return function(x), slopes(x), curves
 
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """As of the standard; XLA sorts all of them in one operation, without gathering."""
+        keys, *others_sorted = jax.lax.sort((-keys, *others), num_keys=1)
+        return [-keys, *others_sorted]
+
+    def running_maximum(self, x: Array) -> Array:
+        """As of the standard, in one operation."""
+        return jax.lax.cummax(x, axis=x.ndim - 1)
+
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """As of the standard."""
         batch, _, width = values.shape
         zeros = jnp.zeros((batch, length, width), dtype=values.dtype)
         return zeros.at[jnp.arange(batch)[:, None], rows].add(values)
 
+    def sum_of_products(self, a: Array, b: Array) -> Array:
+        """As of the standard, in their own precision: by default JAX rounds on GPUs and TPUs."""
+        return jnp.matmul(jnp.matrix_transpose(a), b, precision=jax.lax.Precision.HIGHEST)
+
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         counts = jnp.zeros((length,), dtype=dtype)
         return counts.at[bins].add(1 if weights is None else weights, **_on_all_devices(bins))
+
+    def look_up(self, table: Array, index: Array) -> Array:
+        """As of the standard, spread over devices as the places are."""
+        return table.at[index].get(mode="promise_in_bounds", **_spread_as(index))
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """As of the standard; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
@@ -122,11 +139,14 @@ def _on_all_devices(x: Array) -> dict[str, Any]:
 
     JAX wants to be told where ``x`` is spread over a mesh of explicit axes, on which shardings are parts of types.
     """
-    sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
     nowhere: Any = jax.sharding.PartitionSpec
-    if all(axis is None for axis in getattr(sharding, "spec", ())):
-        return {}
-    return {"out_sharding": jax.sharding.NamedSharding(sharding.mesh, nowhere())}
+    return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in _spread_as(x).items()}
+
+
+def _spread_as(x: Array) -> dict[str, Any]:
+    """``out_sharding=`` for a result that is spread over a mesh of explicit axes as ``x`` is."""
+    sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
+    return {} if all(axis is None for axis in getattr(sharding, "spec", ())) else {"out_sharding": sharding}
 
 
 JAX = Jax(jnp)

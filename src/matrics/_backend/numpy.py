@@ -72,14 +72,31 @@ class NumPy(InOneRow):
         """As of the standard, of matrices side by side: NumPy would gather every one by itself."""
         return np.linalg.eigvalsh(np.ascontiguousarray(x))
 
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """As of the standard."""
+        order = np.argsort(-keys, axis=-1)
+        return [np.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
+
+    def running_maximum(self, x: Array) -> Array:
+        """As of the standard, in one pass."""
+        return np.maximum.accumulate(x, axis=-1)
+
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """As of the standard, one entry of the last axis after the other."""
         batch, _, width = values.shape
         sums = [self.count(rows, batch, length, values[:, :, k], dtype=values.dtype) for k in range(width)]
         return np.reshape(np.stack(sums, axis=-1), (batch, length, width))
 
+    def sum_of_products(self, a: Array, b: Array) -> Array:
+        """As of the standard, in their own dtype, without a copy."""
+        return np.matmul(np.matrix_transpose(a), b)
+
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:  # noqa: ARG002
         return np.bincount(bins, weights, minlength=length)
+
+    def look_up(self, table: Array, index: Array) -> Array:
+        """As of the standard."""
+        return table.take(index)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """As of the standard; a second pass for the maximum would be as slow as the first, which stops at NaN."""

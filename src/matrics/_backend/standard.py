@@ -158,6 +158,10 @@ class Standard:
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
+    def clamped(self, x: Array, low: int, high: int) -> Array:
+        """Integers brought into a range."""
+        return self.xp.clip(x, low, high)
+
     def divide(self, a: Array, b: Array) -> Array:
         """``a / b`` for b that is not 0, with a gradient that is finite wherever it can be."""
         return a / b
@@ -200,6 +204,30 @@ class Standard:
         """
         raise NotImplementedError
 
+    # Order ------------------------------------------------------------------------------------------------------------
+
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """``keys`` (…, N) from the largest to the smallest, and the others in the same order. No key is NaN."""
+        xp = self.xp
+        order = xp.argsort(keys, axis=-1, descending=True)
+        return [xp.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
+
+    def take_along(self, x: Array, index: Array) -> Array:
+        """The elements of (…, N) at these places (…, M) of the last axis."""
+        return self.xp.take_along_axis(x, index, axis=-1)
+
+    def running_sum(self, x: Array, axis: int = -1) -> Array:
+        """The sums so far along an axis."""
+        return self.xp.cumulative_sum(x, axis=axis)
+
+    def running_maximum(self, x: Array) -> Array:
+        """The largest element so far along the last axis; in as many steps as its length has binary digits."""
+        xp, step = self.xp, 1
+        while step < x.shape[-1]:
+            x = xp.concat([x[..., :step], xp.maximum(x[..., step:], x[..., :-step])], axis=-1)
+            step *= 2
+        return x
+
     # Counting ---------------------------------------------------------------------------------------------------------
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
@@ -217,12 +245,28 @@ class Standard:
         sums = xp.matmul(one_hot, xp.where(finite, values, 0))
         return xp.where(xp.matmul(one_hot, xp.astype(~finite, values.dtype)) > 0, xp.nan, sums)
 
+    def sum_of_products(self, a: Array, b: Array) -> Array:
+        """Σ a[.., s, i] b[.., s, j] over the samples s: (B, S, n) and (B, S, n) to (B, n, n), in their dtype.
+
+        A matrix product of float64, which no autocast and no TensorFloat-32 rounds; class by class where there is none.
+        """
+        xp, wide = self.xp, self.widest_float(a)
+        if wide == xp.float64:
+            product = xp.matmul(xp.matrix_transpose(xp.astype(a, wide)), xp.astype(b, wide))
+            return xp.astype(product, a.dtype)
+        return xp.stack([xp.sum(a[..., i : i + 1] * b, axis=-2) for i in range(a.shape[-1])], axis=-2)
+
     def count(self, bins: Array, batch: int, length: int, weights: Array | None, *, dtype: Any) -> Array:
         """How often, or with what weight, each bin in [0, length) occurs in each row of a batch: (batch * length,)."""
         xp = self.xp
         rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
         weights = xp.ones(bins.shape, dtype=dtype, **self.device_option(bins)) if weights is None else weights
         return xp.reshape(self.scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length), (-1,))
+
+    def look_up(self, table: Array, index: Array) -> Array:
+        """The entries of a row (N,) at these places, which are in [0, N)."""
+        xp = self.xp
+        return xp.reshape(xp.take(table, xp.reshape(index, (-1,)), axis=0), index.shape)
 
     def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
         """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border."""

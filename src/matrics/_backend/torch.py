@@ -86,6 +86,10 @@ class Torch(InOneRow):
             else torch.tensor(rows, dtype=like.dtype, device=like.device)
         )
 
+    def clamped(self, x: Array, low: int, high: int) -> Array:
+        """As of the standard, also where torch.compile does not know the range: a size that may change."""
+        return torch.clamp(x, low, high)
+
     def copied(self, x: Array) -> Array:
         """A copy."""
         return x.clone()
@@ -145,6 +149,23 @@ class Torch(InOneRow):
                 if second:
                     curves.append(torch.stack([curve(part) for part in by_part], 1).reshape(shape).detach())
         return [value.detach() for value in values], first, curves if second else None
+
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """As of the standard, values and places in one call."""
+        keys, order = torch.sort(keys, dim=-1, descending=True)
+        return [keys, *(torch.gather(x, -1, order) for x in others)]
+
+    def take_along(self, x: Array, index: Array) -> Array:
+        """As of the standard."""
+        return torch.gather(x, -1, index)
+
+    def running_sum(self, x: Array, axis: int = -1) -> Array:
+        """As of the standard."""
+        return torch.cumsum(x, dim=axis)
+
+    def running_maximum(self, x: Array) -> Array:
+        """As of the standard, in one pass."""
+        return torch.cummax(x, dim=-1).values
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """As of the standard. Not bincount: its shape depends on the data, and vmap has no rule for it."""

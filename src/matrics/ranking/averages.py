@@ -1,0 +1,74 @@
+"""From the rows of classes to one value: what functions of class scores share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from matrics._backend import Array
+from matrics.evaluation import check_options
+from matrics.ranking.inputs import Samples
+from matrics.ranking.rows import Rows, as_rows, each
+from matrics.safety import Safe
+
+Average = Literal["macro", "weighted", "micro", "class"]
+
+#: The value of each row, undefined where there is nothing to divide by.
+RowFunction = Callable[[Rows, Safe], Array]
+
+
+def check_average(average: Any, known: tuple[str, ...] = get_args(Average)) -> str:
+    """The average in words, where None is every class; anything else raises an error."""
+    found = "class" if average is None else average
+    if found not in known:
+        expected = ", ".join([repr(name) for name in known if name != "class"] + ["None"] * ("class" in known))
+        raise ValueError(f"average: expected one of {expected}, got {average!r}")
+    return str(found)
+
+
+def of_rows(function: RowFunction, samples: Samples, average: str, zero_division: float) -> Array:
+    """The value of the scores of two classes, (*B,); of more, that of each class against the rest, averaged."""
+    check_options(zero_division, "nan")
+    backend = samples.backend
+    xp, safe = backend.xp, Safe(backend, float(zero_division))
+    rows, shape = as_rows(samples)
+    has_classes = samples.num_classes is not None
+    if has_classes and average == "micro":
+        rows, shape = _pooled(rows, shape), shape[:-1]
+    with backend.quiet():
+        values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)))
+        values = xp.reshape(values, shape)
+        if has_classes and average in ("macro", "weighted"):
+            spoiled = xp.any(xp.reshape(rows.spoiled, shape), axis=-1)
+            weights = None if average == "macro" else _class_sizes(rows, shape, values)
+            values = xp.where(spoiled, math.nan, mean_of_defined(values, weights, safe))
+    return samples.finish(values)
+
+
+def mean_of_defined(values: Array, weights: Array | None, safe: Safe) -> Array:
+    """The mean along the last axis; undefined values are left out."""
+    xp = safe.xp
+    defined = ~xp.isnan(values)
+    weights = xp.astype(defined, values.dtype) if weights is None else xp.where(defined, weights, 0)
+    return safe.divide(xp.sum(xp.where(defined, values, 0) * weights, axis=-1), xp.sum(weights, axis=-1))
+
+
+def _class_sizes(rows: Rows, shape: tuple[int, ...], like: Array) -> Array:
+    """The samples of each class, or the sums of their weights."""
+    xp = rows.backend.xp
+    size = xp.astype(rows.positive, like.dtype) if rows.weight is None else xp.where(rows.positive, rows.weight, 0)
+    return xp.astype(xp.reshape(xp.sum(size, axis=-1), shape), like.dtype)
+
+
+def _pooled(rows: Rows, shape: tuple[int, ...]) -> Rows:
+    """Rows in which all classes are one: whether a sample is of the class that a score is of."""
+    xp, count = rows.backend.xp, math.prod(shape[:-1])
+    length = shape[-1] * rows.scores.shape[-1]
+
+    def flat(x: Array) -> Array:
+        return xp.reshape(x, (count, length))
+
+    weight = None if rows.weight is None else flat(rows.weight)
+    spoiled = xp.any(xp.reshape(rows.spoiled, (count, shape[-1])), axis=-1)
+    return Rows(rows.backend, flat(rows.scores), flat(rows.positive), weight, spoiled)

@@ -1,0 +1,179 @@
+"""The threshold at which a measure is best, under constraints."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.record import Metric
+from matrics.evaluation import evaluate, frames_to_the_user
+from matrics.ranking.constraints import Constraint, read_constraints
+from matrics.ranking.inputs import read
+from matrics.ranking.thresholds import all_thresholds
+from matrics.scoring import resolve_of_two
+from matrics.typing import ArrayLike
+
+
+class BestThreshold(NamedTuple):
+    """Where a measure is best, and its value there; both of shape (*B,).
+
+    Parameters
+    ----------
+    threshold : array
+        Samples with a score of at least this are predicted as positive.
+    value : array
+        The measure at this threshold.
+    """
+
+    threshold: Array
+    value: Array
+
+
+class Goal(NamedTuple):
+    """What is sought: the best value of a measure, under constraints."""
+
+    metric: Metric
+    constraints: list[Constraint]
+
+    @property
+    def sign(self) -> int:
+        """The factor after which higher values are better."""
+        return 1 if self.metric.higher_is_better else -1
+
+    def measured(self, cm: Array, *, zero_division: float, workers: int) -> list[Array]:
+        """The measure and those of the constraints, of a stack."""
+        functions = [self.metric.bind(), *(constraint.metric.bind() for constraint in self.constraints)]
+        return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+
+    def ranked(self, values: list[Array], backend: Standard) -> Array:
+        """Numbers of which the largest is that of the best threshold; minus infinity where there can be none."""
+        xp, inf = backend.xp, math.inf
+        allowed = ~xp.isnan(values[0])
+        for constraint, found in zip(self.constraints, values[1:], strict=True):
+            allowed = allowed & constraint.holds(found)
+        return xp.where(allowed, self.sign * values[0], -inf)
+
+
+def read_goal(metric: Any, subject_to: Any) -> Goal:
+    """What is sought; raises for anything but one measure of which it is known which values are better."""
+    chosen = list(resolve_of_two(metric).values())
+    if len(chosen) != 1:
+        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {', '.join(map(str, chosen))}")
+    (found,) = chosen
+    constraints = read_constraints(subject_to)
+    for one in (found, *(constraint.metric for constraint in constraints)):
+        if one.average in ("class", "one_vs_rest"):
+            raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
+    if found.higher_is_better is None:
+        raise ValueError(
+            f"metric: expected a measure of which higher or lower values are better, and {found} is neither: "
+            "constrain it (subject_to=), and name another one"
+        )
+    return Goal(found, constraints)
+
+
+def best_threshold(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    metric: str | Metric,
+    *,
+    subject_to: str | Iterable[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> BestThreshold:
+    """The threshold at which a measure is best, of all that tell the samples apart.
+
+    Parameters
+    ----------
+    y_true, scores, sample_weight, ignore_index
+        As of :func:`matrics.threshold_confusion_matrix`.
+    metric : str or Metric
+        The measure, whose highest value is sought, or the lowest one of a measure that is better so. A class measure
+        without an average is that of class 1.
+    subject_to : str or list of str, optional
+        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``;
+        several in a list, or with commas between them. A threshold at which such a measure is undefined does not keep
+        to the constraint.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined. NaN is never the best.
+    workers : int, default 1
+        Number of threads on the host, as in :func:`matrics.score`.
+
+    Returns
+    -------
+    BestThreshold
+        ``threshold``, one of the scores, or infinity where it is best to predict no sample as positive; and ``value``.
+        Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest.
+        NaN where the measure is undefined at every threshold, or a score is NaN. Also NaN, of several curves or where
+        values cannot be looked at, where no threshold keeps to the constraints.
+
+    Raises
+    ------
+    TypeError
+        As :func:`matrics.threshold_curve`.
+    ValueError
+        No threshold of the one curve keeps to the constraints: the message has the best attainable value of each. Or
+        as :func:`matrics.threshold_curve`.
+
+    Notes
+    -----
+    The value is the best of many on the same samples, and so too good; :func:`matrics.best_threshold_interval` says by
+    how much.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> y_true, scores = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    >>> matrics.best_threshold(y_true, scores, "f1")
+    BestThreshold(threshold=np.float64(0.3), value=np.float64(0.8571428571428571))
+    >>> matrics.best_threshold(y_true, scores, "recall", subject_to="precision>=0.9")
+    BestThreshold(threshold=np.float64(0.6), value=np.float64(0.6666666666666666))
+    """
+    goal = read_goal(metric, subject_to)
+    samples = read(y_true, scores, sample_weight, ignore_index)
+    backend, xp = samples.backend, samples.backend.xp
+    limits, cm = all_thresholds(samples)
+    values = goal.measured(cm, zero_division=zero_division, workers=workers)
+    order = goal.ranked(values, backend)
+    place = xp.argmax(order, axis=-1)[..., None]
+    found = backend.take_along(order, place)[..., 0]
+    is_found = found > -math.inf
+    threshold = xp.where(is_found, backend.take_along(limits, place)[..., 0], math.nan)
+    value = xp.where(is_found, backend.take_along(values[0], place)[..., 0], math.nan)
+    if backend is NUMPY and goal.constraints and not is_found.all():
+        _say_impossible(goal, values, is_found)
+    return BestThreshold(samples.finish(threshold), samples.finish(value))
+
+
+def _say_impossible(goal: Goal, values: list[Array], is_found: Array) -> None:
+    """Raise for one curve that no threshold keeps to the constraints, and warn of those of several."""
+    defined = ~np.isnan(values[0]).all(axis=-1)
+    impossible = defined & ~is_found
+    if not impossible.any():
+        return
+    first = tuple(int(i) for i in np.argwhere(impossible)[0])
+    best = []
+    for constraint, found in zip(goal.constraints, values[1:], strict=True):
+        attainable = float(constraint.best(found[first], np))
+        is_defined = math.isfinite(attainable)
+        best.append(
+            f"the best attainable {constraint.name} is {attainable:.6g}"
+            if is_defined
+            else f"{constraint.name} is undefined"
+        )
+    texts = " and ".join(constraint.text for constraint in goal.constraints)
+    message = f"subject_to: no threshold has {texts}; {', '.join(best)}" + (" (each alone)" if len(best) > 1 else "")
+    if is_found.ndim == 0:
+        raise ValueError(message)
+    warnings.warn(
+        f"{message} (curve {list(first)}; {np.count_nonzero(impossible)} of {is_found.size} have none)",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )

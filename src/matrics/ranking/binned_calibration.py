@@ -1,0 +1,64 @@
+"""Calibration from histograms of scores: exact means and shares, in groups of neighbouring bins."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from matrics._backend import Array, Standard
+from matrics.labels import check_count
+from matrics.ranking.probability_bins import Of
+
+
+def check_of(of: Any, *, has_classes: bool) -> str | None:
+    """Which histograms calibration is of: None for those of class 1 of two."""
+    if of is not None and of not in get_args(Of):
+        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {of!r}")
+    if of is not None and not has_classes:
+        raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {of!r}")
+    return "top_label" if of is None and has_classes else of
+
+
+def group_size(num_bins: Any, bins: int) -> int:
+    """How many bins of the state are one of these; raises unless all are equally many."""
+    number = check_count(num_bins, "num_bins")
+    if bins % number:
+        divisors = [k for k in range(1, bins + 1) if bins % k == 0]
+        near = sorted(sorted(divisors, key=lambda k: abs(k - number))[:3])
+        raise ValueError(
+            f"num_bins: expected a divisor of the {bins} bins of the state, such as {', '.join(map(str, near))}, got "
+            f"{number}"
+        )
+    return bins // number
+
+
+def grouped(x: Array, size: int, xp: Any) -> Array:
+    """Sums over groups of so many bins, along the last axis; what is beyond the edges counts in the outer groups."""
+    *batch, length = x.shape
+    if length == 3:  # one bin, and what is beyond
+        return xp.sum(x, axis=-1, keepdims=True)
+    x = xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)
+    return xp.sum(xp.reshape(x, (*batch, (length - 2) // size, size)), axis=-1)
+
+
+def sums(counts: Array, offsets: Array, edges: Array, size: int, backend: Standard) -> tuple[Array, Array, Array]:
+    """Number of samples, number of positives and sum of the scores, in each group of bins."""
+    xp = backend.xp
+    number = counts[..., 0] + counts[..., 1]
+    anchors = xp.reshape(xp.concat([edges[:1], edges]), (1,) * (number.ndim - 1) + (-1,))
+    scores = grouped(number * anchors, size, xp) + grouped(offsets, size, xp)
+    return grouped(number, size, xp), grouped(counts[..., 1], size, xp), scores
+
+
+def reliability(number: Array, positives: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:
+    """Mean score and share of positives of each group; NaN where there are no samples."""
+    xp = backend.xp
+    samples = xp.where(number > 0, number, 1)
+    return tuple(xp.where(number > 0, part / samples, xp.nan) for part in (scores, positives))
+
+
+def calibration_error(number: Array, positives: Array, scores: Array, zero_division: float, backend: Standard) -> Array:
+    """The mean distance of the mean score from the share of positives, by samples."""
+    xp = backend.xp
+    total = xp.sum(number, axis=-1)
+    gaps = xp.sum(xp.abs(scores - positives), axis=-1)
+    return xp.where(total > 0, gaps / xp.where(total > 0, total, 1), zero_division)

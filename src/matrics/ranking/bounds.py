@@ -1,0 +1,148 @@
+"""Areas of binned scores, with bounds that hold whatever the order of the scores inside each bin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from matrics._backend import Array, Standard
+
+Average = Literal["macro", "weighted", "micro"]
+
+
+class Bounded(NamedTuple):
+    """A value of binned scores, and limits between which the value of the scores themselves is.
+
+    Parameters
+    ----------
+    value : array
+        The value, where scores of one bin count as equal.
+    low, high : array
+        The least and the largest value that the scores can have, given the bins that they are in.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+
+
+class Bins(NamedTuple):
+    """What areas are made of: floats, with the highest bin first."""
+
+    positives: Array  # (*B, K + 2)
+    negatives: Array
+    positives_above: Array  # in the bins above
+    negatives_above: Array
+    all_positives: Array  # (*B, 1)
+    all_negatives: Array
+    is_tied: Array  # (*B, K + 2): whether all scores of the bin are equal for certain
+    has_units: bool  # whether every sample counts 1
+
+
+def roc_auc(bins: Bins, backend: Standard) -> tuple[list[Array], Array]:
+    """Value, low and high of the area under the ROC curve, and where it is defined.
+
+    It is the share of pairs, a positive and a negative, of which the positive has the higher score; half of those with
+    equal scores count. In one bin a pair may count 0, half or 1.
+    """
+    xp = backend.xp
+    above = _share(bins.positives_above, bins.all_positives, xp)
+    upto = _share(bins.positives_above + bins.positives, bins.all_positives, xp)
+    middle = (above + upto) / 2
+    low, high = xp.where(bins.is_tied, middle, above), xp.where(bins.is_tied, middle, upto)
+    share = _share(bins.negatives, bins.all_negatives, xp)
+    areas = [tree_sum(share * part, xp) for part in (middle, low, high)]
+    return areas, ((bins.all_positives > 0) & (bins.all_negatives > 0))[..., 0]
+
+
+def average_precision(bins: Bins, backend: Standard) -> tuple[list[Array], Array]:
+    """Value, low and high of the average precision, and where it is defined.
+
+    It is the mean, over the positives, of the precision among all samples with the same score or a higher one. Let a
+    bin have p positives and q negatives, and the bins above it t and f. Among the samples up to the i-th positive of
+    the bin there are at least t + i positives and at most f + q negatives, at most t + p positives and at least f
+    negatives. So the precision there is at least (t + i) / (t + i + f + q), which all of them have if the negatives
+    come first and no scores are equal, and at most (t + p) / (t + p + f), which all of them have if the positives come
+    first and are equal.
+
+    With F = f + q, g(x) = (t + x) / (t + x + F) is concave, so g(i) is at least its mean from i - 1/2 to i + 1/2:
+    the sum over i is at least the integral from 1/2 to p + 1/2, p - F log(1 + p / (t + F + 1/2)). Of weights, the i-th
+    positive counts w g(W), W being the weight up to it; as g increases, the sum is at least the integral from 0 to p.
+    """
+    xp = backend.xp
+    p, t, negatives = bins.positives, bins.positives_above, bins.negatives_above + bins.negatives
+    share = _share(p, bins.all_positives, xp)
+    value = share * _share(t + p, t + p + negatives, xp)
+    high = share * _share(t + p, t + p + bins.negatives_above, xp)
+    below = t + negatives + (0.5 if bins.has_units else 0)
+    fall = xp.log1p(_share(p, below, xp))  # 0 where below is, as negatives are then as well
+    low = share - _share(negatives, bins.all_positives, xp) * fall
+    is_exact = (bins.is_tied | (p == 1)) if bins.has_units else bins.is_tied
+    low = xp.where(is_exact, value, low)
+    high = xp.where(bins.is_tied, value, high)
+    return [tree_sum(part, xp) for part in (value, low, high)], (bins.all_positives > 0)[..., 0]
+
+
+def average_of(
+    areas: list[Array], weights: Array | None, zero_division: float, is_defined: Array, backend: Standard
+) -> list[Array]:
+    """Values (*B, n) averaged over classes, with these weights, or all the same; undefined ones are left out.
+
+    With a number for ``zero_division`` nothing is undefined.
+    """
+    xp = backend.xp
+    if math.isnan(zero_division):
+        counted = xp.astype(is_defined, areas[0].dtype)
+    else:
+        counted = xp.ones_like(areas[0])
+        areas = [xp.where(is_defined, area, zero_division) for area in areas]
+    if weights is not None:
+        counted = counted * weights
+    total = tree_sum(counted, xp)[..., None]
+    share = _share(counted, total, xp)
+    means = [tree_sum(xp.where(counted > 0, area, 0) * share, xp) for area in areas]
+    if not math.isnan(zero_division):
+        return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, 1.0)))
+    means = widened(means, share.shape[-1], backend)
+    return [xp.where(total[..., 0] > 0, mean, math.nan) for mean in means]
+
+
+def check_average(average: object) -> None:
+    """Raise unless it is one of the averages."""
+    if average is not None and average not in get_args(Average):
+        raise ValueError(f"average: expected 'macro', 'weighted', 'micro' or None, got {average!r}")
+
+
+def widened(areas: list[Array], length: int, backend: Standard, ends: tuple[float, float] = (0.0, 1.0)) -> list[Array]:
+    """Limits moved apart by more than all errors of rounding: ulps of 1, as many as sums have steps and some more.
+
+    No term is above its share of the samples, the shares add up to 1, each term is wrong by a few ulps of its share,
+    and a sum in pairs adds half an ulp a step.
+    """
+    xp = backend.xp
+    value, low, high = areas
+    margin = (length.bit_length() + 16) * float(xp.finfo(value.dtype).eps)
+    return [value, xp.clip(low - margin, ends[0], None), xp.clip(high + margin, None, ends[1])]
+
+
+def outward(low: Array, high: Array) -> tuple[Array, Array]:
+    """NumPy's float64 limits in float32, never nearer to each other."""
+    low32, high32 = low.astype(np.float32), high.astype(np.float32)
+    low32 = np.where(low32 > low, np.nextafter(low32, np.float32(-np.inf)), low32)
+    return low32, np.where(high32 < high, np.nextafter(high32, np.float32(np.inf)), high32)
+
+
+def tree_sum(x: Array, xp: Any) -> Array:
+    """The sum along the last axis, in pairs: its error grows with the logarithm of the length, on every backend."""
+    while x.shape[-1] > 1:
+        half = x.shape[-1] // 2
+        pairs = x[..., :half] + x[..., half : 2 * half]
+        x = pairs if x.shape[-1] == 2 * half else xp.concat([pairs, x[..., 2 * half :]], axis=-1)
+    return x[..., 0]
+
+
+def _share(a: Array, b: Array, xp: Any) -> Array:
+    """One divided by the other, and 0 where that is 0."""
+    return xp.where(b > 0, a, 0) / xp.where(b > 0, b, 1)

@@ -1,0 +1,67 @@
+"""What a threshold has to fulfil: conditions such as ``recall>=0.9``."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from matrics._backend import Array, Namespace
+from matrics._names import split_outside
+from matrics.catalogue.record import Metric
+from matrics.scoring import resolve_of_two
+
+COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+
+
+class Constraint(NamedTuple):
+    """A bound of a measure."""
+
+    text: str
+    name: str  # of the measure, as given
+    metric: Metric
+    sign: str
+    limit: float
+
+    def holds(self, values: Array) -> Array:
+        """Where these values of the measure keep to the bound; an undefined value does not."""
+        return COMPARISONS[self.sign](values, self.limit)
+
+    def best(self, values: Array, xp: Namespace) -> Array:
+        """The value that is nearest to keeping to the bound, along the last axis; infinite if all are undefined."""
+        missing, inf = xp.isnan(values), float("inf")
+        if self.sign.startswith(">"):
+            return xp.max(xp.where(missing, -inf, values), axis=-1)
+        return xp.min(xp.where(missing, inf, values), axis=-1)
+
+
+def read_constraints(given: Any) -> list[Constraint]:
+    """The constraints of a text, with commas between several, or of several texts."""
+    if given is None:
+        return []
+    is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping))
+    texts = list(given) if is_several else [given]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {given!r}")
+    if not all(text.strip() for text in texts):
+        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {given!r}")
+    return [_read(part.strip()) for text in texts for part in split_outside(text) if part.strip()]
+
+
+def _read(text: str) -> Constraint:
+    found = re.fullmatch(r"([^<>=]*(?:\([^()]*\))?[^<>=]*)(>=|<=|>|<)([^<>=]*)", text)
+    if found is None:
+        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {text!r}")
+    name, sign, number = (part.strip() for part in found.groups())
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if math.isnan(limit):
+        raise ValueError(f"subject_to: expected a number after {sign} in {text!r}, got {number!r}")
+    chosen = list(resolve_of_two(name).values())
+    if len(chosen) != 1:
+        raise ValueError(f"subject_to: expected one measure before {sign} in {text!r}, got {len(chosen)}")
+    return Constraint(text, name, chosen[0], sign, limit)

@@ -1,0 +1,249 @@
+"""The two curves that have names, and their points at a wanted precision or recall."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from matrics._backend import Array
+from matrics.evaluation import check_options
+from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
+from matrics.ranking.inputs import Samples, is_number, read
+from matrics.ranking.rows import Rows, as_rows, points
+from matrics.safety import Safe
+from matrics.typing import ArrayLike
+
+
+class RocCurve(NamedTuple):
+    """The receiver operating characteristic, each field of shape (*B, N + 1).
+
+    Parameters
+    ----------
+    fpr, tpr : array
+        False and true positive rates, from 0 to 1.
+    thresholds : array
+        Samples with a score of at least this are predicted as positive; descending from infinity.
+    """
+
+    fpr: Array
+    tpr: Array
+    thresholds: Array
+
+
+class PrecisionRecallCurve(NamedTuple):
+    """The precision-recall curve, each field of shape (*B, N + 1).
+
+    Parameters
+    ----------
+    precision, recall : array
+        Recall rises from 0 to 1; precision is undefined at the first point, where no sample is predicted as positive.
+    thresholds : array
+        Samples with a score of at least this are predicted as positive; descending from infinity.
+    """
+
+    precision: Array
+    recall: Array
+    thresholds: Array
+
+
+def roc_curve(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+) -> RocCurve:
+    """False and true positive rates at every threshold.
+
+    Parameters
+    ----------
+    y_true, scores, sample_weight, ignore_index
+        As of :func:`matrics.threshold_confusion_matrix`.
+    zero_division : float, default NaN
+        The rate of a class without samples.
+
+    Returns
+    -------
+    RocCurve
+        ``fpr``, ``tpr`` and ``thresholds``, (*B, N + 1), or (*B, n, N + 1) of n classes, each against the rest: the
+        same points as of :func:`matrics.threshold_curve`. Equal scores have equal points. A NaN score makes its batch
+        element NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> curve = matrics.roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.fpr, curve.tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    """
+    return RocCurve(*_curve(read(y_true, scores, sample_weight, ignore_index), zero_division, ("fpr", "recall")))
+
+
+def precision_recall_curve(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+) -> PrecisionRecallCurve:
+    """Precision and recall at every threshold.
+
+    Parameters
+    ----------
+    y_true, scores, sample_weight, ignore_index
+        As of :func:`matrics.threshold_confusion_matrix`.
+    zero_division : float, default NaN
+        The value of an undefined point: of precision where no sample is predicted as positive, of recall without
+        positive samples.
+
+    Returns
+    -------
+    PrecisionRecallCurve
+        ``precision``, ``recall`` and ``thresholds``, (*B, N + 1), or (*B, n, N + 1) of n classes, each against the
+        rest: the same points as of :func:`matrics.threshold_curve`. A NaN score makes its batch element NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> curve = matrics.precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.precision.round(2), curve.recall
+    (array([ nan, 1.  , 0.5 , 0.67, 0.5 ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    """
+    return PrecisionRecallCurve(
+        *_curve(read(y_true, scores, sample_weight, ignore_index), zero_division, ("precision", "recall"))
+    )
+
+
+def precision_at_recall(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    recall: float,
+    *,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+) -> Any:
+    """The highest precision of all thresholds whose recall is at least this.
+
+    Parameters
+    ----------
+    y_true, scores, average, sample_weight, ignore_index
+        As of :func:`matrics.roc_auc`, each class against the rest.
+    recall : float
+        The recall to reach, from 0 to 1.
+    zero_division : float, default NaN
+        The value without positive samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average=None``
+        Between 0 and 1. :func:`matrics.best_threshold` gives the threshold as well.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`; ``recall`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.precision_at_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
+    np.float64(0.6666666666666666)
+    """
+    least = _share(recall, "recall")
+
+    samples = read(y_true, scores, sample_weight, ignore_index)
+    return of_rows(_highest("precision", "recall", least), samples, check_average(average), zero_division)
+
+
+def recall_at_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    precision: float,
+    *,
+    average: Average | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+) -> Any:
+    """The highest recall of all thresholds whose precision is at least this.
+
+    Parameters
+    ----------
+    y_true, scores, average, sample_weight, ignore_index
+        As of :func:`matrics.roc_auc`, each class against the rest.
+    precision : float
+        The precision to reach, from 0 to 1.
+    zero_division : float, default NaN
+        The value without positive samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average=None``
+        Between 0 and 1; 0 where no threshold reaches the precision, as then no sample can be predicted as positive.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`; ``precision`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.recall_at_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
+    np.float64(0.5)
+    """
+    least = _share(precision, "precision")
+
+    samples = read(y_true, scores, sample_weight, ignore_index)
+    return of_rows(_highest("recall", "precision", least), samples, check_average(average), zero_division)
+
+
+def _highest(wanted: str, bound: str, least: float) -> RowFunction:
+    """The highest value of one rate where the other is at least this."""
+
+    def best(rows: Rows, safe: Safe) -> Array:
+        found, xp = points(rows), rows.backend.xp
+        rates = {"precision": found.precision(safe), "recall": found.rates(safe)[1]}
+        reached = (rates[bound] >= least) & (found.tp + found.fp > 0)
+        return safe.define(xp.max(xp.where(reached, rates[wanted], 0), axis=-1), found.positives > 0)
+
+    return best
+
+
+def _share(value: Any, name: str) -> float:
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def _curve(samples: Samples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
+    """Two rates at all points, and the thresholds."""
+    check_options(zero_division, "nan")
+    rows, shape = as_rows(samples)
+    backend, xp = rows.backend, rows.backend.xp
+    safe = Safe(backend, float(zero_division))
+    with backend.quiet():
+        found = points(rows, with_thresholds=True)
+        fpr, tpr = found.rates(safe)
+        rates = {
+            "fpr": safe.define(fpr, (found.negatives > 0)[:, None]),
+            "recall": safe.define(tpr, (found.positives > 0)[:, None]),
+            "precision": safe.define(found.precision(safe), found.tp + found.fp > 0),
+        }
+        marked = [xp.where(rows.spoiled[:, None], math.nan, rates[name]) for name in names]
+    length = rows.scores.shape[1] + 1
+    return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*marked, found.thresholds))

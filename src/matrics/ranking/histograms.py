@@ -1,0 +1,204 @@
+"""From labels and scores to histograms of scores by class, and their running sums."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics.labels import (
+    broadcast,
+    check_ignore_index,
+    check_labels,
+    check_weights,
+    is_kept,
+    labels_to_ignore,
+    listed,
+    said,
+    widen,
+)
+from matrics.ranking.bins import decode, place
+from matrics.words import TwoWords
+
+# So many scores are binned at a time on the host.
+SCORES_AT_ONCE = 2**14
+
+
+class Binned(NamedTuple):
+    """The histograms of one batch of samples."""
+
+    backend: Standard
+    parts: tuple[Array, Array, Array]  # counts (*B, [n + 1,] K + 2, 2), offsets (*B, [n + 1,] K + 2), dropped (*B,)
+
+
+def bin_samples(
+    y_true: Any,
+    scores: Any,
+    *,
+    sample_weight: Any,
+    ignore_index: Any,
+    counts: Array,
+    batch_ndim: int,
+    edges: Array,
+    states: Array,
+) -> Binned:
+    """Histograms of labels and scores in the shapes of a state, whose leaves the last four are."""
+    ignored = check_ignore_index(ignore_index)
+    values = {"y_true": y_true, "scores": scores}
+    if sample_weight is not None:
+        values["sample_weight"] = sample_weight
+    own, arrays = _backend.as_arrays(**values, state=counts, edges=edges, states=states)
+    arrays[0] = listed(values["y_true"], arrays[0], "y_true")
+    check_labels(arrays[0], "y_true", own)
+    if not own.is_float(arrays[1]):
+        raise TypeError(
+            f"scores: expected floating scores, got dtype {arrays[1].dtype}; for predicted labels there is "
+            "matrics.ConfusionState"
+        )
+    has_classes = counts.ndim - batch_ndim == 3
+    sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
+    batch = tuple(counts.shape[:batch_ndim])
+    shapes = {name: tuple(array.shape) for name, array in zip(values, arrays, strict=False)}
+    if sample_ndim < 0:
+        got = said(dict(zip(values, arrays, strict=False)))
+        raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
+    arrays[1:-3] = [own.detached(array) for array in arrays[1:-3]]  # counts have no gradient
+    views = [own.host_view(array) for array in arrays]
+    is_on_host = all(view is not None for view in views)
+    backend = NUMPY if is_on_host else own
+    *samples, _, edges, states = views if is_on_host else arrays
+    samples[1] = backend.to_float(samples[1])
+    if len(samples) > 2:
+        samples[2] = check_weights(samples[2], backend)
+    _check_classes(samples[0], samples[1], counts.shape[batch_ndim] - 1 if has_classes else None)
+    samples = broadcast(sample_ndim, backend, shapes, *samples, has_classes=has_classes)
+    if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != batch:
+        got = said(dict(zip(values, arrays, strict=False)))
+        raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
+    ignored = labels_to_ignore(ignored, samples[0], backend)
+    edges = decode(edges, states, backend.widest_float(edges), backend)
+    with backend.quiet():  # infinite weights
+        count = _in_parts if is_on_host else _count
+        made = count(samples, ignored, edges, batch, backend)
+    if own is not backend:
+        made = [own.from_host(array) for array in made]
+    return Binned(own, tuple(made))
+
+
+def _check_classes(y_true: Array, scores: Array, n: int | None) -> None:
+    """Raise unless scores have the classes of the state."""
+    shapes = f"y_true {tuple(y_true.shape)}, scores {tuple(scores.shape)}"
+    if n is not None and (scores.ndim == 0 or scores.shape[-1] != n):
+        raise ValueError(
+            f"scores: expected {n} along the last axis, one for each class of the state, got {shapes}; without "
+            "num_classes= a state takes the scores of class 1 of two"
+        )
+    if n is None and scores.ndim > y_true.ndim > 0 and scores.shape[-1] != y_true.shape[-1]:
+        raise ValueError(
+            f"scores: expected those of class 1, with the samples of the labels, got {shapes}; for an axis of classes "
+            "make the state with num_classes="
+        )
+
+
+def _in_parts(
+    samples: list[Array], ignored: tuple[int, ...], edges: Array, batch: tuple[int, ...], backend: Standard
+) -> list[Array]:
+    """The same of NumPy's arrays, from parts of them: what is made on the way stays in a cache."""
+    shape, size = samples[0].shape, samples[1].size
+    if size <= SCORES_AT_ONCE:
+        return _count(samples, ignored, edges, batch, backend)
+    if not batch:
+        trailing = samples[1].shape[len(shape) :]
+        samples = [samples[0].reshape(-1), samples[1].reshape(-1, *trailing), *(w.reshape(-1) for w in samples[2:])]
+    number = samples[0].shape[0]
+    step = max(SCORES_AT_ONCE // (size // number), 1)
+    if batch and step == 1:
+        parts = [_in_parts([x[i] for x in samples], ignored, edges, batch[1:], backend) for i in range(number)]
+        return [np.stack(part) for part in zip(*parts, strict=True)]
+    slices = [slice(start, min(start + step, number)) for start in range(0, number, step)]
+    lengths = [(part.stop - part.start, *batch[1:]) if batch else () for part in slices]
+    parts = [
+        _count([x[part] for x in samples], ignored, edges, length, backend)
+        for part, length in zip(slices, lengths, strict=True)
+    ]
+    return [np.concatenate(part) if batch else sum(part) for part in zip(*parts, strict=True)]
+
+
+def _count(
+    samples: list[Array], ignored: tuple[int, ...], edges: Array, batch: tuple[int, ...], backend: Standard
+) -> list[Array]:
+    """Counts, offsets and dropped samples of arrays of one shape."""
+    xp = backend.xp
+    y_true, scores, *weights = samples
+    y_true = widen(y_true, backend)
+    has_classes, dtype = scores.ndim > y_true.ndim, y_true.dtype
+    is_good = ~xp.isnan(scores)
+    if has_classes:
+        is_good = xp.all(is_good, axis=-1)
+    is_good = is_good & (y_true >= 0) & (y_true < (scores.shape[-1] if has_classes else 2))
+    lost = ~is_good
+    kept = is_kept(y_true, ignored, backend)
+    if kept is not None:
+        is_good, lost = is_good & kept, lost & kept
+    dropped = xp.sum(xp.astype(lost, dtype), axis=tuple(range(len(batch), lost.ndim)), dtype=dtype)
+    rows, length = 1, edges.shape[0] + 1
+    if has_classes:
+        is_good = is_good[..., None]
+        scores, is_true = _each_and_top(y_true[..., None], scores, backend)
+        rows = scores.shape[-1]
+    else:
+        is_true = y_true
+    are_all_good = backend.looking_is_free and bool(is_good.all())
+
+    def good(x: Array, other: int) -> Array:
+        return x if are_all_good else xp.where(is_good, x, other)
+
+    scores = good(scores, 0)
+    bins = place(scores, xp.astype(edges, scores.dtype), backend)
+    offsets = good(xp.astype(scores, edges.dtype) - backend.look_up(xp.concat([edges[:1], edges]), bins), 0)
+    if has_classes:
+        starts = xp.astype(backend.class_index(rows, bins), dtype) * length
+        bins = bins + xp.reshape(starts, (1,) * (bins.ndim - 1) + (rows,))
+    bins = good(bins, rows * length)
+    weight = None
+    if weights:
+        weight = xp.astype(weights[0], edges.dtype)
+        weight = xp.broadcast_to(weight[..., None], bins.shape) if has_classes else weight
+        offsets = good(offsets * weight, 0)
+    number, dtype = math.prod(batch), dtype if weight is None else edges.dtype
+    counts = backend.count(2 * bins + good(is_true, 0), number, 2 * rows * length + 2, weight, dtype=dtype)
+    sums = backend.count(bins, number, rows * length + 1, offsets, dtype=edges.dtype)
+    inner = (*batch, rows, length) if has_classes else (*batch, length)
+    counts = xp.reshape(xp.reshape(counts, (*batch, 2 * rows * length + 2))[..., :-2], (*inner, 2))
+    return [counts, xp.reshape(xp.reshape(sums, (*batch, rows * length + 1))[..., :-1], inner), dropped]
+
+
+def _each_and_top(y_true: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:
+    """The scores of each class, by whether it is the true one; and the top score, by whether its class is."""
+    xp, dtype = backend.xp, y_true.dtype
+    best, label = backend.max_and_argmax(scores)
+    classes = xp.astype(backend.class_index(scores.shape[-1], y_true), dtype)
+    is_class = y_true == xp.reshape(classes, (1,) * (y_true.ndim - 1) + (-1,))
+    is_right = y_true == widen(label, backend)[..., None]
+    is_true = xp.astype(xp.concat([is_class, is_right], axis=-1), dtype)
+    return xp.concat([scores, best[..., None]], axis=-1), is_true
+
+
+def running(counts: Array, carried: Array | None, backend: Standard) -> Array:
+    """Sums of the bins before each, and of all, along the last axis but one: one more entry than bins.
+
+    Counts in two words become floats at the end, from exact sums.
+    """
+    low = _running(counts, backend)
+    if carried is None:
+        return low
+    return TwoWords(low, _running(carried, backend)).to_float(backend)
+
+
+def _running(x: Array, backend: Standard) -> Array:
+    xp = backend.xp
+    x = xp.concat([xp.zeros_like(x[..., :1, :]), x], axis=-2)
+    return backend.running_sum(x, -2)

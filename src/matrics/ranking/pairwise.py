@@ -1,0 +1,65 @@
+"""Pairs of classes: the area under the ROC curve of each class against each other one (Hand and Till)."""
+
+from __future__ import annotations
+
+import math
+
+from matrics._backend import Array
+from matrics.evaluation import check_options
+from matrics.ranking.averages import mean_of_defined
+from matrics.ranking.inputs import Samples
+from matrics.ranking.rows import before_and_after, new_scores
+from matrics.safety import Safe
+
+
+def one_vs_one(samples: Samples, average: str, zero_division: float) -> Array:
+    """The mean over all pairs of classes of the areas of both against each other, (*B,)."""
+    check_options(zero_division, "nan")
+    backend, n = samples.backend, samples.scores.shape[-1]
+    xp, safe = backend.xp, Safe(backend, float(zero_division))
+    batch = tuple(samples.y_true.shape[:-1])
+    with backend.quiet():
+        wins, sizes, spoiled = _wins(samples)
+        products = sizes[:, :, None] * sizes[:, None, :]
+        areas = safe.divide(wins, products)
+        pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+        both = [(areas[:, i, j] + areas[:, j, i]) / 2 for i, j in pairs]
+        of_pairs = xp.stack(both, axis=-1) if pairs else areas[:, 0, :0]
+        weights = None
+        if average == "weighted" and pairs:
+            weights = xp.stack([sizes[:, i] + sizes[:, j] for i, j in pairs], axis=-1)
+        values = xp.where(spoiled, math.nan, mean_of_defined(of_pairs, weights, safe))
+    return samples.finish(xp.reshape(values, batch))
+
+
+def _wins(samples: Samples) -> tuple[Array, Array, Array]:
+    """Pairs of a sample of class i and one of class j in which the former has the higher score for i, (R, n, n).
+
+    Also the samples of each class, (R, n), and which rows are spoiled. One sort of the scores of each class does for
+    all of its pairs.
+    """
+    backend, y_true, scores = samples.backend, samples.y_true, samples.scores
+    xp, n, length = backend.xp, scores.shape[-1], y_true.shape[-1]
+    count = math.prod(y_true.shape[:-1])
+    wide = backend.widest_float(scores)
+    labels = xp.reshape(y_true, (count, length))
+    weight = xp.ones_like(labels, dtype=wide)
+    if samples.weight is not None:
+        weight = xp.astype(xp.reshape(samples.weight, (count, length)), wide)
+        if length:  # products of very large or very small weights would be infinite or 0
+            largest = xp.max(weight, axis=-1, keepdims=True)
+            weight = weight / xp.where(largest > 0, largest, 1)
+    scores = xp.reshape(scores, (count, length, n))
+    is_nan = xp.isnan(scores)
+    spoiled = xp.any(xp.any(is_nan, axis=-1), axis=-1)
+    if samples.spoiled is not None:
+        spoiled = spoiled | xp.reshape(samples.spoiled, (count,))
+        labels = backend.clamped(labels, 0, n - 1)
+    scores = xp.where(is_nan, 0, scores)
+    sizes = backend.scatter_add(labels, weight[:, :, None], n)[:, :, 0]
+    wins = []
+    for k in range(n):
+        keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)
+        before, after = before_and_after(xp.where(order == k, weights, 0), new_scores(keys, backend), backend)
+        wins.append(backend.scatter_add(order, (weights * (before + after) / 2)[:, :, None], n)[:, :, 0])
+    return xp.stack(wins, axis=1), sizes, spoiled

@@ -1,0 +1,397 @@
+"""ScoreState: histograms of scores by class that grow batch by batch, and are merged by addition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend, words
+from matrics._backend import Array
+from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid, evaluate
+from matrics.ranking import bounds
+from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
+from matrics.ranking.bins import Spacing, make_edges
+from matrics.ranking.bounds import Average, Bounded
+from matrics.ranking.calibration import Reliability
+from matrics.ranking.histograms import bin_samples
+from matrics.ranking.leaves import added, check_same_edges, empty
+from matrics.ranking.probability_bins import Of
+from matrics.scoring import resolve_of_two
+from matrics.typing import ArrayLike
+
+
+class ScoreState(NamedTuple):
+    """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
+
+    In place of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
+    ROC curve and (as average precision) under the precision-recall curve, with limits between which the exact ones are.
+    It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
+    checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
+
+    Parameters
+    ----------
+    counts : array, shape (*B, K + 2, 2) or (*B, n + 1, K + 2, 2)
+        Samples in each bin, of class 0 and class 1. K bins are between the edges, the first is below them, and the last
+        is at and above the last edge. With n classes, n histograms are those of each class against the rest; the last
+        one is that of the top score, by wrong and right. In default JAX the low words.
+    offsets : array, shape (*B, K + 2) or (*B, n + 1, K + 2)
+        Sums of the distances of scores from the edge below them.
+    dropped : array, shape (*B,)
+        How many samples were left out for a label out of range or a NaN score.
+    carried : array, shape of ``counts``, or with lengths of 0
+        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
+        empty.
+    edges : array, shape (*B, K + 1, 2)
+        The edges as integers, times ``states``.
+    states : array, shape (*B,)
+        How many states have been added array by array: their edges have been added as well. After each step it is 1.
+
+    Notes
+    -----
+    Make a state with :meth:`zeros`, not from arrays. Counts are as exact as those of :class:`matrics.ConfusionState`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> state = matrics.ScoreState.zeros(num_bins=10)
+    >>> for y_true, scores in [([0, 0, 1], [0.1, 0.4, 0.35]), ([1, 0, 1], [0.8, 0.33, 0.95])]:
+    ...     state = state.update(y_true, scores)
+    >>> area = state.roc_auc()
+    >>> print(f"{area.value:.3f}, and between {area.low:.3f} and {area.high:.3f}")
+    0.833, and between 0.778 and 0.889
+    """
+
+    counts: Array
+    offsets: Array
+    dropped: Array
+    carried: Array
+    edges: Array
+    states: Array
+
+    @classmethod
+    def zeros(
+        cls,
+        *,
+        num_bins: int = 1000,
+        low: float = 0.0,
+        high: float = 1.0,
+        edges: ArrayLike | None = None,
+        spacing: Spacing | None = None,
+        num_classes: int | None = None,
+        batch_shape: Iterable[int] = (),
+        like: ArrayLike | None = None,
+        dtype: Any = None,
+    ) -> ScoreState:
+        """Make a state with all counts 0.
+
+        Parameters
+        ----------
+        num_bins : int, default 1000
+            Number of bins between ``low`` and ``high``, K. Scores outside have two bins more.
+        low, high : float, default 0 and 1
+            The first and the last edge.
+        edges : array_like, shape (K + 1,), optional
+            Edges of any distance, in place of all of these; they increase.
+        spacing : {None, "equal", "logit"}
+            Equal distances of scores (None and ``"equal"``), or of their logits from -20 to 20, for probabilities that
+            are mostly near 0 and 1. Edges that are equal in float32 leave bins between them empty.
+        num_classes : int, optional
+            Number of classes, n, for scores with an axis of classes. If left out, scores are those of class 1 of two.
+        batch_shape : tuple of int, default ()
+            One histogram for each model, head or fold: the leading axes of the labels that are not pooled.
+        like : array, optional
+            An array of the library and on the device where the state is to be; NumPy if left out.
+        dtype : dtype, optional
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
+
+        Raises
+        ------
+        TypeError
+            ``dtype`` is neither float32 nor float64.
+        ValueError
+            A number or the edges are not as described.
+
+        Notes
+        -----
+        Edges are rounded down to float32: they are the same numbers on every backend, and a score of 0.3 is at the edge
+        0.3 in float32 and in float64. ``torch.compile`` takes states, but this is called outside of compiled code.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).counts.shape
+        (5, 5, 2)
+        """
+        return cls(*empty(make_edges(num_bins, low, high, edges, spacing), num_classes, batch_shape, like, dtype))
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ignore_index: Any = None,
+    ) -> ScoreState:
+        """Add a batch of labels and scores; the state itself does not change.
+
+        Parameters
+        ----------
+        y_true : array_like of int or bool, shape (*B, *S)
+            True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
+        scores : array_like of floats, shape (*B, *S) or (*B, *S, n)
+            The score of class 1, or those of all classes. Labels broadcast over the batch: one ``y_true`` (N,) against
+            the scores (M, N) of M models.
+        sample_weight : array_like, optional
+            A weight for each sample; broadcasts against the labels. The state must have floating counts.
+        ignore_index : int or sequence of int, optional
+            Samples with this true label, or one of these, are left out, and do not count as dropped.
+
+        Raises
+        ------
+        TypeError
+            The arrays are not of the state's library, labels are not integers, scores not floating, or there are
+            weights and the state has integer counts.
+        ValueError
+            The shapes do not fit.
+
+        Notes
+        -----
+        No value raises an error on any backend. Samples with a label out of range or a NaN score (of any class) are not
+        counted, but ``dropped`` counts them. A NaN, infinite or negative weight makes the areas of its batch element
+        NaN.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> models = matrics.ScoreState.zeros(num_bins=100, batch_shape=(2,))
+        >>> models.update([0, 1, 1], [[0.2, 0.4, 0.9], [0.2, 0.1, 0.9]]).roc_auc().value
+        array([1. , 0.5])
+        """
+        words.refuse_unexpected_weights(self, sample_weight)
+        binned = bin_samples(
+            y_true,
+            scores,
+            sample_weight=sample_weight,
+            ignore_index=ignore_index,
+            counts=self.counts,
+            batch_ndim=self.dropped.ndim,
+            edges=self.edges,
+            states=self.states,
+        )
+        return ScoreState(*added(self, binned.parts, None, binned.backend))
+
+    def __add__(self, other: Any) -> ScoreState:
+        """The sum of both states: the histograms of all the data that either has counted."""
+        if not isinstance(other, ScoreState):
+            raise TypeError(f"expected a ScoreState to add, got {type(other).__name__}")
+        backend, (a, b, *pairs) = _backend.as_arrays(
+            state=self.counts,
+            other=other.counts,
+            edges=self.edges,
+            its=self.states,
+            others=other.edges,
+            theirs=other.states,
+        )
+        if tuple(a.shape) != tuple(b.shape):
+            raise ValueError(
+                f"expected states of the same bins, classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
+            )
+        if a.dtype != b.dtype or tuple(self.carried.shape) != tuple(other.carried.shape):
+            raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
+        check_same_edges([backend.host_view(x) for x in pairs])
+        return ScoreState(*added(self, other[:3], other.carried, backend))
+
+    def __radd__(self, other: Any) -> ScoreState:
+        """Accept 0, with which ``sum`` begins."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> ScoreState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        raise TypeError("a ScoreState cannot be multiplied: states only add up")
+
+    def __rmul__(self, other: Any) -> ScoreState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        return self.__mul__(other)
+
+    @property
+    def thresholds(self) -> Array:
+        """The thresholds, shape (K + 3,), in descending order: +inf, the edges, and -inf.
+
+        At +inf nothing is predicted as positive, at -inf everything.
+        """
+        return thresholds(self)
+
+    @property
+    def matrix(self) -> Array:
+        """The confusion matrices at each of :attr:`thresholds`, shape (*B, K + 3, 2, 2), or (*B, n, K + 3, 2, 2).
+
+        A score of at least the threshold is predicted as positive. With classes they are those of each class against
+        the rest. In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap``
+        and the like, where that is impossible, float32.
+        """
+        return matrices(self, looks=True)[1]
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+    ) -> dict[str, Array]:
+        """Many measures at each of :attr:`thresholds`.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`; a class measure without an average is that of class 1.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given: shape (*B, K + 3), or (*B, n, K + 3) of each class against the rest.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(edges=[0.25, 0.5, 0.75])
+        >>> state = state.update([0, 0, 1, 1], [0.1, 0.6, 0.5, 0.9])
+        >>> state.thresholds
+        array([ inf, 0.75, 0.5 , 0.25, -inf])
+        >>> state.score("recall")["recall"]
+        array([0. , 0.5, 1. , 1. , 1. ])
+        """
+        chosen = resolve_of_two(metrics)
+        own, matrix = matrices(self, looks=False)
+        if self.carried.shape[-1] > 0 and invalid == "warn":  # as everywhere on JAX
+            invalid = "nan"
+        functions = [metric.bind() for metric in chosen.values()]
+        results = evaluate(matrix, functions, zero_division=zero_division, invalid=invalid, workers=workers)
+        if isinstance(matrix, np.ndarray):
+            results = [own.from_host(result) for result in results]
+        return dict(zip(chosen, results, strict=True))
+
+    def roc_auc(self, average: Average | None = "macro", *, zero_division: float = math.nan) -> Bounded:
+        """The area under the ROC curve, with limits between which that of the scores themselves is.
+
+        Parameters
+        ----------
+        average : {"macro", "weighted", "micro", None}
+            With classes: the mean of the areas of each class against the rest, that by numbers of true samples, the
+            area of all their scores together, or each. Undefined areas are left out of means. Without classes it has no
+            meaning.
+        zero_division : float, default NaN
+            The value where there are no positives or no negatives.
+
+        Returns
+        -------
+        Bounded
+            ``value``, with half of each pair in one bin, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``average=None``.
+
+        Notes
+        -----
+        The limits hold whatever the order inside each bin, and are attained: low if in each bin the negatives have the
+        higher scores, high if the positives have. Where all scores of a bin are equal to its lower edge, such as
+        saturated ones of 1, they are known to be equal, and their pairs count half. The limits are moved apart by some
+        ulps of 1, more than all errors of rounding; of weights they hold for the sums that the state has.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> [round(float(x), 3) for x in state.roc_auc()]
+        [0.625, 0.5, 0.75]
+        """
+        return area(self, bounds.roc_auc, average, zero_division)
+
+    def average_precision(self, average: Average | None = "macro", *, zero_division: float = math.nan) -> Bounded:
+        """The average precision, with limits between which that of the scores themselves is.
+
+        It is the sum, over thresholds, of the precision times the increase of recall, as in scikit-learn.
+
+        Parameters
+        ----------
+        average : {"macro", "weighted", "micro", None}
+            As in :meth:`roc_auc`.
+        zero_division : float, default NaN
+            The value where there are no positives.
+
+        Returns
+        -------
+        Bounded
+            ``value``, where the scores of one bin count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``average=None``.
+
+        Notes
+        -----
+        The value is highest if the positives of each bin have one score, above those of its negatives, and lowest if
+        they have different ones, below. The lower limit is below that by a small part of what each bin contributes, as
+        it has a logarithm in place of a sum.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> [round(float(x), 3) for x in state.average_precision()]
+        [0.75, 0.75, 0.833]
+        """
+        return area(self, bounds.average_precision, average, zero_division)
+
+    def reliability_curve(self, num_bins: int = 10, *, of: Of | None = None) -> Reliability:
+        """How often scores come true: mean score and share of positives, in groups of neighbouring bins.
+
+        Parameters
+        ----------
+        num_bins : int, default 10
+            Number of groups, of equally many bins of the state each: a divisor of its number of bins.
+        of : {"top_label", "class_wise"}, optional
+            With classes: the top score, by right and wrong (the default), or the scores of each class.
+
+        Returns
+        -------
+        Reliability
+            ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, num_bins) or
+            (*B, n, num_bins), edges with one more. Empty groups are NaN. Means are exact: the state has sums of scores.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> curve = state.reliability_curve(2)
+        >>> curve.mean_probability.round(3), curve.share_of_positives.round(3), curve.count
+        (array([0.267, 0.9  ]), array([0.333, 1.   ]), array([3., 1.]))
+        """
+        return reliability_curve(self, num_bins, of)
+
+    def expected_calibration_error(
+        self, num_bins: int = 10, *, of: Of | None = None, zero_division: float = math.nan
+    ) -> Array:
+        """The mean distance of scores from shares of positives, in groups of neighbouring bins.
+
+        Parameters
+        ----------
+        num_bins, of
+            As in :meth:`reliability_curve`. ``of="class_wise"`` gives the mean over classes.
+        zero_division : float, default NaN
+            The value where there are no samples.
+
+        Returns
+        -------
+        array, shape (*B,)
+            Errors, from 0 to 1 for probabilities. No bounds are needed: it is what the scores themselves give.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> print(f"{state.expected_calibration_error(2):.3f}")
+        0.075
+        """
+        return expected_calibration_error(self, num_bins, of, zero_division)

@@ -1,0 +1,255 @@
+"""Every threshold: confusion matrices, and any measure of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array
+from matrics.catalogue.record import Metric
+from matrics.evaluation import evaluate
+from matrics.labels import label_dtype
+from matrics.ranking.inputs import Samples, read
+from matrics.ranking.rows import Points, Rows, as_rows, points
+from matrics.scoring import resolve_of_two
+from matrics.typing import ArrayLike
+
+_NAN = "thresholds: expected numbers, got NaN at {}"
+
+
+class ThresholdCurve(NamedTuple):
+    """Measures at every threshold, from the highest to the lowest; ``curve["f1"]`` is ``curve.values["f1"]``.
+
+    Parameters
+    ----------
+    thresholds : array, shape (*B, T)
+        Samples with a score of at least this are predicted as positive; those of no samples predicted so is infinite.
+    values : dict of str to array
+        The measures, keyed as given, each of shape (*B, T).
+    """
+
+    thresholds: Array
+    values: dict[str, Array]
+
+    def __getitem__(self, key: Any) -> Any:
+        """The values of a measure by its key, or one of the two fields by its position."""
+        return self.values[key] if isinstance(key, str) else tuple(self)[key]
+
+
+def threshold_confusion_matrix(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    thresholds: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+) -> Any:
+    """Count samples into a 2×2 confusion matrix at every threshold, in one pass over the scores.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (*B, N)
+        True labels: 0 and 1, or 0 to n - 1 with scores of n classes.
+    scores : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Scores of class 1, or of each of n classes, of which each is then compared with the rest. Scores with one axis
+        more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
+    thresholds : array_like, shape (T,)
+        In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
+        scores.
+    sample_weight : array_like, optional
+        A weight for each sample, finite and not negative.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out, whatever their scores and weights.
+
+    Returns
+    -------
+    array, shape (*B, T, 2, 2), or (*B, n, T, 2, 2) of n classes
+        Integers; floats if weighted. Class 1 is positive. With a NaN score all cells of its batch element are -1, or
+        NaN if weighted, which makes every measure of them NaN.
+
+    Raises
+    ------
+    TypeError
+        Labels are not integers, or scores not floating.
+    ValueError
+        The shapes do not fit; or a label is out of range, or a weight negative, NaN or infinite, or a threshold NaN,
+        where looking is free (NumPy arrays, CPU tensors, concrete JAX arrays on the CPU).
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.threshold_confusion_matrix([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0.2, 0.5])
+    array([[[1, 1],
+            [0, 2]],
+    <BLANKLINE>
+           [[2, 0],
+            [1, 1]]])
+    """
+    own, (_, _, given) = _backend.as_arrays(y_true=y_true, scores=scores, thresholds=_beside(scores, thresholds))
+    samples = read(y_true, scores, sample_weight, ignore_index)
+    if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
+        raise ValueError(
+            f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
+        )
+    given = own.detached(given)
+    view = own.host_view(given)
+    samples = samples.moved(own) if view is None else samples._replace(own=own)
+    rows, shape = as_rows(samples)
+    backend = rows.backend
+    if view is not None and np.isnan(view).any():
+        raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
+    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    with backend.quiet():
+        cm = _matrices(*_counts_at(rows, limits), rows)
+    if samples.weight is not None and samples.is_weighted:
+        cm = backend.xp.astype(cm, samples.weight.dtype)
+    return samples.finish(backend.xp.reshape(cm, (*shape, *cm.shape[1:])))
+
+
+def threshold_curve(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    thresholds: ArrayLike | None = None,
+    unique: bool = False,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> ThresholdCurve:
+    """Any measures at every threshold.
+
+    Parameters
+    ----------
+    y_true, scores, sample_weight, ignore_index
+        As of :func:`matrics.threshold_confusion_matrix`.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`. A class measure without an average is that of class 1 (``"recall"`` is
+        ``"recall:binary"``); the mean over both classes is ``"recall:macro"``.
+    thresholds : array_like, shape (T,), optional
+        All that tell samples apart, if left out: infinity, where no sample is predicted as positive, and then every
+        score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
+        last of them, so that shapes do not depend on the values.
+    unique : bool, default False
+        Leave out points with the same threshold; for one curve, where values can be looked at (not under ``jit``).
+    zero_division : float, default NaN
+        The value of a measure where it is undefined.
+    workers : int, default 1
+        Number of threads on the host, as in :func:`matrics.score`.
+
+    Returns
+    -------
+    ThresholdCurve
+        ``thresholds`` and ``values``, a dict keyed by metric as given; each of shape (*B, T), or (*B, n, T) of n
+        classes, each against the rest. A NaN score makes its batch element NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.threshold_confusion_matrix` and :func:`matrics.score`.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> curve = matrics.threshold_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], ["recall", "mcc"])
+    >>> curve.thresholds
+    array([ inf, 0.8 , 0.4 , 0.35, 0.1 ])
+    >>> curve["recall"]
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    >>> curve["mcc"].round(2)
+    array([ nan, 0.58, 0.  , 0.58,  nan])
+    """
+    chosen = resolve_of_two(metrics)
+    functions = [metric.bind() for metric in chosen.values()]
+    if thresholds is not None:
+        if unique:
+            raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
+        thresholds = _beside(scores, thresholds)
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index}
+        cm = threshold_confusion_matrix(y_true, scores, thresholds, **options)
+        backend, (_, _, limits) = _backend.as_arrays(y_true=y_true, scores=scores, thresholds=thresholds)
+        limits = backend.xp.broadcast_to(backend.to_float(limits), tuple(cm.shape[:-2]))
+        values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+        return ThresholdCurve(limits, dict(zip(chosen, values, strict=True)))
+    samples = read(y_true, scores, sample_weight, ignore_index)
+    limits, cm = all_thresholds(samples, unique=unique)
+    values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
+    return ThresholdCurve(
+        samples.finish(limits), {name: samples.finish(value) for name, value in zip(chosen, values, strict=True)}
+    )
+
+
+def _beside(scores: Any, thresholds: Any) -> Any:
+    """Thresholds of a list as an array beside scores on a device or in compiled code; anything else as it is.
+
+    There an array of NumPy is refused, and torch.compile follows none.
+    """
+    if not isinstance(thresholds, (list, tuple)) or not all(isinstance(limit, (int, float)) for limit in thresholds):
+        return thresholds
+    backend, (scores,) = _backend.as_arrays(scores=scores)
+    if backend.host_view(backend.detached(scores)) is not None:
+        return thresholds
+    if any(math.isnan(limit) for limit in thresholds):
+        raise ValueError(_NAN.format([math.isnan(limit) for limit in thresholds].index(True)))
+    return backend.constant([thresholds], backend.to_float(scores))[0, :]
+
+
+def all_thresholds(samples: Samples, *, unique: bool = False) -> tuple[Array, Array]:
+    """The thresholds (*B, T) of samples and the matrices there, in the library that computes."""
+    rows, shape = as_rows(samples)
+    backend = rows.backend
+    found = points(rows, with_thresholds=True, with_rest=True)
+    if unique:
+        found = _without_repeats(found, shape)
+    limits = found.thresholds
+    cm = _matrices([found.tn, found.fp], [found.fn, found.tp], rows)
+    return backend.xp.reshape(limits, (*shape, *cm.shape[1:2])), backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
+
+
+def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
+    if found.backend is not NUMPY:
+        raise TypeError(
+            "unique=True makes shapes depend on values: it is for arrays on the CPU, outside jit, compile and vmap"
+        )
+    if shape != ():
+        raise ValueError(f"unique=True: expected the scores of one curve, got those of {shape}")
+    if found.last is None:
+        return found
+    kept = np.unique(found.last[0])
+    limits = None if found.thresholds is None else found.thresholds[:, kept]
+    tp, fp, fn, tn = (None if x is None else x[:, kept] for x in (found.tp, found.fp, found.fn, found.tn))
+    return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, last=None)
+
+
+def _matrices(true_0: list[Any], true_1: list[Any], rows: Rows) -> Array:
+    """Matrices (R, T, 2, 2) of their rows; those of spoiled samples are invalid, and so have no measure."""
+    backend, xp = rows.backend, rows.backend.xp
+    cm = xp.stack([xp.stack(cells, axis=-1) for cells in (true_0, true_1)], axis=-2)
+    if backend is NUMPY and not rows.spoiled.any():
+        return cm
+    marker = math.nan if backend.is_float(cm) else -1
+    return xp.where(rows.spoiled[:, None, None, None], marker, cm)
+
+
+def _counts_at(rows: Rows, limits: Array) -> tuple[list[Array], list[Array]]:
+    """Rows [tn, fp] and [fn, tp], each (R, T), at thresholds in any order: a histogram, added up from both ends."""
+    backend, xp = rows.backend, rows.backend.xp
+    count, number = rows.scores.shape[0], limits.shape[0]
+    order = xp.argsort(limits)
+    ascending = xp.take(limits, order)
+    places = xp.searchsorted(ascending, xp.reshape(rows.scores, (-1,)), side="right")  # thresholds up to the score
+    bins = xp.astype(xp.reshape(places, rows.scores.shape), label_dtype(rows.scores, backend)) * 2
+    bins = bins + xp.astype(rows.positive, bins.dtype)
+    dtype = bins.dtype if rows.weight is None else rows.weight.dtype
+    counts = backend.count(bins, count, 2 * (number + 1), rows.weight, dtype=dtype)
+    counts = xp.reshape(counts, (count, number + 1, 2))
+    below = backend.running_sum(counts[:, :-1, :], axis=1)
+    above = xp.flip(backend.running_sum(xp.flip(counts[:, 1:, :], axis=1), axis=1), axis=1)
+    back = xp.argsort(order)
+    below, above = xp.take(below, back, axis=1), xp.take(above, back, axis=1)
+    return [below[:, :, 0], above[:, :, 0]], [below[:, :, 1], above[:, :, 1]]

@@ -1,0 +1,70 @@
+"""How sure an area under the ROC curve is (DeLong)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matrics._backend import Array
+from matrics.ranking.averages import of_rows
+from matrics.ranking.inputs import read
+from matrics.ranking.rows import Rows, before_and_after, new_scores, sort
+from matrics.safety import Safe
+from matrics.typing import ArrayLike
+
+
+def roc_auc_variance(y_true: ArrayLike, scores: ArrayLike, *, ignore_index: Any = None) -> Any:
+    """Variance of the area under the ROC curve over test sets of this size (DeLong).
+
+    The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
+    other way round; its variance is that of both means. An interval is ``roc_auc ± 1.96 √variance``, for areas that are
+    not close to 1.
+
+    Parameters
+    ----------
+    y_true, scores, ignore_index
+        As of :func:`matrics.roc_auc`.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) of n classes, each against the rest
+        Not negative. NaN with fewer than two positive or two negative samples, or a NaN score.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated receiver operating
+    characteristic curves: a nonparametric approach".
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.roc_auc_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    np.float64(0.125)
+    """
+    return of_rows(_delong, read(y_true, scores, None, ignore_index), "class", math.nan)
+
+
+def _delong(rows: Rows, safe: Safe) -> Array:
+    ranked, backend, xp = sort(rows), rows.backend, rows.backend.xp
+    wide = backend.widest_float(rows.scores)
+    positive, negative = xp.astype(ranked.positive, wide), xp.astype(ranked.negative, wide)
+    starts = new_scores(ranked.keys, backend)
+    above, up_to = before_and_after(ranked.positive, starts, backend)
+    lower, not_higher = before_and_after(ranked.negative, starts, backend)
+    positives, negatives = xp.sum(positive, axis=-1), xp.sum(negative, axis=-1)
+    # The share of negative samples below a positive one is 1 minus this, which has the same variance.
+    of_positive = safe.ratio(xp.astype(lower + not_higher, wide) / 2, negatives[:, None])
+    of_negative = safe.ratio(xp.astype(above + up_to, wide) / 2, positives[:, None])
+
+    def variance_of_mean(x: Array, weight: Array, number: Array) -> Array:
+        mean = safe.ratio(xp.sum(x * weight, axis=-1), number)
+        squares = xp.sum((x - mean[:, None]) ** 2 * weight, axis=-1)
+        return safe.ratio(squares, number * (number - 1))
+
+    variance = variance_of_mean(of_positive, positive, positives) + variance_of_mean(of_negative, negative, negatives)
+    return safe.define(variance, (positives > 1) & (negatives > 1))
