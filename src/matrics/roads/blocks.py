@@ -141,7 +141,7 @@ def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
         for result, value in zip(results, values, strict=True):
             result[:head] = value.T
     wide = table is not None and not table.cells_were_read
-    _keep_freed_memory()
+    keep_freed_memory()
     step = max(size, larger * margin) if wide else size
     in_threads(write_blocks, _shares(head, count, step, smallest, threads))
     return results, found
@@ -218,7 +218,7 @@ class _Scratch:
         return True
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Make glibc keep what is freed, or each block's intermediate results are fresh pages, for up to half of the time.
 
     It gives back freed memory from twice the size of the largest piece on that it has seen freed: one is shown to it.

@@ -1,0 +1,69 @@
+"""From a measure's values of several labels or samples to one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array
+from matrics.catalogue.record import Metric
+from matrics.naming import CLASSWISE
+
+Average = Literal["macro", "micro", "weighted", "samples", "label"]
+AVERAGES = get_args(Average)
+#: How many samples truly have a label.
+SUPPORT = "positives:binary"
+Scores = dict[str, Array]
+
+
+def check_average(average: Any) -> None:
+    """Raise unless it is the name of an average."""
+    if average not in AVERAGES:
+        raise ValueError(f"average: expected one of {', '.join(map(repr, AVERAGES))}, got {average!r}")
+
+
+def over_labels(
+    metrics: dict[str, Metric],
+    average: Average,
+    score: Callable[[list[str]], Scores],
+    score_pooled: Callable[[list[str]], Scores],
+    zero_division: float,
+) -> Scores:
+    """The average over labels of what ``score`` finds for each of them."""
+    specs = list(dict.fromkeys(map(str, metrics.values())))
+    if average in ("label", "micro"):
+        found = score(specs) if average == "label" else score_pooled(specs)
+        return {key: found[str(metric)] for key, metric in metrics.items()}
+    found = score(list(dict.fromkeys([*specs, SUPPORT])))
+    support = found[SUPPORT]
+    # The support of an invalid matrix is NaN, which the mean must be as well.
+    weights = support if average == "weighted" else support * 0 + 1
+    return means(metrics, found, weights, zero_division)
+
+
+def means(metrics: dict[str, Metric], scores: Scores, weights: Array, zero_division: float) -> Scores:
+    """The mean of each measure over the labels or samples, which ``weights`` has in its last axis."""
+    return {
+        key: _mean(scores[str(metric)], weights, zero_division, is_classwise=metric.average in CLASSWISE)
+        for key, metric in metrics.items()
+    }
+
+
+def _mean(values: Array, weights: Array, zero_division: float, *, is_classwise: bool) -> Array:
+    """The mean of the defined values; NaN if a weight is not a weight."""
+    backend, (values, weights) = _backend.as_arrays(values=values, weights=weights)
+    xp = backend.xp
+    weights = xp.astype(weights, values.dtype)
+    if is_classwise:  # (*B, K, 2)
+        weights = xp.broadcast_to(weights[..., None], tuple(values.shape))
+    axis = -2 if is_classwise else -1
+    valid = xp.all((weights >= 0) & (weights < math.inf), axis=axis)
+    counted = (values == values) & (weights > 0)  # noqa: PLR0124 (not NaN)
+    with backend.quiet():
+        total = xp.sum(xp.where(counted, weights, 0), axis=axis)
+        whole = xp.sum(xp.where(counted, values * weights, 0), axis=axis)
+        mean = xp.where(total > 0, whole / xp.where(total > 0, total, 1), float(zero_division))
+    mean = xp.where(valid, mean, math.nan)
+    return mean[()] if backend is NUMPY and not mean.ndim else mean

@@ -1,0 +1,280 @@
+"""MultilabelState: matrices of each label that grow batch by batch, and are merged by addition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid, check_options
+from matrics.labels import check_count
+from matrics.multilabel.averages import Average, check_average, over_labels
+from matrics.multilabel.counting import Counts, count, enter
+from matrics.scoring import resolve_of_two
+from matrics.state import ConfusionState
+from matrics.typing import ArrayLike
+
+# Low words of default JAX are below 2**16, so that so many labels can be summed before one would wrap.
+LABELS_AT_ONCE = 2**14
+
+
+class MultilabelState(NamedTuple):
+    """The 2×2 matrices of several labels as a running state: immutable, of fixed shape, and merged by addition.
+
+    It is made of two :class:`matrics.ConfusionState`, and is used as one: a tuple of arrays that passes through
+    ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and checkpoints, and whose sum over processes, array by
+    array, is a correct merge.
+
+    Parameters
+    ----------
+    labels : ConfusionState
+        Two classes, batch (*B, L): for each label the samples without and with it.
+    samples : ConfusionState
+        Two classes, batch (*B,): whole samples, in row 1, predicted as 1 if all labels are right.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> state = matrics.MultilabelState.zeros(3)
+    >>> state = state.update([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])
+    >>> state = state.update([[1, 1, 0]], [[0.9, 0.2, 0.7]], threshold=0.5)
+    >>> state.score(["f1", "mcc"], average="label")["f1"].round(3)
+    array([1.   , 0.667, 0.   ])
+    >>> state.subset_accuracy().round(3), state.hamming_loss().round(3)
+    (np.float64(0.333), np.float64(0.333))
+    """
+
+    labels: ConfusionState
+    samples: ConfusionState
+
+    @classmethod
+    def zeros(
+        cls, num_labels: int, *, batch_shape: Iterable[int] = (), like: ArrayLike | None = None, dtype: Any = None
+    ) -> MultilabelState:
+        """Make a state with all counts 0.
+
+        Parameters
+        ----------
+        num_labels : int
+            Number of labels, L.
+        batch_shape : tuple of int, default ()
+            One set of labels for each model, fold or threshold: the leading axes that are not pooled.
+        like : array, optional
+            An array of the library and on the device where the state is to be; NumPy if left out.
+        dtype : dtype, optional
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
+
+        Returns
+        -------
+        MultilabelState
+            Zeros.
+
+        Raises
+        ------
+        TypeError
+            ``dtype`` is neither float32 nor float64.
+        ValueError
+            ``num_labels`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.MultilabelState.zeros(4, batch_shape=(5,)).matrix.shape
+        (5, 4, 2, 2)
+        """
+        number = check_count(num_labels, "num_labels")
+        samples = ConfusionState.zeros(2, batch_shape=batch_shape, like=like, dtype=dtype)
+        batch = tuple(samples.dropped.shape)
+        return cls(ConfusionState.zeros(2, batch_shape=(*batch, number), like=like, dtype=dtype), samples)
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        threshold: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        ignore_index: int | Sequence[int] | None = None,
+    ) -> MultilabelState:
+        """Add the counts of a batch of samples; the state itself does not change.
+
+        Parameters
+        ----------
+        y_true : array_like of int or bool, shape (*B, *S, L)
+            1 where a sample has a label, and 0 where it has not. B is the batch of the state, and all axes between it
+            and the labels are samples, which are pooled.
+        y_pred : array_like, shape (*B, *S, L)
+            1 where the label is predicted, and 0 elsewhere; with ``threshold``, floating scores of the labels.
+        threshold : float, optional
+            Labels with a score of at least this are predicted.
+        sample_weight : array_like, optional
+            A weight for each sample; broadcasts against (*B, *S). The state must have floating counts.
+        ignore_index : int or sequence of int, optional
+            Entries with this true value are left out, and do not count as dropped.
+
+        Returns
+        -------
+        MultilabelState
+            The new state.
+
+        Raises
+        ------
+        TypeError
+            The values are floating without ``threshold``, or there are weights and the state has integer counts.
+        ValueError
+            The shapes do not fit.
+
+        Notes
+        -----
+        No value is inspected on any backend: entries other than 0 and 1 and NaN scores are not counted and raise no
+        error, but ``dropped`` counts them, and their samples are left out of the subset accuracy.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, -1], [0, 1]], [[1, 0], [1, 1]])
+        >>> state.dropped  # the -1 of label 1
+        array([0, 1])
+        """
+        state = self.labels.counts
+        if sample_weight is not None:
+            backend, (counts,) = _backend.as_arrays(counts=state)
+            if not backend.is_float(counts):
+                raise TypeError(
+                    "sample_weight: expected None, as this state has integer counts; make it with "
+                    "MultilabelState.zeros(..., dtype=), float32 or float64, for weighted ones"
+                )
+        given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
+        whole = count(given, "whole")
+        whole = Counts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
+        return MultilabelState(_grown(self.labels, count(given)), _grown(self.samples, whole))
+
+    def __add__(self, other: Any) -> MultilabelState:
+        """The sum of both states: the counts of all the data that either has counted."""
+        if not isinstance(other, MultilabelState):
+            raise TypeError(f"expected a MultilabelState to add, got {type(other).__name__}")
+        return MultilabelState(self.labels + other.labels, self.samples + other.samples)
+
+    def __radd__(self, other: Any) -> MultilabelState:
+        """Accept 0, with which ``sum`` begins."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> MultilabelState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        raise TypeError("a MultilabelState cannot be multiplied: states only add up")
+
+    def __rmul__(self, other: Any) -> MultilabelState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        return self.__mul__(other)
+
+    @property
+    def matrix(self) -> Array:
+        """The matrices of the labels, shape (*B, L, 2, 2), as :attr:`matrics.ConfusionState.matrix` gives them."""
+        return self.labels.matrix
+
+    @property
+    def dropped(self) -> Array:
+        """How many entries of each label were left out for a value other than 0 and 1, shape (*B, L)."""
+        return self.labels.dropped
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        average: Average = "macro",
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+    ) -> dict[str, Array]:
+        """Many measures of the labels so far, as from :func:`matrics.multilabel_score`.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`; a class measure without an average is that of class 1.
+        average : {"macro", "micro", "weighted", "label"}
+            As in :func:`matrics.multilabel_score`. A mean over samples is not among them, as it needs the matrix of
+            each sample, which a state of fixed size does not keep.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given.
+
+        Raises
+        ------
+        ValueError
+            ``average`` is ``"samples"``, or there is no such average or metric.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [0, 1]])
+        >>> state.score("recall", average="micro")["recall"].round(3)
+        np.float64(0.667)
+        """
+        check_average(average)
+        if average == "samples":
+            raise ValueError(
+                "average: expected 'macro', 'micro', 'weighted' or 'label', got 'samples', which needs the matrix of "
+                "each sample, and a MultilabelState keeps sums over samples; matrics.multilabel_score has it"
+            )
+        check_options(zero_division, invalid, workers)
+        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+        return over_labels(
+            resolve_of_two(metrics),
+            average,
+            lambda specs: self.labels.score(specs, **options),
+            lambda specs: _pooled(self.labels).score(specs, **options),
+            zero_division,
+        )
+
+    def subset_accuracy(self, *, zero_division: float = math.nan) -> Array:
+        """Fraction of the samples of which all labels are predicted as they are, shape (*B,).
+
+        Samples with a value other than 0 and 1 are left out.
+
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+        >>> state.subset_accuracy()
+        np.float64(0.5)
+        """
+        return self.samples.score("accuracy", zero_division=zero_division)["accuracy"]
+
+    def hamming_loss(self, *, zero_division: float = math.nan) -> Array:
+        """Fraction of the entries, samples times labels, that are predicted wrong, shape (*B,).
+
+        >>> import matrics
+        >>> state = matrics.MultilabelState.zeros(2).update([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+        >>> state.hamming_loss()
+        np.float64(0.25)
+        """
+        return self.score("hamming_loss", average="micro", zero_division=zero_division)["hamming_loss"]
+
+
+def _grown(state: ConfusionState, counts: Counts) -> ConfusionState:
+    """The state with these counts added."""
+    backend, (_, carried) = _backend.as_arrays(counts=state.counts, carried=state.carried)
+    xp = backend.xp
+    more = xp.astype(counts.matrix, state.counts.dtype)
+    return state + ConfusionState(more, xp.astype(counts.dropped, state.dropped.dtype), xp.zeros_like(carried))
+
+
+def _pooled(labels: ConfusionState) -> ConfusionState:
+    """The sum over labels; what it dropped is not that of anything, and nobody asks."""
+    backend, leaves = _backend.as_arrays(counts=labels.counts, carried=labels.carried)
+    parts = []
+    number = labels.counts.shape[-3]
+    for start in range(0, number, LABELS_AT_ONCE):
+        stop = min(start + LABELS_AT_ONCE, number)
+        counts, carried = (backend.xp.sum(leaf[..., start:stop, :, :], axis=-3, dtype=leaf.dtype) for leaf in leaves)
+        parts.append(ConfusionState(counts, labels.dropped[..., 0], carried))
+    pooled = parts[0]
+    for part in parts[1:]:
+        pooled = pooled + part
+    return pooled
