@@ -1,4 +1,4 @@
-"""A Flax metric (``nnx.Metric``): one confusion matrix, many measures, names for a logger.
+"""Flax metrics (``nnx.Metric``): one confusion matrix, many measures, names for a logger; and one of scores.
 
 It needs Flax (``pip install "matrics[flax]"``).
 """
@@ -9,22 +9,23 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from matrics._backend import NUMPY, Array, fitting
+from matrics._backend import NUMPY, Array
 from matrics._backend.jax import JAX
 from matrics.catalogue.record import Metric
 from matrics.coding import integer_codes, searched
-from matrics.labels import check_class_axis, check_ignore_index, decide, label_to_ignore
+from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
+from matrics.integrations.flax_scores import ScoreMetric
+from matrics.integrations.score_values import MASKED, OUTSIDE
+from matrics.labels import check_class_axis, check_ignore_index, decide, is_kept, labels_to_ignore
 from matrics.naming import check_names, scalars, with_dropped
 from matrics.scoring import resolve, score
 from matrics.state import ConfusionState
 
-# Under a mask, the new labels of samples that are left out, and of labels out of range.
-MASKED, OUTSIDE = -2, -1
+__all__ = ["ConfusionMetric", "ScoreMetric"]
 
 
 class ConfusionMetric(nnx.Metric):
@@ -50,8 +51,8 @@ class ConfusionMetric(nnx.Metric):
         Where the classes of the logits are.
     threshold : float, optional
         The logits are those of class 1 of two; samples with a logit of at least this are predicted as 1.
-    ignore_index : int, optional
-        Samples with this true label are left out.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, optional
@@ -80,13 +81,12 @@ class ConfusionMetric(nnx.Metric):
         class_names: Sequence[str] | None = None,
         class_axis: int = -1,
         threshold: float | None = None,
-        ignore_index: int | None = None,
+        ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
         zero_division: float | None = None,
     ) -> None:
         num_classes, codes = integer_codes(num_classes, labels)
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
-        check_ignore_index(ignore_index)
         check_class_axis(class_axis)
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
@@ -99,7 +99,7 @@ class ConfusionMetric(nnx.Metric):
         self.class_names = check_names(names, num_classes)
         self.class_axis = class_axis
         self.threshold = threshold
-        self.ignore_index = ignore_index
+        self.ignore_index = check_ignore_index(ignore_index)
         # Always the same NaN object: with different ones, JAX would compile again for each metric.
         self.zero_division = math.nan if zero_division is not None and math.isnan(zero_division) else zero_division
         self.has_warned = False
@@ -150,18 +150,18 @@ class ConfusionMetric(nnx.Metric):
         **_
             Ignored; for the other metrics of an ``nnx.MultiMetric``.
         """
-        y_true = _as_jax("labels", _one_of(y_true=y_true, labels=labels))
-        y_pred = _as_jax("logits", _one_of(y_pred=y_pred, logits=logits))
+        y_true = as_jax("labels", one_of(y_true=y_true, labels=labels))
+        y_pred = as_jax("logits", one_of(y_pred=y_pred, logits=logits))
         if sample_weight is not None and jnp.issubdtype(self.counts.dtype, jnp.integer):
             raise TypeError(
                 "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
                 "for weighted ones"
             )
-        ignore_index = self.ignore_index
+        ignore_index: int | tuple[int, ...] = self.ignore_index
         if mask is not None or self.class_labels is not None:
             kept = jnp.broadcast_to(jnp.asarray(True if mask is None else mask).astype(bool), y_true.shape)
-            ignored = label_to_ignore(ignore_index, y_true, JAX)
-            kept = kept if ignored is None else kept & (y_true != ignored)
+            others = is_kept(y_true, labels_to_ignore(self.ignore_index, y_true, JAX), JAX)
+            kept = kept if others is None else kept & others
             if self.class_labels is not None:
                 codes = {label: code for code, label in enumerate(self.class_labels)}
                 y_true = searched(y_true, codes, "labels", JAX)
@@ -175,7 +175,7 @@ class ConfusionMetric(nnx.Metric):
                 y_pred,
                 class_axis=self.class_axis,
                 threshold=self.threshold,
-                sample_weight=None if sample_weight is None else _as_jax("sample_weight", sample_weight),
+                sample_weight=None if sample_weight is None else as_jax("sample_weight", sample_weight),
                 ignore_index=ignore_index,
             )
         )
@@ -205,9 +205,9 @@ class ConfusionMetric(nnx.Metric):
             self.has_warned = True
         return with_dropped(named, state.dropped, self.prefix, samples=samples, warn=warn)
 
-    def numbers(self) -> dict[str, float]:
+    def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return {name: float(value) for name, value in jax.device_get(self.compute()).items()}
+        return as_numbers(self.compute())
 
     def clone(self, prefix: str | None = None) -> ConfusionMetric:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
@@ -220,15 +220,3 @@ class ConfusionMetric(nnx.Metric):
     def matrix(self) -> Array:
         """The confusion matrix (n, n): rows are true classes."""
         return self.state.matrix
-
-
-def _as_jax(name: str, values: Any) -> Array:
-    """An array of JAX; of NumPy's integers beyond 32 bits default JAX would drop the upper half."""
-    return jnp.asarray(fitting(name, values, JAX) if isinstance(values, np.ndarray) else values)
-
-
-def _one_of(**values: Any) -> Any:
-    given = [value for value in values.values() if value is not None]
-    if len(given) != 1:
-        raise TypeError(f"expected one of {' and '.join(values)}, got {len(given)}")
-    return given[0]

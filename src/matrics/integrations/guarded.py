@@ -35,7 +35,7 @@ class GuardedCounts:
         labels_of_classes: Iterable[int] | None = None,
         class_axis: int,
         threshold: float | None,
-        ignore_index: int | None,
+        ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
     ) -> None:
         if dtype not in (None, torch.float32, torch.float64):
@@ -44,9 +44,9 @@ class GuardedCounts:
             )
         self.dtype = dtype
         self.num_classes, self.codes = integer_codes(num_classes, labels_of_classes)
-        labels.check_ignore_index(ignore_index)
         labels.check_class_axis(class_axis)
-        self.class_axis, self.threshold, self.ignore_index = class_axis, threshold, ignore_index
+        self.class_axis, self.threshold = class_axis, threshold
+        self.ignored = labels.check_ignore_index(ignore_index)
         self.side = self.num_classes + 2
         self._decide(
             torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
@@ -83,10 +83,10 @@ class GuardedCounts:
             self._check_predictions(y_pred)
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
             raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
-        ignored = labels.label_to_ignore(self.ignore_index, y_true, TORCH)
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
-        ones = torch.ones_like(wide) if ignored is None else wide.ne(ignored).long()
+        kept = labels.is_kept(wide, labels.labels_to_ignore(self.ignored, y_true, TORCH), TORCH)
+        ones = torch.ones_like(wide) if kept is None else kept.long()
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
@@ -230,3 +230,18 @@ def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:
     wide = TORCH.widest_float(next(iter(named.values())))
     values = torch.stack([value.to(wide) for value in named.values()]).tolist()
     return dict(zip(named, values, strict=True))
+
+
+def keeping_dtypes(move: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """What moves counts as ``move`` does, but changes no dtype, as ``model.half()`` would.
+
+    Only float64 becomes float32 on devices that have none, as Apple's GPUs.
+    """
+    widest = TORCH.widest_float(move(torch.empty(0)))
+
+    def moved(tensor: Tensor) -> Tensor:
+        tensor = tensor.to(widest) if tensor.dtype == torch.float64 else tensor
+        new = move(tensor)
+        return new if new.dtype == tensor.dtype else tensor.to(new.device)
+
+    return moved

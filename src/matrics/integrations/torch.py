@@ -1,4 +1,4 @@
-"""A running confusion matrix for PyTorch: one module for all measures."""
+"""A running confusion matrix for PyTorch: one module for all measures; and one of scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import torch
 from torch import Tensor, distributed
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers
+from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers, keeping_dtypes
+from matrics.integrations.torch_scores import ScoreMetric
 from matrics.state import ConfusionState
+
+__all__ = ["ConfusionMetric", "ScoreMetric", "keep_local"]
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 
@@ -41,8 +44,8 @@ class ConfusionMetric(torch.nn.Module):
         Where the classes of scores are: (N, C) or (N, C, ...).
     threshold : float, optional
         For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
-    ignore_index : int, optional
-        Samples with this true label are left out, and do not count as dropped.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, optional
@@ -81,7 +84,7 @@ class ConfusionMetric(torch.nn.Module):
         class_names: Sequence[str] | None = None,
         class_axis: int = 1,
         threshold: float | None = None,
-        ignore_index: int | None = None,
+        ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         zero_division: float | None = None,
     ) -> None:
@@ -136,11 +139,11 @@ class ConfusionMetric(torch.nn.Module):
 
         With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
         ``dropped``, with one warning, but only on the CPU: elsewhere it would have to be waited for, and is left to
-        :attr:`dropped`. At the end of an epoch is the time for it; :meth:`numbers` has all values in one transfer.
+        :attr:`dropped`. At the end of an epoch is the time for it; :meth:`log_dict` has all values in one transfer.
         """
         return self._measures.report(self.matrix, lambda: self.dropped)
 
-    def numbers(self) -> dict[str, float]:
+    def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
         return as_numbers(self.compute())
 
@@ -222,11 +225,8 @@ class ConfusionMetric(torch.nn.Module):
             self.counts = self.counts.clone()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
-        """Move to a device, but keep the integer dtype: ``model.type(torch.float16)`` would lose counts."""
-        counts = self.counts
-        super()._apply(fn, recurse)
-        if self.counts.dtype != counts.dtype:
-            self.counts = counts.to(self.counts.device)
+        """Move to a device, but keep the dtype: ``model.half()`` would lose counts."""
+        super()._apply(keeping_dtypes(fn), recurse)
         return self
 
     def _total(self) -> Tensor:
@@ -238,7 +238,8 @@ def keep_local(model: _Module) -> _Module:
     """Make ``DistributedDataParallel`` leave the counts of metrics inside a model unsynchronised.
 
     It would otherwise overwrite all buffers of a model with those of process 0, counts included, at every forward pass.
-    Pass it ``keep_local(model)`` if the model contains a :class:`ConfusionMetric`; a metric beside the model is safe.
+    Pass it ``keep_local(model)`` if the model contains a :class:`ConfusionMetric` or a :class:`ScoreMetric`; a metric
+    beside the model is safe.
 
     Examples
     --------
@@ -249,9 +250,10 @@ def keep_local(model: _Module) -> _Module:
     True
     """
     names = {
-        f"{name}.counts" if name else "counts"
+        f"{name}.{buffer}" if name else buffer
         for name, module in model.named_modules()
-        if isinstance(module, ConfusionMetric)
+        if isinstance(module, (ConfusionMetric, ScoreMetric))
+        for buffer, _ in module.named_buffers()
     }
     names |= set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
     # The name is private, but PyTorch's documentation of DistributedDataParallel recommends it.

@@ -1,0 +1,128 @@
+"""Scores of PyTorch to histograms, shared by the metrics of scores for PyTorch and for torchmetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from matrics._backend.torch import TORCH
+from matrics.integrations.score_values import MASKED, masked
+from matrics.labels import check_class_axis, check_ignore_index, said
+from matrics.ranking.bins import Spacing
+from matrics.ranking.histograms import bin_samples
+from matrics.ranking.state import ScoreState
+
+EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
+
+
+class Binning:
+    """How scores become histograms: the bins, and what is done before.
+
+    Everything here is safe in a graph that CUDA replays: shapes are fixed, and nothing waits.
+    """
+
+    def __init__(
+        self,
+        num_classes: int | None,
+        *,
+        num_bins: int,
+        low: float,
+        high: float,
+        edges: Sequence[float] | Tensor | None,
+        spacing: Spacing | None,
+        class_axis: int,
+        from_logits: bool,
+        ignore_index: int | Sequence[int] | None,
+        dtype: torch.dtype | None,
+    ) -> None:
+        check_class_axis(class_axis)
+        self.num_classes, self.class_axis = num_classes, class_axis
+        self.from_logits, self.ignored = bool(from_logits), check_ignore_index(ignore_index)
+        if self.from_logits and (low, high) != (0, 1):
+            raise ValueError(
+                f"from_logits: expected low=0 and high=1, as scores become probabilities, got {low}, {high}"
+            )
+        edges = edges.tolist() if isinstance(edges, Tensor) else edges
+        self._bins: dict[str, Any] = {"num_bins": num_bins, "low": low, "high": high, "edges": edges}
+        self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype}
+
+    def zeros(self) -> ScoreState:
+        """A state that has counted nothing."""
+        with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
+            return ScoreState.zeros(**self._bins, like=torch.zeros(()))
+
+    def count(
+        self,
+        state: ScoreState,
+        y_true: Tensor,
+        scores: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Counts, offsets and dropped samples of a batch, in the bins of the state."""
+        if not (isinstance(y_true, Tensor) and isinstance(scores, Tensor)):
+            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, scores {type(scores).__name__}")
+        if sample_weight is not None and not state.counts.is_floating_point():
+            raise TypeError(
+                "sample_weight: expected None, as this metric has integer counts; make it with dtype=torch.float32 or "
+                "torch.float64 for weighted ones"
+            )
+        scores = self._last(y_true, scores)
+        if self.from_logits and scores.is_floating_point():
+            scores = scores.detach().to(TORCH.widest_float(scores))  # where float32 has 1 from a logit of 17 on
+            scores = scores.sigmoid() if self.num_classes is None else scores.softmax(-1)
+        ignore_index: int | tuple[int, ...] = self.ignored
+        if mask is not None and not y_true.is_floating_point():
+            mask = _of_samples(mask, "mask", y_true)
+            y_true, ignore_index = masked(y_true, mask, self.ignored, self.num_classes, TORCH), MASKED
+        if sample_weight is not None:
+            sample_weight = _of_samples(sample_weight, "sample_weight", y_true)
+        binned = bin_samples(
+            y_true,
+            scores,
+            sample_weight=sample_weight,
+            ignore_index=ignore_index,
+            counts=state.counts,
+            batch_ndim=0,
+            edges=state.edges,
+            states=state.states,
+        )
+        return binned.parts
+
+    def _last(self, y_true: Tensor, scores: Tensor) -> Tensor:
+        """Scores in the shape of the labels, with the classes last."""
+        if self.num_classes is None:
+            if y_true.shape != scores.shape:
+                got = said({"y_true": y_true, "scores": scores})
+                raise ValueError(
+                    f"expected labels and scores of one shape, or num_classes= for class scores, got {got}"
+                )
+            return scores
+        n, axis = self.num_classes, self.class_axis
+        if scores.ndim != y_true.ndim + 1 or not -scores.ndim <= axis < scores.ndim or scores.shape[axis] != n:
+            got = said({"y_true": y_true, "scores": scores})
+            raise ValueError(f"expected scores with {n} classes along class_axis={axis}, beside labels, got {got}")
+        return scores.movedim(axis, -1)
+
+
+def _of_samples(values: Tensor, name: str, y_true: Tensor) -> Tensor:
+    """A mask or weights in the shape of the labels."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
+    try:
+        return values.expand(y_true.shape)
+    except RuntimeError as error:
+        shapes = f"{tuple(values.shape)} for labels {tuple(y_true.shape)}"
+        raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
+
+
+def check_loaded(key: str, edges: Any, own: Tensor) -> None:
+    """Raise unless the edges of a checkpoint are those of this metric."""
+    if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
+        return
+    if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):
+        raise ValueError(EDGES_DIFFER.format(key))

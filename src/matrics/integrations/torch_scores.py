@@ -1,0 +1,279 @@
+"""A running histogram of scores for PyTorch: areas, calibration and measures at thresholds, from one module."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+import torch
+from torch import Tensor, distributed
+
+from matrics.integrations.binned import EDGES_DIFFER, Binning, check_loaded
+from matrics.integrations.guarded import as_numbers, keeping_dtypes
+from matrics.integrations.score_values import DEFAULT, ScoreValues
+from matrics.ranking.bins import Spacing
+from matrics.ranking.state import ScoreState
+
+
+class ScoreMetric(torch.nn.Module):
+    """Count scores in bins on the device: areas under curves with bounds, calibration, measures at thresholds.
+
+    Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size however many samples are counted:
+    they move with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Counts are exact, and each area has
+    limits between which that of the scores themselves is. Nothing waits for the device: neither ``update`` nor
+    ``compute`` inspects a value, and both compile without a graph break.
+
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
+    metrics : str, or several of them
+        ``"roc_auc"`` and ``"average_precision"``, with classes the mean of each against the rest, or as
+        ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
+        that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold that is an
+        edge of a bin: ``"recall@0.5"``, of class 1, or of each class against the rest. By default the first three.
+    num_bins, low, high, edges, spacing
+        The bins, as in :meth:`matrics.ScoreState.zeros`.
+    from_logits : bool, default False
+        The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
+        classes.
+    bounds : bool, default False
+        Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
+    calibration_bins : int, default 10
+        Number of groups of bins for the calibration error: a divisor of the number of bins.
+    prefix : str, default ""
+        Prefix of the keys of the results, for example ``"val/"``.
+    class_names : sequence of str, optional
+        Names of the classes, for the keys of values per class; their numbers if left out.
+    class_axis : int, default 1
+        Where the classes of scores are: (N, C) or (N, C, ...).
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, and do not count as dropped.
+    dtype : dtype, optional
+        ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    zero_division : float, optional
+        The value where it is undefined, as the area of one class only. If left out, undefined classes are left out of
+        means, and a value that is still undefined is 0: early stopping, for example, ends a run at a NaN. With NaN it
+        stays NaN.
+
+    See Also
+    --------
+    matrics.integrations.torch.ConfusionMetric : measures of predicted labels.
+    matrics.integrations.torchmetrics.BinnedScores : the same for Lightning and torchmetrics.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torch import ScoreMetric
+    >>> metric = ScoreMetric(metrics="roc_auc, ece, recall@0.5", from_logits=True, prefix="val/", bounds=True)
+    >>> metric.update(torch.tensor([0, 0, 1, 1]), torch.tensor([-2.0, 0.4, -0.1, 3.0]))
+    >>> for name, value in metric.compute().items():
+    ...     print(f"{name:<17}{value:.3f}")
+    val/roc_auc      0.750
+    val/roc_auc_low  0.750
+    val/roc_auc_high 0.750
+    val/ece          0.323
+    val/recall@0.5   0.500
+    """
+
+    counts: Tensor
+    offsets: Tensor
+    dropped_counts: Tensor
+    edges: Tensor
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        metrics: str | Iterable[str] = DEFAULT,
+        *,
+        num_bins: int = 1000,
+        low: float = 0.0,
+        high: float = 1.0,
+        edges: Sequence[float] | Tensor | None = None,
+        spacing: Spacing | None = None,
+        from_logits: bool = False,
+        bounds: bool = False,
+        calibration_bins: int = 10,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int = 1,
+        ignore_index: int | Sequence[int] | None = None,
+        dtype: torch.dtype | None = None,
+        zero_division: float | None = None,
+    ) -> None:
+        super().__init__()
+        self._binning = Binning(
+            num_classes,
+            num_bins=num_bins,
+            low=low,
+            high=high,
+            edges=edges,
+            spacing=spacing,
+            class_axis=class_axis,
+            from_logits=from_logits,
+            ignore_index=ignore_index,
+            dtype=dtype,
+        )
+        self.num_classes = num_classes
+        zeros = self._binning.zeros()
+        self._values = ScoreValues.of_state(
+            zeros,
+            num_classes,
+            metrics,
+            prefix=prefix,
+            class_names=class_names,
+            zero_division=zero_division,
+            bounds=bounds,
+            calibration_bins=calibration_bins,
+        )
+        self._values.of(zeros)  # raises at once for what cannot be computed
+        self._has_warned = False
+        with torch.inference_mode(mode=False):
+            # First the counts of this process since the last sync, then the counts of all processes up to that sync.
+            for name, leaf in (("counts", zeros.counts), ("offsets", zeros.offsets), ("dropped_counts", zeros.dropped)):
+                self.register_buffer(name, torch.stack([leaf, leaf]))
+            self.register_buffer("edges", zeros.edges)
+
+    def update(
+        self,
+        y_true: Tensor,
+        scores: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> None:
+        """Count a batch; samples with a label out of range or a NaN score are dropped.
+
+        Parameters
+        ----------
+        y_true : tensor of int or bool, shape (N, ...)
+            True labels.
+        scores : tensor of floats, shape (N, ...) or (N, C, ...)
+            Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
+        mask : tensor of bool, optional
+            Samples where it is False are left out; broadcasts against the labels.
+        sample_weight : tensor, optional
+            A weight for each sample; the metric must have been made with ``dtype=``.
+        """
+        parts = self._binning.count(self._part(0), y_true, scores, mask=mask, sample_weight=sample_weight)
+        for buffer, part in zip((self.counts, self.offsets, self.dropped_counts), parts, strict=True):
+            buffer[0] += part.to(buffer.dtype)
+
+    forward = update
+
+    def compute(self) -> dict[str, Tensor]:
+        """All values of the scores so far, as scalar tensors on their device, under names for a logger.
+
+        With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
+        ``dropped``, with one warning, on the CPU; there is also one if scores are not in [0, 1] where probabilities are
+        expected. :meth:`log_dict` has all values in one transfer.
+        """
+        if torch.compiler.is_compiling():
+            return self._values.of(self.state)
+        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned)
+        return named
+
+    def log_dict(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return as_numbers(self.compute())
+
+    def clone(self, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other = copy.deepcopy(self)
+        if prefix is not None:
+            other._values = other._values.renamed(prefix)
+        return other
+
+    @property
+    def state(self) -> ScoreState:
+        """The histograms so far, as a :class:`matrics.ScoreState`: every threshold, reliability curves, and bounds."""
+        own, shared = self._part(0), self._part(1)
+        return own._replace(
+            counts=own.counts + shared.counts,
+            offsets=own.offsets + shared.offsets,
+            dropped=own.dropped + shared.dropped,
+        )
+
+    @property
+    def dropped(self) -> Tensor:
+        """How many samples had a label out of range or a NaN among their scores."""
+        return self.dropped_counts.sum()
+
+    def reset(self) -> None:
+        """Set all counts to 0."""
+        for buffer in (self.counts, self.offsets, self.dropped_counts):
+            buffer.zero_()
+
+    def merge_state(self, *others: ScoreMetric) -> Self:
+        """Add the counts of other metrics with the same bins, on any device; returns the metric itself."""
+        for other in others:
+            if not isinstance(other, ScoreMetric):
+                raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
+            if other.counts.shape != self.counts.shape or not torch.equal(other.edges.cpu(), self.edges.cpu()):
+                raise ValueError(EDGES_DIFFER.format("merge_state"))
+        for other in others:
+            for name in ("counts", "offsets", "dropped_counts"):
+                buffer, more = getattr(self, name), getattr(other, name)
+                buffer += more.to(buffer)
+        return self
+
+    def sync(self, group: distributed.ProcessGroup | None = None) -> Self:
+        """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
+
+        As for :meth:`matrics.integrations.torch.ConfusionMetric.sync`: each process then has the counts of all,
+        counting can continue, no count is added twice, and an error leaves all counts unchanged. Counts travel as
+        float64, and so are exact up to 2**53 samples between two syncs.
+
+        Parameters
+        ----------
+        group : ProcessGroup, optional
+            The processes; by default all. Always use the same group for one metric.
+
+        Returns
+        -------
+        ScoreMetric
+            The metric itself, for ``metric.sync().compute()``.
+        """
+        running = distributed.is_available() and distributed.is_initialized()
+        if running and distributed.get_rank(group) >= 0:  # -1: not a member of the group
+            buffers = self.counts, self.offsets, self.dropped_counts
+            found = torch.cat([buffer[0].double().reshape(-1) for buffer in buffers])
+            distributed.all_reduce(found, group=group)
+            parts = found.split([buffer[0].numel() for buffer in buffers])
+            for buffer, part in zip(buffers, parts, strict=True):
+                buffer[1] += part.reshape(buffer[1].shape).to(buffer.dtype)
+                buffer[0].zero_()
+        return self
+
+    def extra_repr(self) -> str:
+        """The text that ``print`` shows for the metric."""
+        return f"{self.num_classes}, {self._values}"
+
+    def _part(self, which: int) -> ScoreState:
+        """The state of one of the two parts of the buffers."""
+        counts = self.counts[which]
+        return ScoreState(
+            counts,
+            self.offsets[which],
+            self.dropped_counts[which],
+            torch.zeros((*counts.shape[:-2], 0, 0), dtype=self.edges.dtype, device=counts.device),
+            self.edges,
+            torch.ones((), dtype=self.edges.dtype, device=counts.device),
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copy the counts: PyTorch passes tensors to other processes as shared memory, to which both would write."""
+        super().__setstate__(state)
+        with torch.inference_mode(mode=False):
+            for name, buffer in self._buffers.items():
+                self._buffers[name] = buffer.clone()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
+        """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
+        super()._apply(keeping_dtypes(fn), recurse)
+        return self
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+        check_loaded(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
+        super()._load_from_state_dict(state_dict, prefix, *arguments)

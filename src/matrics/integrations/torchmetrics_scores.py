@@ -1,0 +1,188 @@
+"""A running histogram of scores as a torchmetrics metric, for Lightning and for collections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from matrics.integrations.binned import Binning, check_loaded
+from matrics.integrations.score_values import DEFAULT, ScoreValues
+from matrics.integrations.torchmetrics_values import ManyValues
+from matrics.ranking.bins import Spacing
+from matrics.ranking.state import ScoreState
+
+
+class BinnedScores(ManyValues):
+    """Count scores in bins: areas under curves with bounds, calibration, measures at thresholds.
+
+    It is :class:`matrics.integrations.torch.ScoreMetric` for Lightning and torchmetrics: ``self.log_dict(metric)`` in a
+    step is all that is needed. Its states are the histograms of a :class:`matrics.ScoreState`, of fixed size however
+    many samples are counted, and are added up over processes. As in all of torchmetrics, and unlike elsewhere in
+    matrics, predictions come first: ``update(preds, target)``.
+
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
+    metrics : str, or several of them
+        As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
+        ``"recall@0.5"``.
+    num_bins, low, high, edges, spacing
+        The bins, as in :meth:`matrics.ScoreState.zeros`.
+    from_logits : bool, default False
+        The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
+        classes. (torchmetrics decides by the values of each batch.)
+    bounds, calibration_bins, prefix, class_names, class_axis, ignore_index, dtype, zero_division
+        As for :class:`matrics.integrations.torch.ScoreMetric`.
+    **keywords
+        The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
+
+    See Also
+    --------
+    matrics.integrations.torchmetrics.ConfusionScores : measures of predicted labels.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torchmetrics import BinnedScores
+    >>> metric = BinnedScores(3, "roc_auc, roc_auc:class", prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> scores = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4]])
+    >>> batch = metric(scores, torch.tensor([0, 1, 2, 2]))  # the values of this batch
+    >>> for name, value in metric.compute().items():  # and of all so far
+    ...     print(f"{name:<16}{value:.3f}")
+    val/roc_auc     1.000
+    val/roc_auc/cat 1.000
+    val/roc_auc/dog 1.000
+    val/roc_auc/owl 1.000
+    """
+
+    _drawn = "the curve of metric.state, whose matrix has every threshold"
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        metrics: str | Iterable[str] = DEFAULT,
+        *,
+        num_bins: int = 1000,
+        low: float = 0.0,
+        high: float = 1.0,
+        edges: Sequence[float] | Tensor | None = None,
+        spacing: Spacing | None = None,
+        from_logits: bool = False,
+        bounds: bool = False,
+        calibration_bins: int = 10,
+        prefix: str = "",
+        class_names: Sequence[str] | None = None,
+        class_axis: int = 1,
+        ignore_index: int | Sequence[int] | None = None,
+        dtype: torch.dtype | None = None,
+        zero_division: float | None = None,
+        **keywords: Any,
+    ) -> None:
+        super().__init__(**keywords)
+        self._binning = Binning(
+            num_classes,
+            num_bins=num_bins,
+            low=low,
+            high=high,
+            edges=edges,
+            spacing=spacing,
+            class_axis=class_axis,
+            from_logits=from_logits,
+            ignore_index=ignore_index,
+            dtype=dtype,
+        )
+        self.num_classes = num_classes
+        zeros = self._binning.zeros()
+        self._wanted = ScoreValues.of_state(
+            zeros,
+            num_classes,
+            metrics,
+            prefix=prefix,
+            class_names=class_names,
+            zero_division=zero_division,
+            bounds=bounds,
+            calibration_bins=calibration_bins,
+        )
+        self._has_warned = False
+        # A collection shares states that have the same names and are equal after the first batch: those of other bins
+        # have other edges, and metrics that count differently need different names.
+        axis = None if class_axis == 1 or num_classes is None else class_axis
+        ignored = "_".join(map(str, self._binning.ignored)) or None
+        logits, weighted = from_logits or None, None if dtype is None else str(dtype).removeprefix("torch.")
+        options = {"axis": axis, "logits": logits, "ignoring": ignored, "in": weighted}
+        ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
+        self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
+        for name, leaf in zip(self._states, zeros, strict=True):
+            self.add_state(name, leaf, dist_reduce_fx="sum")  # edges as well: a state knows how many were added
+        self._named = tuple(self._wanted.of(zeros))
+        self._list_values()
+
+    def update(
+        self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
+    ) -> None:
+        """Count a batch; samples with a label out of range or a NaN score are dropped.
+
+        Parameters
+        ----------
+        preds : tensor of floats, shape (N, ...) or (N, C, ...)
+            Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
+        target : tensor of int or bool, shape (N, ...)
+            True labels.
+        mask : tensor of bool, optional
+            Samples where it is False are left out; broadcasts against the labels.
+        sample_weight : tensor, optional
+            A weight for each sample; the metric must have been made with ``dtype=``.
+        """
+        self._use_outside_inference()
+        state = self.state
+        parts = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
+        for leaf, part in zip(state, parts, strict=False):
+            leaf.add_(part)
+
+    def compute(self) -> dict[str, Tensor]:
+        """All values of the scores of all processes, as scalar tensors, under names for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
+        one if scores are not in [0, 1] where probabilities are expected.
+        """
+        if torch.compiler.is_compiling():
+            return self._wanted.of(self.state)
+        named, self._has_warned = self._wanted.report(self.state, has_warned=self._has_warned)
+        return named
+
+    @property
+    def state(self) -> ScoreState:
+        """The histograms of this process, as a :class:`matrics.ScoreState`; an update changes its arrays.
+
+        Within ``with metric.sync_context():`` it is that of all processes.
+        """
+        return ScoreState(*(getattr(self, name) for name in self._states))
+
+    @property
+    def dropped(self) -> Tensor:
+        """How many samples of this process had a label out of range or a NaN among their scores."""
+        return self.state.dropped.clone()
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return self._named
+
+    def _rename(self, prefix: str) -> None:
+        self._wanted = self._wanted.renamed(prefix)
+        self._named = tuple(self._wanted.of(self._binning.zeros()))
+
+    def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
+        found = {name: state_dict.get(prefix + name) for name in self._states}
+        counts, *_, edges, states = found.values()
+        if edges is not None and states is not None:
+            check_loaded(prefix + self._states[4], edges // states, self.state.edges // self.state.states)
+        if counts is not None and counts.shape != self.state.counts.shape:  # torchmetrics would accept it
+            own, other = tuple(self.state.counts.shape), tuple(counts.shape)
+            raise ValueError(f"{prefix}{self._states[0]}: expected counts of the shape {own}, got {other}")
+
+    def __repr__(self) -> str:
+        return f"BinnedScores({self.num_classes}, {self._wanted})"

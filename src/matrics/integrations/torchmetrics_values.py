@@ -1,0 +1,131 @@
+"""A torchmetrics metric with many values, as Lightning's ``log_dict`` takes it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Self
+
+import torch
+import torchmetrics
+from torch import Tensor
+
+from matrics.integrations.guarded import as_numbers, keeping_dtypes
+
+
+class ManyValues(torchmetrics.Metric):
+    """What metrics of many values have in common; their states are tensors that are added up."""
+
+    full_state_update = False
+    is_differentiable = False
+    _drawn: str
+    """What to draw in place of one value."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self._values = torch.nn.ModuleList()
+
+    @property
+    @abstractmethod
+    def _keys(self) -> tuple[str, ...]:
+        """The names of the values."""
+
+    @abstractmethod
+    def _rename(self, prefix: str) -> None:
+        """Give the names another prefix."""
+
+    @abstractmethod
+    def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
+        """Raise if the states of a checkpoint are not those of such a metric."""
+
+    def _list_values(self) -> None:
+        self._values = torch.nn.ModuleList(OneValue(self, key) for key in self._keys)
+
+    def log_dict(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return as_numbers(self.compute())
+
+    def plot(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise an error: torchmetrics draws one value or a curve, and this metric has many values."""
+        raise NotImplementedError(
+            f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
+        )
+
+    def clone(self, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other: Self = super().clone()
+        if prefix is not None:
+            other._rename(prefix)
+            other._list_values()
+        return other
+
+    def items(self) -> list[tuple[str, torchmetrics.Metric]]:
+        """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
+        return list(zip(self._keys, self._values, strict=True))
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
+        """Do nothing: counts keep their dtype."""
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
+        """Move to a device, but keep the dtypes: ``model.to(torch.float16)`` would lose counts."""
+        super()._apply(keeping_dtypes(fn), exclude_state)
+        return self
+
+    def _use_outside_inference(self) -> None:
+        """Copy states that were reset in inference mode, which could not be updated in place outside it."""
+        if torch.compiler.is_compiling() or torch.is_inference_mode_enabled():
+            return
+        for name in self._defaults:
+            if getattr(self, name).is_inference():
+                setattr(self, name, getattr(self, name).clone())
+
+    def _copy_states(self) -> None:
+        for name in self._defaults:
+            setattr(self, name, getattr(self, name).clone())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+        self._check_loaded(state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
+        self._copy_states()  # or counting would modify the loaded tensors
+
+
+class OneValue(torchmetrics.Metric):
+    """One value of a metric that has many. It has no state: it is updated, computed and reset with its metric."""
+
+    full_state_update = False
+
+    def __init__(self, metric: ManyValues, key: str) -> None:
+        super().__init__(sync_on_compute=False, compute_with_cache=False)
+        self.__dict__["_metric"] = metric  # not as a submodule: each would contain the other
+        self._key = key
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Count a batch, for all values."""
+        self._metric.update(preds, target)
+
+    def compute(self) -> Tensor:
+        """The value; all values are computed together when the first one is requested."""
+        return self._metric.compute()[self._key]
+
+    def reset(self) -> None:
+        """Set all counts to 0, for all values."""
+        self._metric.reset()
+
+    @property
+    def update_called(self) -> bool:
+        """Whether the metric has counted anything."""
+        return bool(self._metric.update_called)
+
+    @property
+    def _forward_cache(self) -> Tensor | None:
+        batch = self._metric._forward_cache
+        return None if batch is None else batch[self._key]
+
+    @_forward_cache.setter
+    def _forward_cache(self, value: Any) -> None:
+        """Do nothing: the metric holds the cache."""
