@@ -1,4 +1,4 @@
-"""The command line: ``matrics score``, ``interval``, ``compare``, ``reproduce``, ``metrics`` and ``describe``."""
+"""The command line: ``matrics score``, ``interval``, ``compare``, ``curve``, ``threshold``, ``metrics`` and others."""
 
 import io
 import sys

@@ -1,31 +1,48 @@
 """The commands. Errors raise exceptions, which ``main`` prints in one line."""
 
-import sys
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import markdown, report
+from matrics.cli import decisions, markdown, report
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
 from matrics.cli.interval import IntervalRun, Wanted
-from matrics.cli.interval_report import count_statuses, show_intervals, show_statuses, widths
 from matrics.cli.labels import Names
+from matrics.cli.open_run import Asked, open_run
+from matrics.cli.options import (
+    Average,
+    By,
+    FilePath,
+    Level,
+    Metrics,
+    Num,
+    Output,
+    Positive,
+    PredColumn,
+    Rows,
+    ScoresInstead,
+    Seed,
+    Separator,
+    Threshold,
+    TrueColumn,
+    ZeroDivision,
+    column_names,
+    integer,
+    number,
+)
 from matrics.cli.read import read
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
-from matrics.cli.run import ScoreRun, open_backend
-from matrics.cli.write import check_output, open_output
+from matrics.cli.screen import deliver, open_console
+from matrics.cli.write import check_output
 from matrics.scoring import resolve
 from matrics.study.certificates import CASES
 from matrics.study.sources.experiment import NUM
@@ -57,45 +74,6 @@ def _options(
     del version  # its callback has handled it
 
 
-# What `score` and `interval` have in common. All is plain text, although typer could convert it: then errors have the
-# same one-line form as all others.
-FilePath = Annotated[
-    Path,
-    typer.Argument(
-        help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
-        "Labels: .parquet or text with the columns y_true and y_pred. "
-        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
-        show_default=False,
-    ),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
-    ),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix for each value of these columns; repeatable."),
-]
-TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
-PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
-Rows = Annotated[
-    str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
-]
-ZeroDivision = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
-]
-Level = Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")]
-Num = Annotated[str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")]
-Seed = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
-]
-Output = Annotated[
-    Path | None, typer.Option(help="Write all of it to this .csv or .parquet file instead of the screen.")
-]
-
-
 @app.command()
 def score(
     path: FilePath,
@@ -104,24 +82,36 @@ def score(
     by: By = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
+    scores: ScoresInstead = None,
+    threshold: Threshold = None,
+    positive: Positive = None,
+    separator: Separator = None,
+    average: Average = None,
     rows: Rows = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
+    disparity: Annotated[bool, typer.Option("--disparity", help="How far the groups of --by are apart.")] = False,
     output: Output = None,
 ) -> None:
     """Score every confusion matrix of a file."""
-    chosen, to_backend = resolve(metrics or "core"), open_backend(backend)
-    zero = _number("zero-division", zero_division)
+    zero = number("zero-division", zero_division)
+    asked = Asked(
+        true=true,
+        pred=pred,
+        by=column_names(by or []),
+        rows=rows,
+        scores=scores,
+        threshold=threshold,
+        positive=positive,
+        separator=separator,
+        average=average,
+    )
+    if disparity and not asked.by:
+        raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
     if output is not None:
         check_output(output, path)
-    source = read(path, Names(true, pred, _column_names(by or [])), rows)
-    run = ScoreRun(source=source, metrics=chosen, to_backend=to_backend, zero_division=zero)
-    if output is not None:
-        _write(run, output)
-    elif source.count > report.MOST_ROWS:
-        _summarise(run)
-    else:
-        _tabulate(run)
+    run = open_run(path, asked, metrics, backend=backend, zero_division=zero)
+    deliver(run, output, disparity=disparity)
 
 
 @app.command()
@@ -151,25 +141,20 @@ def interval(
     output: Output = None,
 ) -> None:
     """Say how sure every score is: an interval for every measure of every matrix."""
-    chosen, zero = resolve(metrics or "core"), _number("zero-division", zero_division)
+    chosen, zero = resolve(metrics or "core"), number("zero-division", zero_division)
     wanted = Wanted.read(
-        level=_number("level", level),
+        level=number("level", level),
         method=method,
         scheme=scheme,
-        num=_integer("num", num),
-        seed=_integer("seed", seed),
+        num=integer("num", num),
+        seed=integer("seed", seed),
         clusters=clusters,
     )
     if output is not None:
         check_output(output, path)
-    source = read(path, Names(true, pred, _column_names(by or []), clusters), rows)
+    source = read(path, Names(true, pred, column_names(by or []), clusters), rows)
     run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted)
-    if output is not None:
-        _write(run, output)
-    elif source.count > report.MOST_ROWS:
-        _summarise_intervals(run)
-    else:
-        _tabulate_intervals(run)
+    deliver(run, output)
 
 
 @app.command()
@@ -192,7 +177,7 @@ def compare(
     zero_division: ZeroDivision = "nan",
 ) -> None:
     """Tell which models of a file are really apart: differences from the best, with limits."""
-    columns = _column_names(by or [])
+    columns = column_names(by or [])
     if not columns:
         raise ValueError("--by: expected the column that tells the models apart, got none")
     if paired_on in {*columns, true, pred}:
@@ -201,12 +186,16 @@ def compare(
         path,
         Names(true, pred, columns, paired_on),
         resolve(metrics or "accuracy,mcc"),
-        level=_number("level", level),
-        num=_integer("num", num),
-        seed=_integer("seed", seed),
-        zero_division=_number("zero-division", zero_division),
+        level=number("level", level),
+        num=integer("num", num),
+        seed=integer("seed", seed),
+        zero_division=number("zero-division", zero_division),
     )
-    show_comparison(_console(), found, ", ".join(columns))
+    show_comparison(open_console(), found, ", ".join(columns))
+
+
+app.command()(decisions.curve)
+app.command()(decisions.threshold)
 
 
 @app.command()
@@ -228,112 +217,16 @@ def reproduce(
     ] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
-    chosen, drawn = chosen_source(source), _integer("num", num)
+    chosen, drawn = chosen_source(source), integer("num", num)
     if figures is not None:
         check_folder(figures)
     found = study.reproduce(chosen, num=NUM if drawn is None else drawn)
-    console = _console()
+    console = open_console()
     show_reproduction(console, found, verbose=verbose)
     if figures is not None:
         report.show(console, Text(), *(Text(report.plain(str(path))) for path in draw(figures, chosen)))
     if found.of("unexplained"):
         raise typer.Exit(1)
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ValueError(f"--{option}: expected a number, got {text!r}") from error
-
-
-def _integer(option: str, text: str | None) -> int | None:
-    try:
-        return None if text is None else int(text)
-    except ValueError as error:
-        raise ValueError(f"--{option}: expected an integer, got {text!r}") from error
-
-
-def _column_names(by: list[str]) -> tuple[str, ...]:
-    for text in by:
-        if not text.strip(","):
-            raise ValueError(f"--by: expected names of columns, got {text!r}")
-    return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))
-
-
-def _write(run: ScoreRun | IntervalRun, output: Path) -> None:
-    both = sorted({key.name for key in run.source.keys} & set(run.labels))
-    if both:
-        raise ValueError(
-            f"--output: expected different names, got a measure and a column of the file both named {both[0]!r}"
-        )
-    with open_output(output) as append:
-        statuses: Counter[int] = Counter()
-        for start, found in run.blocks():
-            append({**run.source.columns(start, start + len(found)), **run.outputs(found)})
-            if isinstance(run, IntervalRun):
-                statuses += count_statuses(found)
-    written = f"{output}: {_counted(run.source.count, 'row')} of {_counted(len(run.columns), run.unit)}"
-    console = _console()
-    report.show(console, *_title(run), Text(report.plain(written)))
-    show_statuses(console, statuses, signs=False)
-
-
-def _summarise(run: ScoreRun) -> None:
-    summary = report.Summary(len(run.columns))
-    for start, scores in run.blocks():
-        summary.add(start, scores)
-    console = _console()
-    report.show(console, *_title(run), Text())
-    report.show_summary(console, run.columns, summary, run.source.count, run.source.name)
-
-
-def _tabulate(run: ScoreRun) -> None:
-    scores = np.concatenate([scores for _, scores in run.blocks()])
-    names = [run.source.name(position) for position in range(run.source.count)]
-    console = _console()
-    report.show(console, *_title(run), Text())
-    report.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
-
-
-def _summarise_intervals(run: IntervalRun) -> None:
-    summary, statuses = report.Summary(len(run.columns)), Counter[int]()
-    for start, found in run.blocks():
-        summary.add(start, widths(found))
-        statuses += count_statuses(found)
-    console = _console()
-    report.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
-    columns = [report.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
-    report.show_summary(console, columns, summary, run.source.count, run.source.name, missing="no limits")
-    show_statuses(console, statuses, signs=False)
-
-
-def _tabulate_intervals(run: IntervalRun) -> None:
-    found = np.concatenate([found for _, found in run.blocks()])
-    names = [run.source.name(position) for position in range(run.source.count)]
-    console = _console()
-    report.show(console, *_title(run), Text())
-    show_intervals(console, run.columns, found, names, run.source.heading, ordered=run.source.in_order)
-    show_statuses(console, count_statuses(found), signs=True)
-
-
-def _title(run: ScoreRun | IntervalRun) -> list[Text]:
-    source = run.source
-    matrices = _counted(source.count, "matrix", "matrices")
-    classes, samples = _counted(source.n, "class", "classes"), _counted(run.samples, "sample")
-    lines = [f"{source.file}: {matrices} of {classes}, {samples}"]
-    if isinstance(run, IntervalRun):
-        lines.append(run.title)
-    return [Text(report.plain(line)) for line in lines]
-
-
-def _counted(count: float, one: str, many: str | None = None) -> str:
-    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
-
-
-def _console() -> Console:
-    # A pipe has no width: do not split lines.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
 
 
 @app.command("metrics")
@@ -351,7 +244,7 @@ def list_metrics(
     if as_markdown:
         typer.echo(markdown.catalogue(listed))
         return
-    console = _console()
+    console = open_console()
     # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
     table = report.text_table("name", "kind", "range", *apart, "summary")
@@ -373,7 +266,7 @@ def describe(
     table = Table.grid(padding=(0, 2))
     for label, fact in facts(metric).items():
         table.add_row(Text(label, "bold"), Text(fact))
-    report.show(_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
+    report.show(open_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
 
 
 @app.command()
@@ -390,6 +283,6 @@ def certificate(
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""
     metric = matrics.get_metric(name)
-    asked = {"cases": _integer("cases", cases), "seed": _integer("seed", seed)}
+    asked = {"cases": integer("cases", cases), "seed": integer("seed", seed)}
     found = matrics.study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})
-    show_certificate(_console(), found, metric.summary)
+    show_certificate(open_console(), found, metric.summary)

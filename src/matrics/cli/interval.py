@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 import matrics
-from matrics.cli.run import Run, name_cell
+from matrics.cli.run import MatrixRun, name_cell
 from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Wanted:
 
 
 @dataclass(kw_only=True)
-class IntervalRun(Run):
+class IntervalRun(MatrixRun):
     """The intervals (rows, columns, parts) of one source."""
 
     unit: ClassVar[str] = "interval"

@@ -40,9 +40,19 @@ class Names:
         return self.by if self.clusters is None else (*self.by, self.clusters)
 
     @property
-    def labels(self) -> tuple[str, str]:
+    def labels(self) -> tuple[str, ...]:
         """Both columns of labels."""
         return self.true, self.pred
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of numbers."""
+        return ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of text that may be empty, and is never a number."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -84,16 +94,36 @@ def rows_table(rows: Iterator[Row], header: Sequence[str], names: Names) -> Any:
             position = list(header).index(name)
             texts = [row[position] for _, row in chunk]
             column.append(pa.array(texts, pa.large_string()))
-            wrong = pc.index(pc.match_substring_regex(column[-1], r"^$|[\r\n]"), value=True).as_py()
+            refused = r"[\r\n]" if name in names.texts else r"^$|[\r\n]"
+            wrong = pc.index(pc.match_substring_regex(column[-1], refused), value=True).as_py()
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {name!r}, got {got}")
-    columns = {name: pa.chunked_array(column, pa.large_string()) for name, column in chunks.items()}
+            if name in names.numbers:
+                column[-1] = _parsed(name, column[-1], chunk)
+    kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
+    columns = {name: pa.chunked_array(column, kinds[name]) for name, column in chunks.items()}
     others = [name for name in names.cells if name not in names.labels]
     columns.update({name: _typed(columns[name]) for name in others})
-    columns.update(zip(names.labels, _numbers([columns[name] for name in names.labels]), strict=True))
+    if names.labels:
+        columns.update(zip(names.labels, _numbers([columns[name] for name in names.labels]), strict=True))
     return pa.table(columns)
+
+
+def _parsed(name: str, column: Column, rows: list[Row]) -> Column:
+    """Text as floating numbers."""
+    try:
+        return pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        for (line, _), text in zip(rows, column, strict=True):
+            try:
+                pc.cast(text, pa.float64())
+            except pa.ArrowInvalid as error:
+                raise ValueError(
+                    f"line {line}: expected a number in column {name!r}, got {text.as_py()[:40]!r}"
+                ) from error
+        raise
 
 
 def _numbers(columns: list[Column]) -> list[Column]:
@@ -142,16 +172,16 @@ def parquet_table(path: Path, names: Names) -> Any:
 def numbered(table: Any, names: Names) -> Labelled:
     """The rows of a table as numbers."""
     true, pred, classes = _coded(table, names)
-    groups, values = _group(table, names.by)
+    groups, values = group_rows(table, names.by)
     number = int(groups.max()) + 1
     titles = [", ".join(str(values[name][k].as_py()) for name in names.by) for k in range(number)]
-    samples, known = _group(table, (names.clusters,)) if names.clusters else (groups, {})
+    samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
     sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
     return Labelled(true, pred, groups, samples, tuple(map(str, classes.to_pylist())), titles, sample_names)
 
 
 def _check_columns(header: Sequence[str], names: Names) -> list[str]:
-    wanted = list(dict.fromkeys([*names.labels, *names.cells]))
+    wanted = list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *names.cells]))
     there = ", ".join(repr(name) for name in header)
     for name in wanted:
         if name not in header:
@@ -166,21 +196,21 @@ def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
     if not table.num_rows:
         raise ValueError("expected at least one row of labels, got none")
     for name in table.column_names:
-        _refuse_missing(name, _decoded(table[name]))
-    true, pred = (_labels(name, table[name]) for name in names.labels)
+        refuse_missing(name, decoded(table[name]))
+    true, pred = (as_labels(name, table[name]) for name in names.labels)
     if true.type != pred.type:
         raise ValueError(
             f"expected {names.true} and {names.pred} to hold labels of one type, got {true.type} and {pred.type}"
         )
-    classes = _sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
-    return _codes(true, classes), _codes(pred, classes), classes
+    classes = sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
+    return codes(true, classes), codes(pred, classes), classes
 
 
 def _count(table: Any, names: Names) -> GroupCounts:
     true, pred, classes = _coded(table, names)
     n = len(classes)
-    row_groups, groups = _group(table, names.by)
-    row_parts = row_groups if names.clusters is None else _group(table, names.cells)[0]
+    row_groups, groups = group_rows(table, names.by)
+    row_parts = row_groups if names.clusters is None else group_rows(table, names.cells)[0]
     number = int(row_parts.max()) + 1
     if number * n * n > MOST_CELLS:
         parts = "groups" if names.clusters is None else "clusters"
@@ -198,8 +228,9 @@ def _count(table: Any, names: Names) -> GroupCounts:
     return GroupCounts(stack if names.by else stack[0], groups, text, clusters, starts)
 
 
-def _refuse_missing(name: str, column: Column) -> None:
-    if _is_text(column.type):  # empty text is missing as an empty cell of a text file is
+def refuse_missing(name: str, column: Column) -> None:
+    """Raise where a row has no value."""
+    if is_text(column.type):  # empty text is missing as an empty cell of a text file is
         missing = pc.fill_null(pc.equal(column, ""), fill_value=True).to_numpy()
     else:
         missing = pc.is_null(column).to_numpy()
@@ -210,49 +241,52 @@ def _refuse_missing(name: str, column: Column) -> None:
         )
 
 
-def _labels(name: str, column: Column) -> Column:
+def as_labels(name: str, column: Column) -> Column:
     """Labels as 64-bit integers or text."""
-    column = _decoded(column)
+    column = decoded(column)
     if pa.types.is_integer(column.type):
         return pc.cast(column, pa.int64())
-    if _is_text(column.type) or pa.types.is_boolean(column.type):
+    if is_text(column.type) or pa.types.is_boolean(column.type):
         return pc.cast(column, pa.large_string())
     raise ValueError(f"column {name!r}: expected labels, integers or text, got {column.type}")
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether this type of a column is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _decoded(column: Column) -> Column:
+def decoded(column: Column) -> Column:
+    """Return a column without a dictionary, and text as one of two types."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     # The type string_view of newer writers is the same text.
     return pc.cast(column, pa.large_string()) if str(column.type) == "string_view" else column
 
 
-def _sorted_values(column: Column) -> Column:
+def sorted_values(column: Column) -> Column:
+    """Return the different values of a column."""
     values = pc.unique(column)
     return values.take(pc.sort_indices(values))
 
 
-def _codes(column: Column, values: Column) -> Any:
+def codes(column: Column, values: Column) -> Any:
     """The index in ``values`` of each row's value."""
     return pc.index_in(column, value_set=values).to_numpy().astype(np.int64)
 
 
-def _group(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
+def group_rows(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
     """The group of every row, with sorted groups, and for each column the value of every group."""
     found = np.zeros(table.num_rows, np.int64)
     groups: dict[str, Column] = {}
     for name in by:
-        column = _decoded(table[name])
+        column = decoded(table[name])
         try:
-            values = _sorted_values(column)
+            values = sorted_values(column)
         except pa.ArrowNotImplementedError as error:  # pyarrow cannot sort lists, structs or 16-bit floats
             raise ValueError(f"column {name!r}: expected numbers, text or times, got {column.type}") from error
         # Renumbered after each column, so that group numbers stay below the number of rows.
-        pairs, found = np.unique(found * len(values) + _codes(column, values), return_inverse=True)
+        pairs, found = np.unique(found * len(values) + codes(column, values), return_inverse=True)
         before, here = np.divmod(pairs, len(values))
         groups = {known: column.take(pa.array(before)) for known, column in groups.items()}
         groups[name] = values.take(pa.array(here))

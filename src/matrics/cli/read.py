@@ -7,24 +7,26 @@ import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from matrics.cli import labels, matrix
+from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.text import STDIN, open_rows
 from matrics.evaluation import as_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from matrics.cli.text import Row
 
 Array = Any
+AnyNames = TypeVar("AnyNames", bound=Names)
+Made = TypeVar("Made")
 
 TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 FIRST_ROWS = 1000  # that may tell what a text file holds
@@ -34,16 +36,7 @@ _BAD_HEADER = "expected arrays of numbers written by {}, got a header that canno
 
 
 @dataclass(frozen=True)
-class Key:
-    """A column that identifies a row's matrix: the index along an axis of the stack, or a value for each index."""
-
-    name: str
-    axis: int
-    values: Array | None = None  # a pyarrow array
-
-
-@dataclass(frozen=True)
-class Source:
+class Source(Keyed):
     """A stack ``(*B, n, n)`` in a file, of which only the requested blocks are read."""
 
     file: str  # its name, for messages
@@ -55,18 +48,14 @@ class Source:
     starts: Array = None  # the first cluster of each matrix
 
     @property
+    def batch(self) -> tuple[int, ...]:
+        """The axes before those of the classes."""
+        return tuple(self.stack.shape[:-2])
+
+    @property
     def n(self) -> int:
         """Number of classes."""
         return int(self.stack.shape[-1])
-
-    @property
-    def count(self) -> int:
-        """Number of matrices."""
-        return int(np.prod(self.stack.shape[:-2], dtype=np.int64))
-
-    def _indices(self, start: int, stop: int) -> tuple[Array, ...]:
-        batch = self.stack.shape[:-2]
-        return np.unravel_index(np.arange(start, stop), batch) if batch else ()
 
     def block(self, start: int, stop: int) -> Array:
         """Read the matrices from ``start`` to ``stop``, in the order and orientation of the file, as float32 or 64."""
@@ -83,43 +72,6 @@ class Source:
         """The clusters of a matrix, which add up to it: (K, n, n)."""
         start = self.starts[position]
         return self.clusters[start : start + self.cluster_counts[position]]
-
-    def columns(self, start: int, stop: int) -> dict[str, Array]:
-        """Return the columns that name these matrices in an output file."""
-        indices = self._indices(start, stop)
-        return {
-            key.name: pa.array(indices[key.axis])
-            if key.values is None
-            else key.values.take(pa.array(indices[key.axis]))
-            for key in self.keys
-        }
-
-    def name(self, position: int) -> str:
-        """Return the displayed name of a matrix: its group, or its index like ``[1, 2]``."""
-        columns = self.columns(position, position + 1)
-        named = [_text(columns[key.name][0]) for key in self.keys if key.values is not None]
-        index = [str(columns[key.name][0]) for key in self.keys if key.values is None]
-        return ", ".join([*named, *([f"[{', '.join(index)}]"] if index else [])])
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the order of the matrices may matter: numbers and indices may be epochs, names are not ordered."""
-        values = self.keys[0].values if self.keys else None
-        return values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
-
-    @property
-    def heading(self) -> str:
-        """The heading of the column of names."""
-        return ", ".join(key.name for key in self.keys if key.values is not None) or "matrix"
-
-
-def _text(value: Any) -> str:
-    if pa.types.is_time64(value.type):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
-        return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
-    try:
-        return str(value)
-    except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
-        return str(pc.cast(value, pa.string()))
 
 
 def read(path: Path, names: Names, rows: str | None) -> Source:
@@ -148,6 +100,11 @@ def read_labels(path: Path, names: Names) -> labels.Labelled:
     """The labels of a file, row by row."""
     if names.true == names.pred:
         raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
+    return read_rows(path, names, labels.numbered)[1]
+
+
+def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
+    """The name of a file of rows, and what is made of its table; errors have the name of the file."""
     if path != STDIN:
         path.stat()  # raises with the name of a missing file
     file = "standard input" if path == STDIN else str(path)
@@ -158,10 +115,10 @@ def read_labels(path: Path, names: Names) -> labels.Labelled:
         )
     try:
         if suffix == ".parquet":
-            return labels.numbered(labels.parquet_table(path, names), names)
+            return file, made(labels.parquet_table(path, names), names)
         with open_rows(path, suffix) as lines:
             _, header = next(lines, (0, []))
-            return labels.numbered(labels.rows_table(lines, header, names), names)
+            return file, made(labels.rows_table(lines, header, names), names)
     except (ValueError, pa.ArrowException) as error:
         raise ValueError(f"{file}: {error}") from error
 

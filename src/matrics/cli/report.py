@@ -218,6 +218,11 @@ def _fits(console: Console, table: Table, width: int | None) -> bool:
     return console.measure(table, options=unlimited).maximum <= (width or console.width)
 
 
+def counted(count: float, one: str, many: str | None = None) -> str:
+    """A number and what is counted, in the singular or the plural."""
+    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
 def fold(label: str, width: int = 10) -> str:
     """Break a label into several lines after ``_``, ``:``, ``,`` or ``(``."""
     lines = [""]

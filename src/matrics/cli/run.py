@@ -15,12 +15,13 @@ from rich.progress import Progress
 import matrics
 from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
-from matrics.cli.report import Column
+from matrics.cli.report import Column, counted
 from matrics.naming import columns as named_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from matrics.cli.keys import Keyed
     from matrics.cli.read import Source
 
 Array = Any
@@ -30,14 +31,50 @@ BLOCK_BYTES = 32 * 1024 * 1024  # of the file at a time
 
 @dataclass(kw_only=True)
 class Run:
-    """One pass over the matrices of a source; subclasses compute scores or intervals."""
+    """One pass over a source; subclasses compute scores or intervals."""
 
     unit: ClassVar[str]  # what it computes for a matrix and a measure, in words
 
-    source: Source
+    source: Keyed
     metrics: dict[str, Metric]
     zero_division: float
     samples: float = 0.0  # counted on the way
+
+    @property
+    def counts(self) -> str:
+        """What there is, in words."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> list[Column]:
+        """One column per measure, or one per class for measures of every class."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of an output file."""
+        return [column.label for column in self.columns]
+
+    def outputs(self, found: Array) -> dict[str, Array]:
+        """The columns of an output file."""
+        return dict(zip(self.labels, found.T, strict=True))
+
+    def blocks(self) -> Iterator[tuple[int, Array]]:
+        """Yield the first matrix of each block and what is found for it: (rows, columns, ...)."""
+        raise NotImplementedError
+
+
+@dataclass(kw_only=True)
+class MatrixRun(Run):
+    """One pass over matrices, block by block."""
+
+    source: Source
+
+    @property
+    def counts(self) -> str:
+        """What there is, in words."""
+        matrices = counted(self.source.count, "matrix", "matrices")
+        return f"{matrices} of {counted(self.source.n, 'class', 'classes')}"
 
     @property
     def block_bytes(self) -> int:
@@ -49,28 +86,9 @@ class Run:
         raise NotImplementedError
 
     @property
-    def labels(self) -> list[str]:
-        """The names of the columns of an output file."""
-        return [column.label for column in self.columns]
-
-    def outputs(self, found: Array) -> dict[str, Array]:
-        """The columns of an output file."""
-        raise NotImplementedError
-
-    @property
     def columns(self) -> list[Column]:
         """One column per measure, or one per class for measures of every class."""
-        columns = []
-        for name, metric in self.metrics.items():
-            labels = named_columns(name, metric, self.source.classes)
-            known = facts(metric)
-            reach = f"{known['range']}, {known['direction']}"
-            columns += [Column(label, reach, metric.higher_is_better) for label in labels]
-        names = [column.label for column in columns]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"--metrics: expected each measure once, got two of the name {twice!r}")
-        return columns
+        return score_columns(self.metrics, self.source.classes)
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """Yield the first matrix of each block and what is found for it, with a progress bar if it takes long."""
@@ -102,7 +120,7 @@ class Run:
 
 
 @dataclass(kw_only=True)
-class ScoreRun(Run):
+class ScoreRun(MatrixRun):
     """The scores (rows, columns) of one source."""
 
     unit: ClassVar[str] = "score"
@@ -121,9 +139,20 @@ class ScoreRun(Run):
         )
         return np.column_stack([np.asarray(values) for values in scores.values()])
 
-    def outputs(self, found: Array) -> dict[str, Array]:
-        """One column per measure."""
-        return dict(zip(self.labels, found.T, strict=True))
+
+def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Column]:
+    """One column per measure, or one per class for measures of every class."""
+    columns = []
+    for name, metric in metrics.items():
+        labels = named_columns(name, metric, classes)
+        known = facts(metric)
+        reach = f"{known['range']}, {known['direction']}"
+        columns += [Column(label, reach, metric.higher_is_better) for label in labels]
+    names = [column.label for column in columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"--metrics: expected each measure once, got two of the name {twice!r}")
+    return columns
 
 
 def _name_invalid(source: Source, start: int, block: Array) -> str:

@@ -1,0 +1,131 @@
+"""Measures at every threshold of the curves of a file, and what the scores alone say about each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import matrics
+from matrics.cli.report import Column, best_of_columns
+from matrics.cli.run import score_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matrics.catalogue.record import Metric
+    from matrics.cli.scored import Scored
+
+Array = Any
+
+RECALL = "recall:binary"
+HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Some thresholds of a curve, the measures there, and where they are the best of all thresholds."""
+
+    thresholds: Array  # (R,)
+    values: Array  # (R, columns)
+    best: Array
+    count: int  # thresholds in all
+
+
+@dataclass(frozen=True)
+class CurveRun:
+    """The curves of one file."""
+
+    source: Scored
+    metrics: dict[str, Metric]
+    thresholds: Array | None  # None: all
+    zero_division: float
+    level: float
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """One column per measure, or two for measures of both classes."""
+        return score_columns(self.metrics, self.source.sides)
+
+    def curve(self, position: int) -> tuple[Array, Array]:
+        """The thresholds (T,) of a curve, and the measures there (T, columns)."""
+        found = self._curve(position, list(self.metrics))
+        return found.thresholds, _stacked(found.values.values())
+
+    def _curve(self, position: int, names: list[str]) -> Any:
+        true, scores = self.source.curve(position)
+        given = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
+        return matrics.threshold_curve(true, scores, names, zero_division=self.zero_division, workers=-1, **given)
+
+    def shown(self, position: int, recalls: Sequence[float]) -> Shown:
+        """Thresholds to look at: those given; or the highest ones at which recall reaches each of these values.
+
+        Of measures that are best at none of the latter, the threshold at which they are is among them.
+        """
+        found = self._curve(position, list(dict.fromkeys([*self.metrics, RECALL])))
+        values = _stacked(found[name] for name in self.metrics)
+        best, recall = best_of_columns(self.columns, values), found[RECALL]
+        count = len(found.thresholds)
+        rows = np.arange(count)
+        if recalls and self.thresholds is None and count > len(recalls):
+            is_known = not np.isnan(recall).any()
+            rows = np.searchsorted(recall, recalls) if is_known else np.linspace(0, count - 1, len(recalls)).astype(int)
+            # Where several are the best, the first predicts the fewest samples as positive.
+            rest = best.any(axis=0) & ~best[rows].any(axis=0)
+            rows = np.unique([*rows, *best.argmax(axis=0)[rest]])
+        return Shown(found.thresholds[rows], values[rows], best[rows], count)
+
+    @cached_property
+    def are_probabilities(self) -> bool:
+        """Whether all scores are between 0 and 1."""
+        return all(((scores >= 0) & (scores <= 1)).all() for _, scores in self.source.groups)
+
+    def facts(self, position: int) -> dict[str, float]:
+        """What does not depend on a threshold: samples, and measures of the scores."""
+        true, scores = self.source.curve(position)
+        area = float(matrics.roc_auc(true, scores))
+        low, high = area_limits(area, float(matrics.roc_auc_variance(true, scores)), self.level)
+        facts = {
+            "samples": len(true),
+            "positive": int(true.sum()),
+            "roc_auc": area,
+            "low": low,
+            "high": high,
+            "average_precision": float(matrics.average_precision(true, scores)),
+        }
+        if self.are_probabilities:
+            facts["log_loss"] = float(matrics.log_loss(true, scores))
+            facts["brier_score"] = float(matrics.brier_score(true, scores))
+        return facts
+
+
+def area_limits(area: float, variance: float, level: float) -> tuple[float, float]:
+    """Limits of an area under the ROC curve: DeLong's on the logit scale, which stay between 0 and 1."""
+    if not (0 < area < 1 and variance > 0):
+        return math.nan, math.nan
+    logit = math.log(area / (1 - area))
+    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
+    low, high = (1 / (1 + math.exp(-x)) if x > -700 else 0.0 for x in (logit - reach, logit + reach))
+    return low, high
+
+
+def _stacked(values: Any) -> Array:
+    return np.column_stack([np.asarray(value) for value in values])
+
+
+def read_thresholds(text: str | None) -> tuple[Array | None, bool]:
+    """The thresholds of the option, None for all; and whether all are to be shown."""
+    if text is None or text == "all":
+        return None, text == "all"
+    parts = [part for part in text.split(",") if part]
+    try:
+        given = [float(part) for part in parts]
+    except ValueError as error:
+        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {text!r}") from error
+    if not given or any(map(math.isnan, given)):
+        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {text!r}")
+    return np.asarray(given), True

@@ -1,0 +1,173 @@
+"""The commands that take columns of scores: measures at every threshold, and the best threshold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import typer
+from rich.text import Text
+
+from matrics.cli import report
+from matrics.cli.curve import CurveRun, read_thresholds
+from matrics.cli.curve_report import show_curves
+from matrics.cli.labels import Names
+from matrics.cli.options import (
+    By,
+    Level,
+    Metrics,
+    Output,
+    Positive,
+    Scores,
+    Seed,
+    TrueColumn,
+    ZeroDivision,
+    column_names,
+    integer,
+    number,
+)
+from matrics.cli.report import counted
+from matrics.cli.scored import Scored, ScoreNames, read_scores
+from matrics.cli.screen import open_console
+from matrics.cli.threshold import NUM, ThresholdRun, Wanted
+from matrics.cli.threshold_report import show_thresholds
+from matrics.cli.write import check_output, open_output
+from matrics.scoring import resolve_of_two
+from matrics.uncertainty.options import check_level
+
+FilePath = Annotated[
+    Path,
+    typer.Argument(
+        help="Scores: .parquet or text with a column y_true and columns of scores. "
+        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        show_default=False,
+    ),
+]
+CURVE_METRICS = "accuracy,precision,recall,specificity,f1,mcc"
+
+
+def curve(
+    path: FilePath,
+    *,
+    scores: Scores,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[,NAME]", help="Measures: mcc,f1; repeatable.", show_default=CURVE_METRICS),
+    ] = None,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    positive: Positive = None,
+    thresholds: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBERS|all", help="0.1,0.5: these; all: each of them on the screen, too."),
+    ] = None,
+    level: Level = "0.95",
+    zero_division: ZeroDivision = "nan",
+    output: Output = None,
+) -> None:
+    """Measures at every threshold of scores, and how well the scores rank."""
+    chosen, zero = resolve_of_two(metrics or CURVE_METRICS), number("zero-division", zero_division)
+    limits, every = read_thresholds(thresholds)
+    share = number("level", level)
+    try:
+        check_level(share)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from error
+    source = _read(path, scores, true=true, by=by, positive=positive, output=output)
+    run = CurveRun(source, chosen, limits, zero, share)
+    title = _title(source, "curve")
+    if output is None:
+        console = open_console()
+        report.show(console, title, Text())
+        show_curves(console, run, every=every)
+        return
+    labels = [column.label for column in run.columns]
+    _refuse_same(source, ["threshold", *labels])
+    count = 0
+    with open_output(output) as append:
+        for position in range(source.count):
+            found, values = run.curve(position)
+            names = source.columns(position, position + 1)
+            repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in names.items()}
+            append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
+            count += len(found)
+    _show_written(output, title, count, f"{counted(len(labels), 'measure')}")
+
+
+def threshold(
+    path: FilePath,
+    *,
+    scores: Scores,
+    metric: Annotated[str, typer.Option(metavar="NAME", help="The measure to be best.", show_default=False)],
+    subject_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar='"NAME>=NUMBER"', help="What a threshold must fulfil; repeatable.", show_default="nothing"
+        ),
+    ] = None,
+    metrics: Metrics = None,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    positive: Positive = None,
+    level: Level = "0.95",
+    num: Annotated[
+        str | None,
+        typer.Option(metavar="INTEGER", help="The number of replicates; 0: no limits.", show_default=str(NUM)),
+    ] = None,
+    seed: Seed = None,
+    zero_division: ZeroDivision = "nan",
+    output: Output = None,
+) -> None:
+    """Find the threshold at which a measure is best, under constraints, and say how sure it is."""
+    wanted = Wanted.read(
+        metric=metric,
+        subject_to=subject_to or [],
+        level=number("level", level),
+        num=integer("num", num),
+        seed=integer("seed", seed),
+    )
+    chosen, zero = resolve_of_two(metrics or "core"), number("zero-division", zero_division)
+    source = _read(path, scores, true=true, by=by, positive=positive, output=output)
+    run = ThresholdRun(source, chosen, wanted, zero)
+    title = Text("\n").join([_title(source, "curve"), Text(report.plain(wanted.title))])
+    found = run.found  # before anything is printed: it may be that there is none
+    if output is None:
+        console = open_console()
+        report.show(console, title, Text())
+        show_thresholds(console, run)
+        return
+    columns = run.outputs()
+    _refuse_same(source, list(columns))
+    with open_output(output) as append:
+        append({**source.columns(0, source.count), **columns})
+    _show_written(output, title, len(found), counted(len(columns), "column"))
+
+
+def _read(
+    path: Path, scores: list[str], *, true: str, by: list[str] | None, positive: str | None, output: Path | None
+) -> Scored:
+    if output is not None:
+        check_output(output, path)
+    names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
+    source = read_scores(path, names)
+    if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
+        only = source.classes[int(source.groups[0][0][0])]
+        raise ValueError(f"{source.file}: expected samples of at least two classes in {true!r}, got only {only!r}")
+    return source
+
+
+def _title(source: Scored, what: str) -> Text:
+    positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
+    text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
+    return Text(report.plain(text))
+
+
+def _refuse_same(source: Scored, names: list[str]) -> None:
+    both = sorted({key.name for key in source.keys} & set(names))
+    if both:
+        raise ValueError(f"--output: expected different names, got two columns of the name {both[0]!r}")
+
+
+def _show_written(output: Path, title: Text, rows: int, what: str) -> None:
+    written = f"{output}: {counted(rows, 'row')} of {what}"
+    report.show(open_console(), title, Text(report.plain(written)))

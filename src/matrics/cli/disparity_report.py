@@ -1,0 +1,34 @@
+"""How far the groups of a file are apart, below the table of their scores."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+
+from matrics.cli.report import Column, Names, Summary, number, plain, show, show_blocks
+from matrics.fairness import disparity
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
+    """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
+    ends = np.stack([np.where(summary.count, summary.extremes[end], math.nan) for end in (False, True)])
+    found = disparity(ends, axis=0)
+    cells = {}
+    for heading, values in zip(("min", "max"), found[:2], strict=True):
+        where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
+        texts = [number(value) for value in values]
+        width = max(map(len, texts))
+        for text, name in zip(texts, where, strict=True):
+            text.pad_left(width - len(text))
+            text.append(plain(name))
+        cells[heading] = texts
+    for heading, values in zip(("difference", "ratio"), found[2:], strict=True):
+        cells[heading] = [number(value) for value in values]
+    show(console, Text(), Text("how far the groups are apart:"), Text())
+    show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))

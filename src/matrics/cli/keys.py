@@ -1,0 +1,79 @@
+"""How the matrices and the curves of a file are named: by groups, and by indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Key:
+    """A column that identifies a row's matrix: the index along an axis of the stack, or a value for each index."""
+
+    name: str
+    axis: int
+    values: Array | None = None  # a pyarrow array
+
+
+class Keyed:
+    """Matrices or curves that are named by the values of columns, or by indices."""
+
+    file: str  # its name, for messages
+    keys: tuple[Key, ...]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The axes along which they are."""
+        raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        """Number of matrices."""
+        return int(np.prod(self.batch, dtype=np.int64))
+
+    def _indices(self, start: int, stop: int) -> tuple[Array, ...]:
+        batch = self.batch
+        return np.unravel_index(np.arange(start, stop), batch) if batch else ()
+
+    def columns(self, start: int, stop: int) -> dict[str, Array]:
+        """Return the columns that name these matrices in an output file."""
+        indices = self._indices(start, stop)
+        return {
+            key.name: pa.array(indices[key.axis])
+            if key.values is None
+            else key.values.take(pa.array(indices[key.axis]))
+            for key in self.keys
+        }
+
+    def name(self, position: int) -> str:
+        """Return the displayed name of a matrix: its group, or its index like ``[1, 2]``."""
+        columns = self.columns(position, position + 1)
+        named = [_text(columns[key.name][0]) for key in self.keys if key.values is not None]
+        index = [str(columns[key.name][0]) for key in self.keys if key.values is None]
+        return ", ".join([*named, *([f"[{', '.join(index)}]"] if index else [])])
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of the matrices may matter: numbers and indices may be epochs, names are not ordered."""
+        values = self.keys[0].values if self.keys else None
+        return values is None or not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+
+    @property
+    def heading(self) -> str:
+        """The heading of the column of names."""
+        return ", ".join(key.name for key in self.keys if key.values is not None) or "matrix"
+
+
+def _text(value: Any) -> str:
+    if pa.types.is_time64(value.type):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
+        return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
+    try:
+        return str(value)
+    except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
+        return str(pc.cast(value, pa.string()))

@@ -1,0 +1,165 @@
+"""Sets of labels in two columns of text, such as ``cat;dog``, and their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import matrics
+from matrics.cli import labels
+from matrics.cli.keys import Key, Keyed
+from matrics.cli.labels import MOST_CELLS, Names
+from matrics.cli.read import read_rows
+from matrics.cli.report import Column, counted
+from matrics.cli.run import Run, score_columns
+from matrics.multilabel.averages import check_average
+from matrics.naming import CLASSWISE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from matrics.multilabel.averages import Average
+
+Array = Any
+
+METRICS = "accuracy,precision,recall,f1,mcc"
+
+
+@dataclass(frozen=True)
+class SetNames(Names):
+    """The columns of sets of labels and of the groups."""
+
+    separator: str = ";"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """No column has one label a row."""
+        return ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Both columns of sets; a sample without any label is an empty cell."""
+        return self.true, self.pred
+
+
+@dataclass(frozen=True)
+class Sets(Keyed):
+    """The samples of a file: of each group, which labels are true (N, L) and which are predicted."""
+
+    file: str
+    keys: tuple[Key, ...]
+    classes: tuple[str, ...]
+    groups: list[tuple[Array, Array]] = field(repr=False)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The axis of groups."""
+        return (len(self.groups),) if self.keys else ()
+
+
+@dataclass(kw_only=True)
+class MultilabelRun(Run):
+    """The scores (groups, columns) of sets of labels."""
+
+    unit: ClassVar[str] = "score"
+
+    source: Sets
+    average: str
+    to_backend: Callable[[Array], Array]
+
+    def __post_init__(self) -> None:
+        try:
+            check_average(self.average)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
+        for name, metric in self.metrics.items():
+            if metric.average in CLASSWISE:
+                raise ValueError(f"--metrics: expected measures with one value a label, got {name!r}; --average label")
+
+    @property
+    def counts(self) -> str:
+        """What there is, in words."""
+        groups = f"{counted(self.source.count, 'group')} of " if self.source.keys else ""
+        average = "each label" if self.average == "label" else f"average {self.average}"
+        return f"{groups}{counted(len(self.source.classes), 'label')}, {average}"
+
+    @property
+    def columns(self) -> list[Column]:
+        """One column per measure, or one per label."""
+        columns = score_columns(self.metrics, ())
+        if self.average != "label":
+            return columns
+        ends = ((f"{column.label}/{name}", column) for column in columns for name in self.source.classes)
+        return [Column(label, column.range, column.higher_is_better) for label, column in ends]
+
+    def blocks(self) -> Iterator[tuple[int, Array]]:
+        """Yield each group and its scores."""
+        for position, (true, pred) in enumerate(self.source.groups):
+            scores = matrics.multilabel_score(
+                self.to_backend(true),
+                self.to_backend(pred),
+                list(self.metrics),
+                average=cast("Average", self.average),  # __post_init__ has checked it
+                zero_division=self.zero_division,
+                workers=-1,
+            )
+            self.samples += len(true)
+            yield position, np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
+
+
+def read_sets(path: Path, names: SetNames) -> Sets:
+    """The samples of a file."""
+    if not names.separator:
+        raise ValueError("--separator: expected text between two labels, such as ';', got nothing")
+    if names.true == names.pred or {names.true, names.pred} & set(names.by):
+        raise ValueError("--pred: expected different columns of true labels, predicted labels and groups")
+    file, (classes, values, groups) = read_rows(path, names, _samples)
+    return Sets(file, tuple(Key(name, 0, column) for name, column in values.items()), classes, groups)
+
+
+def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, Any], list[tuple[Array, Array]]]:
+    if not table.num_rows:
+        raise ValueError("expected at least one row of labels, got none")
+    for name in names.by:
+        labels.refuse_missing(name, labels.decoded(table[name]))
+    parts = [_split(name, table[name], names.separator) for name in names.texts]
+    known = labels.sorted_values(pa.chunked_array([flat for _, flat in parts], pa.large_string()))
+    if not len(known):
+        raise ValueError(
+            f"columns {names.true!r} and {names.pred!r}: expected at least one label, got empty cells only"
+        )
+    if table.num_rows * len(known) > MOST_CELLS:
+        raise ValueError(f"expected few different labels, got {len(known):,} in {table.num_rows:,} rows")
+    matrices = []
+    for rows, flat in parts:
+        matrix = np.zeros((table.num_rows, len(known)), bool)
+        matrix[rows, labels.codes(flat, known)] = True
+        matrices.append(matrix)
+    of_row, values = labels.group_rows(table, names.by)
+    count = int(of_row.max()) + 1
+    groups = [(matrices[0][of_row == k], matrices[1][of_row == k]) for k in range(count)]
+    return tuple(known.to_pylist()), values, groups
+
+
+def _split(name: str, column: Any, separator: str) -> tuple[Array, Any]:
+    """The row of every label, and the labels."""
+    column = labels.decoded(column)
+    if not labels.is_text(column.type):
+        raise ValueError(f"column {name!r}: expected text, labels with {separator!r} between them, got {column.type}")
+    texts = pc.fill_null(pc.cast(column, pa.large_string()), "").combine_chunks()
+    sets = pc.split_pattern(texts, separator)
+    rows, flat = pc.list_parent_indices(sets).to_numpy(), pc.list_flatten(sets)
+    is_none = pc.equal(texts, "").to_numpy(zero_copy_only=False)[rows]
+    empty = pc.equal(flat, "").to_numpy(zero_copy_only=False) & ~is_none
+    if empty.any():
+        row = int(rows[empty.argmax()])
+        raise ValueError(
+            f"column {name!r}: expected a label on both sides of every {separator!r}, got "
+            f"{texts[row].as_py()[:40]!r} in row {row + 1} of the data"
+        )
+    return rows[~is_none], flat.filter(pa.array(~is_none))

@@ -1,0 +1,76 @@
+"""What ``matrics score`` is to score: matrices, two columns of labels, columns of scores, or sets of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from matrics.cli import multilabel
+from matrics.cli.labels import Names
+from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
+from matrics.cli.options import number
+from matrics.cli.read import read
+from matrics.cli.run import Run, ScoreRun, open_backend
+from matrics.cli.scored import ScoreNames, read_scores
+from matrics.scoring import resolve, resolve_of_two
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The options of ``matrics score`` that say what is in the file."""
+
+    true: str
+    pred: str
+    by: tuple[str, ...]
+    rows: str | None
+    scores: list[str] | None
+    threshold: str | None
+    positive: str | None
+    separator: str | None
+    average: str | None
+
+    def refuse(self, beside: str, *options: str) -> None:
+        """Raise if one of these options is given."""
+        for option in options:
+            given = getattr(self, option)
+            if given is not None and not (option == "pred" and given == Names.pred):
+                text = given if isinstance(given, str) else ",".join(given)
+                raise ValueError(f"--{option}: expected {beside}, got {text!r}")
+
+
+def open_run(path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float) -> Run:
+    """Read the file, and say what to compute."""
+    to_backend = open_backend(backend)
+    if asked.separator is not None:
+        asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive")
+        names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
+        return MultilabelRun(
+            source=read_sets(path, names),
+            metrics=resolve(metrics or multilabel.METRICS),
+            zero_division=zero_division,
+            average=asked.average or "macro",
+            to_backend=to_backend,
+        )
+    asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
+    if asked.scores is None:
+        asked.refuse("--scores beside it", "threshold", "positive")
+        source = read(path, Names(asked.true, asked.pred, asked.by), asked.rows)
+        chosen = resolve(metrics or "core")
+        return ScoreRun(source=source, metrics=chosen, to_backend=to_backend, zero_division=zero_division)
+    asked.refuse("nothing beside --scores", "rows", "pred")
+    score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=asked.positive)
+    limit = None if asked.threshold is None else number("threshold", asked.threshold)
+    number_of_columns = len(score_names.scores)
+    if limit is None and number_of_columns == 1:
+        raise ValueError("--threshold: expected a number beside one column of scores, got none")
+    if limit is not None and number_of_columns > 1:
+        raise ValueError(
+            f"--threshold: expected one column of scores beside it, got {number_of_columns}; of several classes that "
+            "with the highest score is predicted"
+        )
+    scored = read_scores(path, score_names, of_all=limit is None)
+    chosen = (resolve if limit is None else resolve_of_two)(metrics or "core")
+    return ScoreRun(source=scored.matrices(limit), metrics=chosen, to_backend=to_backend, zero_division=zero_division)

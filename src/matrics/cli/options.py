@@ -1,0 +1,93 @@
+"""Options that several commands share, and how their text is read."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# What several commands have in common. All is plain text, although typer could convert it: then errors have the
+# same one-line form as all others.
+FilePath = Annotated[
+    Path,
+    typer.Argument(
+        help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
+        "Labels: .parquet or text with the columns y_true and y_pred. "
+        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        show_default=False,
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix or curve for each value of these columns; repeatable."),
+]
+Scores = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN|LABEL=COLUMN[,...]",
+        help="The scores of the positive class, or those of each class; repeatable.",
+        show_default=False,
+    ),
+]
+Positive = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="The class whose scores these are.", show_default="1 of 0 and 1")
+]
+ScoresInstead = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN|LABEL=COLUMN[,...]", help="Columns of scores in place of --pred; repeatable."),
+]
+Threshold = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Scores of at least this are predicted as the positive class.")
+]
+Separator = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Labels are sets, with this between two labels: cat;dog.")
+]
+Average = Annotated[
+    str | None,
+    typer.Option(metavar="macro|micro|weighted|samples|label", help="Of the labels of sets.", show_default="macro"),
+]
+TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
+PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
+Rows = Annotated[
+    str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
+]
+ZeroDivision = Annotated[
+    str, typer.Option(metavar="NUMBER", help="The value of an undefined measure (0/0).", show_default="undefined")
+]
+Level = Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")]
+Num = Annotated[str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")]
+Seed = Annotated[
+    str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
+]
+Output = Annotated[
+    Path | None, typer.Option(help="Write all of it to this .csv or .parquet file instead of the screen.")
+]
+
+
+def number(option: str, text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"--{option}: expected a number, got {text!r}") from error
+
+
+def integer(option: str, text: str | None) -> int | None:
+    """Read an integer, if it is given."""
+    try:
+        return None if text is None else int(text)
+    except ValueError as error:
+        raise ValueError(f"--{option}: expected an integer, got {text!r}") from error
+
+
+def column_names(by: list[str]) -> tuple[str, ...]:
+    """Read names of columns, several between commas or by several options."""
+    for text in by:
+        if not text.strip(","):
+            raise ValueError(f"--by: expected names of columns, got {text!r}")
+    return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))

@@ -1,0 +1,171 @@
+"""The best threshold of every curve of a file, how sure it is, and the confusion matrix there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import matrics
+from matrics.cli.run import score_columns
+from matrics.ranking.best import read_goal
+from matrics.uncertainty.options import check_level
+
+if TYPE_CHECKING:
+    from matrics.catalogue.record import Metric
+    from matrics.cli.report import Column
+    from matrics.cli.scored import Scored
+
+Array = Any
+
+NUM = 1000
+NOTHING = np.zeros((2, 2), np.int64)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is sought, and how its limits are found."""
+
+    metric: str
+    subject_to: list[str]
+    level: float
+    num: int  # replicates; 0 for no limits
+    seed: int
+
+    @classmethod
+    def read(cls, *, metric: str, subject_to: list[str], level: float, num: int | None, seed: int | None) -> Wanted:
+        """Check the options; errors name those of the command line."""
+        num = NUM if num is None else num
+        if num < 0:
+            raise ValueError(f"--num: expected an integer from 0 (no limits), got {num}")
+        if seed is not None and seed < 0:
+            raise ValueError(f"--seed: expected an integer from 0, got {seed}")
+        try:
+            read_goal(metric, subject_to)
+            check_level(level)
+        except ValueError as error:
+            raise ValueError(_as_option(error)) from error
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        return cls(metric, subject_to, level, num, seed)
+
+    @property
+    def lowest_is_best(self) -> bool:
+        """Whether lower values of the measure are better."""
+        return read_goal(self.metric, None).sign < 0
+
+    @property
+    def title(self) -> str:
+        """What is sought, with the seed, so that it can be found again."""
+        goal = read_goal(self.metric, self.subject_to)
+        direction = "lowest" if self.lowest_is_best else "highest"
+        limits = f"; {100 * self.level:.10g} % intervals, {self.num:,} replicates, seed {self.seed}" if self.num else ""
+        constraints = " and ".join(constraint.text for constraint in goal.constraints)
+        return f"{direction} {self.metric}" + (f" with {constraints}" if constraints else "") + limits
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best threshold of a curve; or why there is none."""
+
+    threshold: matrics.Interval
+    value: matrics.Interval  # on new samples
+    here: float  # on these
+    matrix: Array  # (2, 2)
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ThresholdRun:
+    """The best thresholds of one file."""
+
+    source: Scored
+    metrics: dict[str, Metric]
+    wanted: Wanted
+    zero_division: float
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """One column per measure, or two for measures of both classes."""
+        return score_columns(self.metrics, self.source.sides)
+
+    @cached_property
+    def found(self) -> list[Best]:
+        """The best thresholds of all curves; raises if there is none at all."""
+        found = [self._best(position) for position in range(self.source.count)]
+        if all(one.reason for one in found):
+            where = f" ({self.source.heading} {self.source.name(0)})" if self.source.keys else ""
+            raise ValueError(f"{self.source.file}: {found[0].reason}{where}")
+        return found
+
+    def _best(self, position: int) -> Best:
+        true, scores = self.source.curve(position)
+        if len(set(true.tolist())) < 2:
+            alone = self.source.sides[int(true[0])]
+            return _none(f"expected samples of both classes, got only {alone!r}")
+        wanted = self.wanted
+        options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
+        try:
+            best = matrics.best_threshold(true, scores, wanted.metric, **options)
+        except ValueError as error:  # the options are known to be right, so no threshold keeps to the constraints
+            return _none(str(error).removeprefix("subject_to: "))
+        limit, value = float(best.threshold), float(best.value)
+        if math.isnan(limit):
+            return _none(f"{wanted.metric} is undefined at every threshold")
+        sure = _alone(limit), _alone(value)
+        if wanted.num:
+            drawn = matrics.best_threshold_interval(
+                true, scores, wanted.metric, level=wanted.level, num=wanted.num, rng=wanted.seed, **options
+            )
+            sure = drawn.threshold, drawn.value
+        matrix = matrics.threshold_confusion_matrix(true, scores, [limit])[0]
+        return Best(*sure, value, matrix)
+
+    @property
+    def scores(self) -> Array:
+        """The measures at the thresholds: (curves, columns); NaN where there is none."""
+        stack = np.stack([one.matrix for one in self.found])
+        scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, workers=-1)
+        columns = np.column_stack([np.asarray(values, float) for values in scores.values()])
+        columns[[bool(one.reason) for one in self.found]] = math.nan
+        return columns
+
+    def outputs(self) -> dict[str, Array]:
+        """The columns of an output file that follow the names of the groups."""
+        fields = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error"}
+        columns: dict[str, Array] = {}
+        for name, intervals in (
+            ("threshold", [one.threshold for one in self.found]),
+            ("expected", [one.value for one in self.found]),
+        ):
+            for ending, attribute in fields.items():
+                columns[name + ending] = np.array([float(getattr(one, attribute)) for one in intervals])
+        columns["value"] = np.array([one.here for one in self.found])
+        columns["status"] = [None if one.reason else int(one.value.status) for one in self.found]
+        for k, name in enumerate(("tn", "fp", "fn", "tp")):
+            cells = [None if one.reason else int(one.matrix.flat[k]) for one in self.found]
+            columns[name] = cells
+        measures = {column.label: values for column, values in zip(self.columns, self.scores.T, strict=True)}
+        both = sorted(set(columns) & set(measures))
+        if both:
+            raise ValueError(f"--metrics: expected other measures in a file, got one named as the column {both[0]!r}")
+        return columns | measures
+
+
+def _none(reason: str) -> Best:
+    return Best(_alone(math.nan), _alone(math.nan), math.nan, NOTHING, reason)
+
+
+def _alone(value: float) -> matrics.Interval:
+    return matrics.Interval(value, math.nan, math.nan, math.nan, 0, matrics.IntervalStatus.OK)
+
+
+def _as_option(error: ValueError) -> str:
+    """The message of an error, with the name of the option in place of that of the argument."""
+    name, colon, rest = str(error).partition(": ")
+    is_argument = name in {"metric", "subject_to", "level"}
+    text = f"--{name.replace('_', '-')}{colon}{rest}" if is_argument else str(error)
+    return text.replace("subject_to=", "--subject-to")
