@@ -8,14 +8,27 @@ np.float64(0.8)
 import difflib
 from importlib.util import find_spec
 
-from matrics import metrics, study, uncertainty
+from matrics import metrics, ranking, study, uncertainty
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric, list_metrics
+from matrics.costs import expected_cost
 from matrics.evaluation import InvalidConfusionMatrix, check
+from matrics.fairness import (
+    Disparity,
+    EqualisedOdds,
+    demographic_parity,
+    disparity,
+    equal_opportunity,
+    equalised_odds,
+)
 from matrics.frame import to_frame
+from matrics.margin_state import MarginState
+from matrics.merging import merge_classes
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
+from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
+from matrics.ranking import *  # noqa: F403 (likewise)
 from matrics.scoring import score
 from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
 from matrics.state import ConfusionState
@@ -33,17 +46,29 @@ from matrics.verbal import interpret, list_benchmarks
 
 __all__ = [
     "ConfusionState",
+    "Disparity",
+    "EqualisedOdds",
     "InvalidConfusionMatrix",
+    "MarginState",
     "Metric",
+    "MultilabelState",
     "check",
     "class_proportions",
     "confusion_matrix",
     "controlled_errors",
+    "demographic_parity",
     "describe",
+    "disparity",
+    "equal_opportunity",
+    "equalised_odds",
+    "expected_cost",
     "get_metric",
     "interpret",
     "list_benchmarks",
     "list_metrics",
+    "merge_classes",
+    "multilabel_confusion_matrix",
+    "multilabel_score",
     "normalize",
     "one_vs_rest",
     "pair_counts",
@@ -54,11 +79,12 @@ __all__ = [
     "score",
     "soft_confusion_matrix",
     "study",
+    "subset_accuracy",
     "to_frame",
     "transpose",
     "weight_cells",
 ]
-__all__ += metrics.__all__ + uncertainty.__all__
+__all__ += metrics.__all__ + ranking.__all__ + uncertainty.__all__
 
 __version__ = "0.1.0.dev0"
 

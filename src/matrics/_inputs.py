@@ -17,10 +17,14 @@ EXPECTED = {
     "y_pred": "an array of labels or class scores",
     "probs": "an array of probabilities",
     "sample_weight": "an array of weights",
+    "scores": "an array of scores",
+    "logits": "an array of logits",
+    "thresholds": "an array of thresholds",
+    "groups": "an array of integers, the group of each sample",
 }
 
 # Arrays of samples, which are converted to the library of those beside them.
-OF_SAMPLES = ("y_true", "y_pred", "probs", "sample_weight")
+OF_SAMPLES = ("y_true", "y_pred", "probs", "scores", "logits", "thresholds", "sample_weight", "groups")
 
 
 def no_array(name: str, what: str) -> TypeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, overload
 
 from matrics import _backend
@@ -12,16 +12,20 @@ from matrics.counting import count_labels
 from matrics.labels import (
     broadcast,
     check_count,
+    check_group_numbers,
+    check_groups,
     check_ignore_index,
     check_labels,
     check_weights,
     class_axis_last,
-    label_to_ignore,
+    is_kept,
+    labels_to_ignore,
     listed,
     refuse_outside,
     refuse_weights,
     widen,
 )
+from matrics.soft import count_soft_targets
 from matrics.transform import Over, check_over
 from matrics.transform import normalize as _normalize
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -39,6 +43,8 @@ def confusion_matrix(
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
     normalize: Over | None = ...,
     return_dropped: Literal[False] = ...,
 ) -> NumPyArray: ...
@@ -54,6 +60,8 @@ def confusion_matrix(
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
     normalize: Over | None = ...,
     return_dropped: Literal[False] = ...,
 ) -> ArrayT: ...
@@ -69,6 +77,8 @@ def confusion_matrix(
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
     normalize: Over | None = ...,
     return_dropped: bool = ...,
 ) -> Any: ...
@@ -83,6 +93,8 @@ def confusion_matrix(
     threshold: float | None = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
+    groups: Any = None,
+    num_groups: int | None = None,
     normalize: Over | None = None,
     return_dropped: bool = False,
 ) -> Any:
@@ -112,36 +124,41 @@ def confusion_matrix(
         ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
-    ignore_index : int, optional
-        Samples with this true label are left out, with any prediction and any weight. With ``labels`` it is a label as
-        ``y_true`` has it.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, with any prediction, weight and group. With
+        ``labels`` it is a label, or a list of labels, as ``y_true`` has them.
+    groups : array_like of int, optional
+        The group of each sample, in [0, num_groups); broadcasts against the labels. There is one matrix for each
+        group, all counted in one pass.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.normalize` does.
     return_dropped : bool, default False
-        Also return how many samples were left out for a label out of range, an unknown label or a NaN score. Then they
-        raise no error anywhere.
+        Also return how many samples were left out for a label or a group out of range, an unknown label or a NaN
+        score. Then they raise no error anywhere.
 
     Returns
     -------
-    array, shape (*B, n, n)
+    array, shape (*B, n, n), or (*B, G, n, n) with groups
         64-bit integers (32-bit in default JAX); floats if weighted or normalised.
     dropped : array of int, shape (*B,)
-        Only if ``return_dropped``.
+        Only if ``return_dropped``. With groups it counts those of all groups, as a group may be what is out of range.
 
     Raises
     ------
     TypeError
-        ``y_true`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of ``num_classes``
-        and ``labels`` is given.
+        ``y_true`` or ``groups`` is not integer, or ``y_pred`` is neither integer nor floating; or not exactly one of
+        ``num_classes`` and ``labels`` is given, or only one of ``groups`` and ``num_groups``.
     ValueError
-        The shapes do not fit; or a label is out of range or unknown, a score is NaN, or a weight is negative, NaN or
-        infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On other
-        devices and in compiled code values are not inspected, and such labels and scores are left out, never
-        miscounted; ``return_dropped`` counts them.
+        The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
+        NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
+        other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
+        ``return_dropped`` counts them.
 
     Examples
     --------
-    >>> import matrics
+    >>> import matrics, numpy
     >>> matrics.confusion_matrix([0, 1, 1, 2], [0, 1, 2, 2], num_classes=3)
     array([[1, 0, 0],
            [0, 1, 1],
@@ -158,6 +175,13 @@ def confusion_matrix(
     >>> scores = [[0.9, 0.2, 0.6], [0.1, 0.2, 0.7], [0.8, 0.9, 0.9]]
     >>> matrics.confusion_matrix([1, 0, 1], scores, num_classes=2, threshold=0.5).shape
     (3, 2, 2)
+
+    One matrix for each group of samples:
+
+    >>> names, groups = numpy.unique(["north", "south", "south"], return_inverse=True)
+    >>> cm = matrics.confusion_matrix([0, 1, 1], [0, 1, 0], num_classes=2, groups=groups, num_groups=len(names))
+    >>> dict(zip(names.tolist(), matrics.accuracy(cm)))
+    {'north': np.float64(1.0), 'south': np.float64(0.5)}
     """
     check_over(normalize, "normalize")
     counted = count_labels(
@@ -170,6 +194,8 @@ def confusion_matrix(
         threshold=threshold,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
+        groups=groups,
+        num_groups=num_groups,
         may_drop=return_dropped,
     )
     cm = counted.backend.packed(counted.matrix)
@@ -185,7 +211,9 @@ def soft_confusion_matrix(
     class_axis: int = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
-    ignore_index: int | None = ...,
+    ignore_index: int | Sequence[int] | None = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
 ) -> NumPyArray: ...
 @overload
 def soft_confusion_matrix(
@@ -195,7 +223,9 @@ def soft_confusion_matrix(
     class_axis: int = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
-    ignore_index: int | None = ...,
+    ignore_index: int | Sequence[int] | None = ...,
+    groups: ArrayLike | None = ...,
+    num_groups: int | None = ...,
 ) -> ArrayT: ...
 def soft_confusion_matrix(
     y_true: Any,
@@ -204,41 +234,50 @@ def soft_confusion_matrix(
     class_axis: int = -1,
     sample_ndim: int = 1,
     sample_weight: Any = None,
-    ignore_index: int | None = None,
+    ignore_index: int | Sequence[int] | None = None,
+    groups: Any = None,
+    num_groups: int | None = None,
 ) -> Array:
     """Add up predicted probabilities into soft confusion matrices: a differentiable count.
 
     Cell (i, j) is the sum of the probabilities of class j over the samples of true class i, so that any measure of it
-    can be a loss.
+    can be a loss. With soft targets, such as those of mixup or label smoothing, it is the sum of the products of target
+    i and probability j.
 
     Parameters
     ----------
-    y_true : array_like of int or bool, shape (*B, *S)
-        True labels in [0, n).
+    y_true : array_like of int or bool, shape (*B, *S), or of floating numbers, shape (*B, *S) with a class axis
+        True labels in [0, n), or soft targets; the dtype alone decides.
     probs : array_like of floating numbers, shape (*B, *S) with a class axis of length n
         Probabilities or memberships.
     class_axis : int, default -1
-        Where the classes of ``probs`` are.
+        Where the classes of ``probs`` are, and those of soft targets.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against the labels.
-    ignore_index : int, optional
-        Samples with this true label are left out, with any prediction and any weight.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out, with any prediction, weight and group.
+    groups : array_like of int, optional
+        The group of each sample, in [0, num_groups); broadcasts against the labels.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
 
     Returns
     -------
-    array, shape (*B, n, n)
-        In the dtype of ``probs`` (half is widened to float32), and differentiable with respect to it.
+    array, shape (*B, n, n), or (*B, G, n, n) with groups
+        In the dtype of ``probs`` (half is widened to float32), and differentiable with respect to it, and to soft
+        targets.
 
     Raises
     ------
     TypeError
-        ``y_true`` is not integer, or ``probs`` is not floating.
+        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``probs`` is not floating; only one of
+        ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given beside soft targets.
     ValueError
-        The shapes do not fit; or a label is out of range or a weight is negative, NaN or infinite, where looking is
-        free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not inspected, and
-        samples with such labels are left out.
+        The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
+        looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
+        inspected, and samples with such labels or groups are left out.
 
     Examples
     --------
@@ -246,41 +285,64 @@ def soft_confusion_matrix(
     >>> matrics.soft_confusion_matrix([0, 1, 1], [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]])
     array([[0.75, 0.25],
            [0.75, 1.25]])
+
+    Soft targets, of a sample that is a mixture of two:
+
+    >>> matrics.soft_confusion_matrix([[0.5, 0.5]], [[0.75, 0.25]])
+    array([[0.375, 0.125],
+           [0.375, 0.125]])
     """
     given = y_true
     values = {"y_true": y_true, "probs": probs}
-    if sample_weight is not None:
-        values["sample_weight"] = sample_weight
-    backend, (y_true, probs, *weights) = _backend.as_arrays(**values)
+    values |= {
+        name: value for name, value in (("groups", groups), ("sample_weight", sample_weight)) if value is not None
+    }
+    backend, (y_true, probs, *others) = _backend.as_arrays(**values)
     xp = backend.xp
     sample_ndim = check_count(sample_ndim, "sample_ndim")
-    check_ignore_index(ignore_index)
+    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    if number_of_groups:
+        others[0] = listed(groups, others[0], "groups")
+        check_group_numbers(others[0], backend)
     y_true = listed(given, y_true, "y_true")
-    check_labels(y_true, "y_true", backend)
     if not backend.is_float(probs):
         raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
+    if backend.is_float(y_true):
+        options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
+        if groups is not None:
+            raise TypeError("groups: expected None beside soft targets: count each group by itself")
+        return count_soft_targets(y_true, probs, others[0] if others else None, backend=backend, **options)
+    check_labels(y_true, "y_true", backend, of_any_kind=False)
     given_probs = probs
     probs = class_axis_last(backend.to_float(probs), class_axis, "probs", backend)
     n = check_count(probs.shape[-1], f"probs: the number of classes along class_axis={class_axis}")
-    shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *weights), strict=True)}
-    y_true, probs, *weights = broadcast(sample_ndim, backend, shapes, y_true, probs, *weights, has_classes=True)
+    shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
+    y_true, probs, *others = broadcast(sample_ndim, backend, shapes, y_true, probs, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
     rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
 
-    ignored = label_to_ignore(ignore_index, y_true, backend)
     labels = widen(y_true, backend)
-    kept = None if ignored is None else labels != ignored
+    kept = is_kept(labels, labels_to_ignore(ignored, y_true, backend), backend)
     seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
     if seen is not None:
         refuse_outside(seen, n, kept_seen, "y_true")
     counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
-    if weights:
-        weight = check_weights(weights[0], backend)
+    length = n * max(number_of_groups, 1)
+    if number_of_groups:
+        group = widen(others[0], backend)
+        group_seen = backend.host_view(others[0])
+        if seen is not None and group_seen is not None:
+            refuse_outside(group_seen, number_of_groups, kept_seen, "groups")
+        counted = counted & (group >= 0) & (group < number_of_groups)
+        labels = group * n + labels
+    if sample_weight is not None:
+        weight = check_weights(others[-1], backend)
         weight_seen = backend.host_view(weight)
         if weight_seen is not None and seen is not None:
             refuse_weights(weight_seen, kept_seen)
         # Weight 0 where nothing is counted: a NaN weight there would make the gradient of its probabilities NaN.
         probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
-    bins = xp.reshape(xp.where(counted, labels, n), rows)
-    return xp.reshape(backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), n + 1)[:, :n, :], (*batch_shape, n, n))
+    bins = xp.reshape(xp.where(counted, labels, length), rows)
+    sums = backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), length + 1)[:, :length, :]
+    return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))

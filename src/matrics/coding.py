@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Standard, as_arrays
 from matrics._inputs import by_columns, described, refuse_masks
-from matrics.labels import check_count, widen
+from matrics.labels import check_count, is_kept, one_or_more, widen
 
 Array = Any
 
@@ -66,27 +66,33 @@ def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, in
 
 def as_codes(
     labels: tuple[Hashable, ...], y_true: Any, y_pred: Any, ignore_index: Any, *, may_drop: bool
-) -> tuple[Array, Array, int | None]:
-    """True and predicted labels as numbers of classes, and what stands for the label to leave out.
+) -> tuple[Array, Array, tuple[int, ...]]:
+    """True and predicted labels as numbers of classes, and what stands for the labels to leave out.
 
     Predictions that are floating numbers are class scores, and stay. Unknown labels raise an error; where samples may
     be dropped, they become -1.
     """
     codes = {label: code for code, label in enumerate(labels)}
-    ignored = None
-    if ignore_index is not None:
-        if not isinstance(ignore_index, Hashable):
-            raise TypeError(f"ignore_index: expected a label, got {described(ignore_index)}")
-        ignored = codes.get(ignore_index, -2)
-    of_true = codes if ignored is None else {**codes, ignore_index: ignored}
-    true, backend = _codes(y_true, of_true, "y_true", labels, None, may_drop=may_drop)
+    left_out = {label: codes.get(label, -2) for label in _ignored(ignore_index, labels)}
+    ignored = tuple(dict.fromkeys(left_out.values()))
+    true, backend = _codes(y_true, {**codes, **left_out}, "y_true", labels, None, may_drop=may_drop)
     was_seen = isinstance(true, np.ndarray)
-    is_kept = true != ignored if was_seen and ignored is not None else None
+    kept = is_kept(true, ignored, NUMPY) if was_seen else None
     true = backend.from_host(true) if was_seen else true
     if _are_scores(y_pred, labels):
         return true, _in_order(y_pred, labels) if hasattr(y_pred, "columns") else y_pred, ignored
-    pred, backend = _codes(y_pred, codes, "y_pred", labels, is_kept, may_drop=may_drop or not was_seen)
+    pred, backend = _codes(y_pred, codes, "y_pred", labels, kept, may_drop=may_drop or not was_seen)
     return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
+
+
+def _ignored(ignore_index: Any, labels: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """The labels to leave out; a tuple is one of them where labels are tuples, and elsewhere several."""
+    is_label = isinstance(ignore_index, tuple) and any(isinstance(label, tuple) for label in labels)
+    found = (ignore_index,) if is_label else one_or_more(ignore_index)
+    for label in found:
+        if not isinstance(label, Hashable):
+            raise TypeError(f"ignore_index: expected a label or a list of labels, got {described(label)}")
+    return found
 
 
 def _codes(
@@ -94,7 +100,7 @@ def _codes(
     codes: Mapping[Hashable, int],
     name: str,
     labels: tuple[Hashable, ...],
-    is_kept: Array | None,
+    kept: Array | None,
     *,
     may_drop: bool,
 ) -> tuple[Array, Standard]:
@@ -111,10 +117,10 @@ def _codes(
     except TypeError as error:
         raise TypeError(f"{name}: expected labels out of labels=, got one that cannot be one ({error})") from error
     unknown = found == -1
-    if is_kept is not None:  # of several true labels of a sample it takes one that is kept
-        is_kept = is_kept.any(axis=tuple(range(max(0, is_kept.ndim - unknown.ndim))))
+    if kept is not None:  # of several true labels of a sample it takes one that is kept
+        kept = kept.any(axis=tuple(range(max(0, kept.ndim - unknown.ndim))))
         with contextlib.suppress(ValueError):  # shapes that do not fit are refused where samples are counted
-            unknown &= is_kept
+            unknown &= kept
     if unknown.any() and not may_drop:
         first = int(np.flatnonzero(unknown)[0])
         at = tuple(int(i) for i in np.unravel_index(first, array.shape))

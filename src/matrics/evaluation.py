@@ -83,7 +83,7 @@ def evaluate(
     if invalid == "raise":
         raise_if_invalid(cm, backend)
     with backend.quiet():
-        return [_finish(function(table), table) for function in functions]
+        return [finish(function(table), table) for function in functions]
 
 
 def frames_to_the_user() -> int:
@@ -95,7 +95,7 @@ def frames_to_the_user() -> int:
     return frames
 
 
-def _finish(values: Array, table: Table) -> Array:
+def finish(values: Array, table: Table) -> Array:
     """Set invalid matrices to NaN, and move the class axis last."""
     xp = table.xp
     classwise = values.ndim > table.total.ndim
@@ -155,17 +155,22 @@ def check(cm: Any) -> Array:
 
 def raise_if_invalid(cm: Array, backend: Standard) -> None:
     """Raise InvalidConfusionMatrix if a matrix of the stack is invalid; waits for the device."""
-    if not backend.can_look(cm):
-        raise TypeError(
-            "invalid='raise' and check() inspect values, which do not exist yet under jit, compile, vmap or fake "
-            "tensors: call them outside, or use invalid='nan'"
-        )
+    refuse_unseen(cm, backend)
     with backend.quiet():
         valid = table_in_order(backend.to_float(cm), backend).valid
     if bool(backend.xp.all(valid)):
         return
     bad = np.flatnonzero(~backend.to_numpy(valid).ravel())
     raise InvalidConfusionMatrix(describe_invalid(backend.to_numpy(cm), bad))
+
+
+def refuse_unseen(x: Array, backend: Standard) -> None:
+    """Raise TypeError if values cannot be inspected."""
+    if not backend.can_look(x):
+        raise TypeError(
+            "invalid='raise' and check() inspect values, which do not exist yet under jit, compile, vmap or fake "
+            "tensors: call them outside, or use invalid='nan'"
+        )
 
 
 def describe_invalid(cm: Array, bad: Array) -> str:

@@ -63,14 +63,16 @@ def to_frame(
     values: dict[str, Any] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     for key, array in scores.items():
-        metric, (backend, (found,)) = get_metric(key), _backend.as_arrays(**{key: array})
+        metric = None if "/" in key else get_metric(key)  # recall/cat is the value of a class already
+        backend, (found,) = _backend.as_arrays(**{key: array})
         found = backend.to_numpy(found)
-        is_classwise = metric.average in CLASSWISE
+        is_classwise = metric is not None and metric.average in CLASSWISE
         shapes[key] = found.shape[:-1] if is_classwise else found.shape
         rows = found.reshape(-1, found.shape[-1]) if is_classwise else found.reshape(-1, 1)
         n = rows.shape[-1]
         names = [str(k) for k in range(n)] if class_names is None or not is_classwise else check_names(class_names, n)
-        values.update(zip(columns(key, metric, names or ()), rows.T, strict=True))
+        found_names = [key] if metric is None else columns(key, metric, names or ())
+        values.update(zip(found_names, rows.T, strict=True))
     batch = next(iter(shapes.values()))
     if any(shape != batch for shape in shapes.values()):
         raise ValueError(f"scores: expected values of one stack, got the batches {shapes}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from matrics._backend import Array, Standard
 
 # What to write for targets that have a column for each class.
 ARGMAX = "y_true.argmax(axis), with the axis of the classes"
+NUMBERED = "number other labels first: classes, y_true = numpy.unique(y_true, return_inverse=True)"
 
 # From scores to labels ----------------------------------------------------------------------------------------------
 
@@ -30,7 +32,8 @@ def check_scores(
 ) -> Array:
     """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
     if threshold is not None:
-        if np.ndim(threshold) > 0:
+        several: Any = threshold
+        if isinstance(several, (list, tuple)) or getattr(several, "ndim", 0) > 0:  # np.ndim would break compiled graphs
             raise ValueError(
                 "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
@@ -95,17 +98,42 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
-def check_ignore_index(value: Any) -> None:
-    """Raise unless it is a label or None."""
-    if value is not None and not (_is_whole(value) and _is_32_bit(value)):
-        raise ValueError(f"ignore_index: expected a 32-bit integer, the true label to leave out, got {value!r}")
+def one_or_more(value: Any) -> tuple[Any, ...]:
+    """The elements of a sequence, a single value by itself, and nothing for None; a text is a single value."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return tuple(value)
+    return () if value is None else (value,)
 
 
-def label_to_ignore(ignore_index: int | None, y_true: Array, backend: Standard) -> int | None:
-    """The label to leave out, or None if it is negative and labels are unsigned: widening could make it match."""
-    if ignore_index is not None and ignore_index < 0 and backend.is_unsigned(y_true):
+def check_ignore_index(value: Any) -> tuple[int, ...]:
+    """The true labels to leave out: of one integer, a sequence of them, or None."""
+    ignored = one_or_more(value)
+    if not all(_is_whole(label) and _is_32_bit(label) for label in ignored):
+        raise ValueError(
+            "ignore_index: expected a 32-bit integer, the true label to leave out, or a list of such labels, got "
+            f"{value!r}"
+        )
+    return tuple(dict.fromkeys(int(label) for label in ignored))
+
+
+def labels_to_ignore(ignored: tuple[int, ...], y_true: Array, backend: Standard) -> tuple[int, ...]:
+    """The labels to leave out, without the negative ones if labels are unsigned: widening could make them match."""
+    if ignored and min(ignored) < 0 and backend.is_unsigned(y_true):
+        return tuple(label for label in ignored if label >= 0)
+    return ignored
+
+
+def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array | None:
+    """Where samples are not to be left out; None if that is everywhere."""
+    if not ignored:
         return None
-    return ignore_index
+    wide = widen(y_true, backend)
+    kept = wide != ignored[0]
+    for label in ignored[1:]:
+        kept = kept & (wide != label)
+    return kept
 
 
 def check_class_axis(value: Any) -> None:
@@ -114,12 +142,11 @@ def check_class_axis(value: Any) -> None:
         raise TypeError(f"class_axis: expected an integer, got {value!r}")
 
 
-def check_labels(labels: Array, name: str, backend: Standard) -> None:
-    """Raise unless they are integers."""
+def check_labels(labels: Array, name: str, backend: Standard, *, of_any_kind: bool = True) -> None:
+    """Raise unless they are integers; the message says how to pass others, with ``labels=`` where it is there."""
     if not backend.is_integer(labels):
-        raise TypeError(
-            f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {_other_labels(labels)}"
-        )
+        hint = _other_labels(labels) if of_any_kind or "float" in str(labels.dtype) else NUMBERED
+        raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
 
 
 def check_predictions(y_pred: Array, threshold: float | None, backend: Standard) -> bool:
@@ -191,9 +218,9 @@ def broadcast(
         samples = true[len(true) - sample_ndim :]
         if pred[len(pred) - sample_ndim :] != samples:
             hint = f"; for one-hot targets pass {ARGMAX}" if has_classes and true == (*pred, *own) else ""
-            raise ValueError(
-                f"expected the same samples (the last {sample_ndim} axes, classes aside), got {_listed(shapes)}{hint}"
-            )
+            axes = "axis" if sample_ndim == 1 else f"{sample_ndim} axes"
+            but = " before that of the classes" if has_classes else ""
+            raise ValueError(f"expected the same samples (the last {axes}{but}), got {_listed(shapes)}{hint}")
         shape = true
         for other in (pred, *weights):
             if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
@@ -240,6 +267,26 @@ def widen(labels: Array, backend: Standard) -> Array:
     return labels if labels.dtype == dtype else backend.xp.astype(labels, dtype)
 
 
+def check_groups(groups: Any, num_groups: Any) -> int:
+    """The number of groups, 0 where there are none; raises unless both are given or neither."""
+    if (groups is None) != (num_groups is None):
+        raise TypeError(
+            "expected both groups=, an integer in [0, num_groups) for each sample, and num_groups=, got "
+            f"{'num_groups' if groups is None else 'groups'} alone; for groups of any kind: names, groups = "
+            "numpy.unique(groups, return_inverse=True), and num_groups=len(names)"
+        )
+    return 0 if num_groups is None else check_count(num_groups, "num_groups")
+
+
+def check_group_numbers(groups: Array, backend: Standard) -> None:
+    """Raise unless they are integers."""
+    if not backend.is_integer(groups):
+        raise TypeError(
+            f"groups: expected integers in [0, num_groups), got dtype {groups.dtype}; for groups of another kind: "
+            "names, groups = numpy.unique(groups, return_inverse=True), and num_groups=len(names)"
+        )
+
+
 def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None:
     """Raise if a label in the host's memory is not in [0, n) and its sample is kept."""
     if not labels.size or (labels.min() >= 0 and labels.max() < n):
@@ -253,7 +300,7 @@ def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None
     label = int(labels[first])
     hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
     raise ValueError(
-        f"{name}: expected labels in [0, {n}), got {label} at {first}"
+        f"{name}: expected {'groups' if name == 'groups' else 'labels'} in [0, {n}), got {label} at {first}"
         f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}"
     )
 

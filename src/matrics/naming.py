@@ -37,7 +37,9 @@ def scalars(
     prefix: str = "",
     class_names: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Scores of one matrix as scalar arrays, each under its own name, with the numbers of classes that have no names.
+    """Scores with the values of each class under names of their own, or with its number where it has no name.
+
+    Shapes are (*B,): those of one matrix are scalars.
 
     >>> import matrics
     >>> metrics = {"accuracy": matrics.accuracy, "recall:class": matrics.recall.using(average="class")}
@@ -49,9 +51,24 @@ def scalars(
     for key, values in scores.items():
         names = class_names or [str(k) for k in range(values.shape[-1] if values.ndim else 0)]
         found = columns(key, metrics[key], names)
-        parts = [values] if metrics[key].average not in CLASSWISE else [values[k] for k in range(len(found))]
+        parts = [values] if metrics[key].average not in CLASSWISE else by_class(values)
         named.update(zip((prefix + name for name in found), parts, strict=True))
     return named
+
+
+def by_names(
+    scores: dict[str, Array], metrics: Mapping[str, Metric], class_names: Sequence[str] | None
+) -> dict[str, Array]:
+    """Scores with the values of each class under a key of its own, if classes have names; the names are checked."""
+    if class_names is None:
+        return scores
+    numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].average in CLASSWISE]
+    return scalars(scores, metrics, "", check_names(class_names, numbers[0] if numbers else len(class_names)))
+
+
+def by_class(values: Array) -> list[Array]:
+    """The values (*B, n) of every class as n arrays (*B,)."""
+    return [values[k] if values.ndim == 1 else values[..., k] for k in range(values.shape[-1])]
 
 
 def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, samples: int, warn: bool) -> dict[str, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from matrics._backend import Array, is_compiling
@@ -11,6 +11,7 @@ from matrics._names import split_outside
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, evaluate
+from matrics.naming import by_names
 from matrics.typing import ArrayT, HostArray
 
 # The keys and functions of lists of names: to read them anew takes half as long as to score one matrix.
@@ -27,6 +28,7 @@ def score(
     zero_division: float = ...,
     invalid: Invalid = ...,
     workers: int = ...,
+    class_names: Sequence[str] | None = ...,
 ) -> dict[str, Any]: ...
 @overload
 def score(
@@ -36,6 +38,7 @@ def score(
     zero_division: float = ...,
     invalid: Invalid = ...,
     workers: int = ...,
+    class_names: Sequence[str] | None = ...,
 ) -> dict[str, ArrayT]: ...
 def score(
     cm: Any,
@@ -44,6 +47,7 @@ def score(
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
 ) -> dict[str, Array]:
     """Many measures of every confusion matrix of a stack.
 
@@ -64,12 +68,16 @@ def score(
         checks on every backend, which waits for the device.
     workers : int, default 1
         Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
+    class_names : sequence of str, optional
+        Names of the classes, one for each. With them the values of each class have a key of their own: ``recall/cat``,
+        as in the metrics for training loops.
 
     Returns
     -------
     dict of str to array
-        Keyed by metric, as given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest``. Floating stacks
-        keep their dtype (half is widened to float32); integers are scored in the widest float of their device.
+        Keyed by metric, as given: shape (*B,), or (*B, n) for ``:class`` and ``:one_vs_rest`` without
+        ``class_names``. Floating stacks keep their dtype (half is widened to float32); integers are scored in the
+        widest float of their device.
 
     Raises
     ------
@@ -90,10 +98,13 @@ def score(
     >>> scores["recall:class"]
     array([[0.9, 0.9],
            [1. , 0.8]])
+    >>> matrics.score(stack, "recall:class", class_names=["cat", "dog"])
+    {'recall/cat': array([0.9, 1. ]), 'recall/dog': array([0.9, 0.8])}
     """
-    names, functions = _functions(metrics)
+    chosen = {} if class_names is None else resolve(metrics)
+    names, functions = _functions(metrics) if class_names is None else _bound(chosen)
     results = evaluate(cm, functions, zero_division=zero_division, invalid=invalid, workers=workers)
-    return dict(zip(names, results, strict=True))
+    return by_names(dict(zip(names, results, strict=True)), chosen, class_names)
 
 
 def _functions(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], list[TableFunction]]:
@@ -140,6 +151,15 @@ def resolve(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]
     if not chosen:
         raise ValueError("metrics: expected at least one metric, got none")
     return chosen
+
+
+def resolve_of_two(metrics: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
+    """The requested metrics of matrices that are 2×2 by construction: class measures as given, or those of class 1."""
+    chosen = resolve(metrics)
+    return {
+        name: metric if metric.kind == "overall" or metric.average else metric.using(average="binary")
+        for name, metric in chosen.items()
+    }
 
 
 def _names(text: str) -> list[str]:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from matrics import _backend
-from matrics._backend import Array, Standard
+from matrics import _backend, words
+from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.coding import check_classes
 from matrics.counting import count_labels
 from matrics.evaluation import Invalid
-from matrics.labels import label_dtype
+from matrics.labels import check_count
 from matrics.scoring import score
 from matrics.typing import ArrayLike
-
-# Default JAX has no 64-bit integers. Counts then have two words: the low word is below 2**16 after each step, so that
-# 2**15 states can be added up leaf by leaf before it would wrap; the high word is in units of 2**16.
-WORD = 16
-MOST_DROPPED = 2**30 - 1
 
 
 class ConfusionState(NamedTuple):
@@ -32,11 +25,11 @@ class ConfusionState(NamedTuple):
 
     Parameters
     ----------
-    counts : array, shape (*B, n, n)
+    counts : array, shape (*B, n, n), or (*B, G, n, n) with groups
         Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low words.
     dropped : array, shape (*B,)
-        How many samples were left out for a label out of range or a NaN score.
-    carried : array, shape (*B, n, n) or (*B, 0, 0)
+        How many samples were left out for a label or group out of range or a NaN score.
+    carried : array, of the shape of the counts, or with class axes of length 0
         In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
         empty.
 
@@ -78,6 +71,7 @@ class ConfusionState(NamedTuple):
         *,
         labels: Iterable[Hashable] | None = None,
         batch_shape: Iterable[int] = (),
+        num_groups: int | None = None,
         like: ArrayLike | None = None,
         dtype: Any = None,
     ) -> ConfusionState:
@@ -92,6 +86,8 @@ class ConfusionState(NamedTuple):
             needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
+        num_groups : int, optional
+            One matrix for each of G groups of samples, beside the classes; :meth:`update` then needs ``groups``.
         like : array, optional
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
@@ -107,7 +103,7 @@ class ConfusionState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_classes`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
+            ``num_classes`` or ``num_groups`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
 
         Examples
         --------
@@ -116,21 +112,8 @@ class ConfusionState(NamedTuple):
         (5, 2, 2)
         """
         n = check_classes(num_classes, labels).number
-        batch = _check_batch(batch_shape)
-        backend, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
-        xp = backend.xp
-        if dtype is not None and dtype not in (xp.float32, xp.float64):
-            raise TypeError(
-                f"dtype: expected None for integer counts, float32 or float64 for weighted ones, got {dtype!r}"
-            )
-        integer = label_dtype(like, backend)
-        has_words = dtype is None and backend.widest_int(like) is None
-        place = backend.device_option(like)
-        return cls(
-            xp.zeros((*batch, n, n), dtype=integer if dtype is None else dtype, **place),
-            xp.zeros(batch, dtype=integer, **place),
-            xp.zeros((*batch, n, n) if has_words else (*batch, 0, 0), dtype=integer, **place),
-        )
+        shape = (n, n) if num_groups is None else (check_count(num_groups, "num_groups"), n, n)
+        return cls(*words.zeros(words.check_batch(batch_shape), shape, like, dtype))
 
     def update(
         self,
@@ -142,6 +125,7 @@ class ConfusionState(NamedTuple):
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
+        groups: ArrayLike | None = None,
     ) -> ConfusionState:
         """Add the counts of a batch of labels; the state itself does not change.
 
@@ -160,8 +144,10 @@ class ConfusionState(NamedTuple):
             ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
-        ignore_index : int, optional
-            Samples with this true label are left out, and do not count as dropped.
+        ignore_index : int or sequence of int, optional
+            Samples with this true label, or one of these, are left out, and do not count as dropped.
+        groups : array_like of int, optional
+            The group of each sample, in [0, G); broadcasts against the labels. A state with groups needs them.
 
         Returns
         -------
@@ -172,15 +158,15 @@ class ConfusionState(NamedTuple):
         ------
         TypeError
             The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
-            and the state has integer counts.
+            and the state has integer counts, or it has groups and they are not given, or the reverse.
         ValueError
             The shapes do not fit.
 
         Notes
         -----
-        No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
-        ``dropped`` counts them. A NaN or infinite weight is added to its cell, and makes that matrix invalid; a
-        negative one is subtracted from its cell.
+        No value is inspected on any backend: labels and groups out of range and NaN scores are not counted and raise no
+        error, but ``dropped`` counts them, those of all groups together. A NaN or infinite weight is added to its cell,
+        and makes that matrix invalid; a negative one is subtracted from its cell.
 
         Examples
         --------
@@ -188,12 +174,20 @@ class ConfusionState(NamedTuple):
         >>> heads = matrics.ConfusionState.zeros(2, batch_shape=(3,))
         >>> heads.update([0, 1, 1], [[0, 1, 1], [0, 0, 1], [1, 0, 0]]).score("accuracy")["accuracy"].round(2)
         array([1.  , 0.67, 0.  ])
+
+        One matrix for each group of samples:
+
+        >>> regions = matrics.ConfusionState.zeros(2, num_groups=2)
+        >>> regions.update([0, 1, 1], [0, 1, 0], groups=[0, 1, 1]).score("accuracy")["accuracy"]
+        array([1. , 0.5])
         """
-        if sample_weight is not None and not _is_floating(self):
+        if _has_groups(self) != (groups is not None):
             raise TypeError(
-                "sample_weight: expected None, as this state has integer counts; make it with "
-                "ConfusionState.zeros(..., dtype=), float32 or float64, for weighted ones"
+                "groups: expected the group of each sample, as this state has groups, got None"
+                if groups is None
+                else "groups: expected None, as this state has no groups; make it with zeros(..., num_groups=)"
             )
+        words.refuse_unexpected_weights(self, sample_weight)
         n = self.counts.shape[-1]
         classes = check_classes(n if labels is None else None, labels)
         if classes.number != n:
@@ -207,22 +201,17 @@ class ConfusionState(NamedTuple):
             threshold=threshold,
             sample_weight=sample_weight,
             ignore_index=ignore_index,
+            groups=groups,
+            num_groups=None if groups is None else self.counts.shape[-3],
             state=self.counts,
         )
-        return _add(self, counted.matrix, counted.dropped, None, counted.backend)
+        return ConfusionState(*words.add(self, counted.matrix, counted.dropped, None, counted.backend))
 
     def __add__(self, other: Any) -> ConfusionState:
         """The sum of both states: the counts of all the data that either has counted."""
-        if not isinstance(other, ConfusionState):
-            raise TypeError(f"expected a ConfusionState to add, got {type(other).__name__}")
-        backend, (a, b) = _backend.as_arrays(state=self.counts, other=other.counts)
-        if tuple(a.shape) != tuple(b.shape):
-            raise ValueError(
-                f"expected states of the same classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
-            )
-        if _is_floating(self) != _is_floating(other) or _has_words(self) != _has_words(other):
-            raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
-        return _add(self, b, other.dropped, other.carried, backend)
+        if isinstance(other, ConfusionState) and _has_groups(self) != _has_groups(other):
+            raise ValueError("expected states that both have groups, or both have none")
+        return ConfusionState(*words.merge(self, other))
 
     def __radd__(self, other: Any) -> ConfusionState:
         """Accept 0, with which ``sum`` begins."""
@@ -238,18 +227,12 @@ class ConfusionState(NamedTuple):
 
     @property
     def matrix(self) -> Array:
-        """The confusion matrices, shape (*B, n, n).
+        """The confusion matrices, shape (*B, n, n), or (*B, G, n, n) with groups.
 
         In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
         like, where that is impossible, float32.
         """
-        if not _has_words(self):
-            backend, (counts,) = _backend.as_arrays(counts=self.counts)
-            return backend.copied(counts)  # a state never changes, even if its matrix is modified
-        backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
-        if backend.can_look(counts):
-            return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
-        return _as_float(counts, carried, backend)
+        return words.exact(self)
 
     def score(
         self,
@@ -258,6 +241,7 @@ class ConfusionState(NamedTuple):
         zero_division: float = math.nan,
         invalid: Invalid = "warn",
         workers: int = 1,
+        class_names: Sequence[str] | None = None,
     ) -> dict[str, Array]:
         """Many measures of the matrices so far, as from :func:`matrics.score`.
 
@@ -265,7 +249,7 @@ class ConfusionState(NamedTuple):
         ----------
         metrics : str, Metric, or several of them
             As in :func:`matrics.score`.
-        zero_division, invalid, workers
+        zero_division, invalid, workers, class_names
             As in :func:`matrics.score`.
 
         Returns
@@ -281,59 +265,17 @@ class ConfusionState(NamedTuple):
         array([1. , 0.5])
         """
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
-        if not _has_words(self):
+        options["class_names"] = class_names
+        if not words.has_words(self):
             return score(self.counts, metrics, **options)
         backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)
         if invalid == "warn":  # as everywhere on JAX
             options["invalid"] = "nan"
         if backend.host_view(counts) is None:
-            return score(_as_float(counts, carried, backend), metrics, **options)
+            return score(words.TwoWords(counts, carried).to_float(backend), metrics, **options)
         scores = score(self.matrix, metrics, **options)
         return {name: backend.from_host(value) for name, value in scores.items()}
 
 
-def _check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
-    batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
-    if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in batch):
-        raise ValueError(f"batch_shape: expected lengths of axes, got {batch_shape!r}")
-    return tuple(int(size) for size in batch)
-
-
-def _has_words(state: ConfusionState) -> bool:
-    return bool(state.carried.shape[-1] > 0)
-
-
-def _is_floating(state: ConfusionState) -> bool:
-    backend, (counts,) = _backend.as_arrays(counts=state.counts)
-    return backend.is_float(counts)
-
-
-def _add(
-    state: ConfusionState, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard
-) -> ConfusionState:
-    """The state with these counts added."""
-    xp = backend.xp
-    if counts.dtype != state.counts.dtype:
-        counts = xp.astype(counts, state.counts.dtype)
-    counts = state.counts + counts
-    if backend.widest_int(counts) is None:
-        if backend.is_integer(counts) and not _has_words(state):
-            raise TypeError(
-                "this state was made for 64-bit integers, which JAX does not have without jax_enable_x64: make it with "
-                "ConfusionState.zeros(..., like=) of a JAX array"
-            )
-        most = MOST_DROPPED
-        dropped = xp.clip(xp.clip(state.dropped, None, most) + xp.clip(dropped, None, most), None, most)
-    elif not isinstance(dropped, int):
-        dropped = state.dropped + dropped
-    else:
-        dropped = state.dropped
-    if not _has_words(state):
-        return ConfusionState(counts, dropped, state.carried)
-    high = state.carried + (counts >> WORD)
-    return ConfusionState(counts & (2**WORD - 1), dropped, high if carried is None else high + carried)
-
-
-def _as_float(counts: Array, carried: Array, backend: Standard) -> Array:
-    xp = backend.xp
-    return xp.astype(carried, xp.float32) * float(2**WORD) + xp.astype(counts, xp.float32)
+def _has_groups(state: ConfusionState) -> bool:
+    return bool(state.counts.ndim - state.dropped.ndim > 2)

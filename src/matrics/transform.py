@@ -23,7 +23,15 @@ def _table(cm: Any, *, floating: bool) -> Table:
     return table_in_order(cells, backend)
 
 
-def _invalid_stays(table: Table, result: Array) -> Array:
+def table_of_counts(cm: Any) -> Table:
+    """The table of a stack for sums of cells: integers, or floats where a sum might wrap."""
+    t = _table(cm, floating=False)
+    if t.looks and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
+        return _table(cm, floating=True)
+    return t
+
+
+def invalid_stays(table: Table, result: Array) -> Array:
     """The result ``(*B, …)`` with the results of invalid matrices marked: NaN, or -1 where the dtype has no NaN."""
     marker = math.nan if table.backend.is_float(result) else -1
     valid = table.xp.reshape(table.valid, (*table.valid.shape, *(1,) * (result.ndim - table.valid.ndim)))
@@ -109,9 +117,9 @@ def normalize(cm: Any, over: Over = "true") -> Array:
     t = _table(cm, floating=True)
     with t.backend.quiet():
         if over == "all":
-            return _invalid_stays(t, t.shares)
+            return invalid_stays(t, t.shares)
         sums = t.rowwise(t.true) if over == "true" else t.columnwise(t.pred)
-        return _invalid_stays(t, t.ratio(t.cells, sums))
+        return invalid_stays(t, t.ratio(t.cells, sums))
 
 
 @overload
@@ -156,7 +164,7 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
     t = _table(cm, floating=True)
     with t.backend.quiet():
         repaired = t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))
-        return _invalid_stays(t, repaired.cells)
+        return invalid_stays(t, repaired.cells)
 
 
 @overload
@@ -205,7 +213,7 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
         whole = t.repaired if empty == "repair" else t
         root = t.sqrt(whole.true)  # separate roots: the quotient of two sizes could overflow or underflow
         cells = t.ratio(whole.cells, t.rowwise(root)) * t.columnwise(root)
-        return _invalid_stays(t, t.define(cells, t.cellwise(t.xp.all(whole.true != 0, axis=0))))
+        return invalid_stays(t, t.define(cells, t.cellwise(t.xp.all(whole.true != 0, axis=0))))
 
 
 @overload
@@ -242,12 +250,10 @@ def one_vs_rest(cm: Any) -> Array:
     array([[13,  0],
            [ 1,  5]])
     """
-    t = _table(cm, floating=False)
+    t = table_of_counts(cm)
     with t.backend.quiet():
-        if t.looks and t.cells.dtype == t.xp.int64 and t.cells.sum((-2, -1), dtype=float).max(initial=0) > 2**62:
-            t = _table(cm, floating=True)
         cells = t.one_vs_rest.cells  # [2, 2, class, *batch]
-        return _invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
+        return invalid_stays(t, t.xp.permute_dims(cells, (*range(3, cells.ndim), 2, 0, 1)))
 
 
 @overload
@@ -294,7 +300,7 @@ def pair_counts(cm: Any) -> Array:
     t = _table(cm, floating=True)
     with t.backend.quiet():
         counts = t.xp.astype(t.pairs().cells, t.cells.dtype)  # [2, 2, *batch]
-        return _invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
+        return invalid_stays(t, t.xp.permute_dims(counts, (*range(2, counts.ndim), 0, 1)))
 
 
 @overload
@@ -354,4 +360,4 @@ def weight_cells(cm: Any, weights: Any) -> Array:
         raise ValueError(f"weights: expected shape ({t.n}, {t.n}), or one that broadcasts with {shape}, got {mine}")
     weights = xp.astype(xp.reshape(weights, (1,) * (len(shape) - len(mine)) + mine), t.cells.dtype)
     with t.backend.quiet():
-        return _invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))
+        return invalid_stays(t, xp.where(weights < 0, weights, t.cells * weights))

@@ -254,18 +254,40 @@ def _of_pycm(name: str, average: str) -> Metric:
     return found.using(average=average) if average else found
 
 
-#: Measures of class scores, which no confusion matrix holds, as other libraries name them.
-OF_SCORES = (
-    *("roc_auc", "auroc", "roc_auc_score", "roc_curve", "average_precision", "average_precision_score", "pr_auc"),
-    *("auprc", "precision_recall_curve", "log_loss", "cross_entropy", "binary_cross_entropy", "brier", "brier_score"),
-    *("brier_score_loss", "ece", "expected_calibration_error", "calibration_error", "top_k", "top_k_accuracy"),
-    *("top_k_accuracy_score", "top_k_recall", "hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score"),
-    *("label_ranking_loss", "label_ranking_average_precision"),
+#: Functions of class scores, which no confusion matrix holds, and the names that other libraries have for them.
+OF_SCORES = {
+    "roc_auc(y_true, scores)": ("roc_auc", "auroc", "roc_auc_score"),
+    "roc_curve(y_true, scores)": ("roc_curve",),
+    "partial_roc_auc(y_true, scores, max_fpr=)": ("partial_roc_auc", "partial_auc"),
+    "average_precision(y_true, scores)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
+    "precision_recall_curve(y_true, scores)": ("precision_recall_curve",),
+    "precision_at_recall(y_true, scores, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
+    "recall_at_precision(y_true, scores, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
+    "log_loss(y_true, probs)": ("log_loss", "logloss", "neg_log_loss"),
+    "binary_cross_entropy(y_true, probs)": ("binary_cross_entropy", "bce"),
+    "brier_score(y_true, probs)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
+    "expected_calibration_error(y_true, probs)": ("ece", "expected_calibration_error", "calibration_error"),
+    "expected_calibration_error(y_true, probs, norm='max')": ("maximum_calibration_error",),
+    "reliability_curve(y_true, probs)": ("reliability_curve", "calibration_curve"),
+    "top_k_accuracy(y_true, scores, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
+    "top_k_recall(y_true, scores, k)": ("top_k_recall", "recall_at_k"),
+}
+_OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
+
+#: Measures of class scores that are nowhere in this library.
+MISSING = (
+    *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
+    "label_ranking_average_precision",
 )
 
 
 def _unknown(name: str, spec: str) -> str:
-    if fold(name) in OF_SCORES:
+    if fold(name) in _OF_SCORES:
+        return (
+            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted: "
+            f"it is matrics.{_OF_SCORES[fold(name)]}"
+        )
+    if fold(name) in MISSING:
         return (
             f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
             "a measure at one threshold is one of confusion_matrix(..., threshold=)"

@@ -133,6 +133,8 @@ def adjusted_rand_index(t: Table) -> Array:
 def hamming_loss(t: Table) -> Array:
     """Fraction of samples that are predicted as another class.
 
+    Of samples with several labels it is ``matrics.multilabel_score(y_true, y_pred, "hamming_loss", average="micro")``.
+
     Examples
     --------
     >>> import matrics

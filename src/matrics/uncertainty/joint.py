@@ -15,8 +15,9 @@ from matrics.labels import (
     broadcast,
     check_ignore_index,
     check_labels,
+    is_kept,
     label_dtype,
-    label_to_ignore,
+    labels_to_ignore,
     listed,
     refuse_outside,
     widen,
@@ -46,8 +47,8 @@ def joint_confusion_matrix(
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class.
-    ignore_index : int, optional
-        Samples with this true label are left out.
+    ignore_index : int or sequence of int, optional
+        Samples with this true label, or one of these, are left out.
 
     Returns
     -------
@@ -73,10 +74,11 @@ def joint_confusion_matrix(
     classes = check_classes(num_classes, labels)
     given = {"y_true": y_true, "y_a": y_a, "y_b": y_b}
     if classes.labels is not None:
-        true, given["y_a"], ignored = as_codes(classes.labels, y_true, y_a, ignore_index, may_drop=False)
         _, given["y_b"], _ = as_codes(classes.labels, y_true, y_b, ignore_index, may_drop=False)
-        given["y_true"], ignore_index = true, ignored
-    check_ignore_index(ignore_index)
+        given["y_true"], given["y_a"], ignore_index = as_codes(
+            classes.labels, y_true, y_a, ignore_index, may_drop=False
+        )
+    ignored = check_ignore_index(ignore_index)
     backend, arrays = _backend.as_arrays(**given)
     arrays = [listed(value, array, name) for (name, value), array in zip(given.items(), arrays, strict=True)]
     for name, array in zip(given, arrays, strict=True):
@@ -87,9 +89,9 @@ def joint_confusion_matrix(
     xp, n = backend.xp, classes.number
     shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
     arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
-    ignored = label_to_ignore(ignore_index, arrays[0], backend)
+    ignored = labels_to_ignore(ignored, arrays[0], backend)
     arrays = [widen(array, backend) for array in arrays]
-    kept = None if ignored is None else arrays[0] != ignored
+    kept = is_kept(arrays[0], ignored, backend)
     if backend is NUMPY:
         for name, array in zip(given, arrays, strict=True):
             refuse_outside(array, n, kept, name)

@@ -79,7 +79,7 @@ def chi_squared_degrees_of_freedom(t: Table) -> Array:
     >>> matrics.chi_squared_degrees_of_freedom([[7, 2, 1], [3, 6, 1], [0, 2, 8]])
     np.float64(4.0)
     """
-    return 0 * t.total + (t.n - 1) ** 2  # 0 * total gives it a gradient (of zeros)
+    return 0 * t.total + (t.n - 1.0) ** 2  # 0 * total gives it a gradient (of zeros)
 
 
 @metric(
