@@ -28,7 +28,7 @@ import matrics
 EXHAUSTIVE = False  # whether that is asked for
 
 # Examples are the same in every run, whatever ran before.
-hypothesis.settings.register_profile("default", derandomize=True, deadline=None, max_examples=25)
+hypothesis.settings.register_profile("default", derandomize=True, deadline=None, max_examples=15)
 hypothesis.settings.register_profile("exhaustive", hypothesis.settings.get_profile("default"), max_examples=200)
 
 LIBRARIES = {

@@ -10,13 +10,15 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import matrics
-from matrics import ConfusionState
+from matrics import ConfusionState, ScoreState
 
 RANDOM = np.random.default_rng(13)
 Y_TRUE, LOGITS = RANDOM.integers(-1, 3, (4, 64)), RANDOM.normal(size=(4, 64, 3)).astype(np.float32)
 INSIDE = Y_TRUE >= 0
 WANTED = matrics.confusion_matrix(Y_TRUE[INSIDE], LOGITS[INSIDE].argmax(-1), num_classes=3)
 SCORES = matrics.score(WANTED, ["accuracy", "mcc", "recall:class"])
+PROBABILITIES = RANDOM.random((4, 64)).astype(np.float32)
+WANTED_SCORES = ScoreState.zeros(num_bins=50).update(Y_TRUE, PROBABILITIES)
 SPREAD = PartitionSpec(None, "data")
 
 
@@ -27,6 +29,14 @@ def check(state: Any, times: int = 1) -> None:
     for score in (state.score, jax.jit(lambda: state.score(list(SCORES)))):
         for name, value in (score(list(SCORES)) if score == state.score else score()).items():
             np.testing.assert_allclose(value, SCORES[name], rtol=1e-5)
+
+
+def check_scores(state: Any) -> None:
+    np.testing.assert_array_equal(state.matrix, WANTED_SCORES.matrix)
+    np.testing.assert_array_equal(state.thresholds, WANTED_SCORES.thresholds)
+    assert int(state.dropped) == int(WANTED_SCORES.dropped)
+    for found in (state.roc_auc(), jax.jit(ScoreState.roc_auc)(state)):
+        np.testing.assert_allclose(found, WANTED_SCORES.roc_auc(), rtol=1e-5)
 
 
 def run(kind: Any) -> None:
@@ -62,6 +72,19 @@ def run(kind: Any) -> None:
         many = jax.device_put(np.broadcast_to(LOGITS.reshape(-1, 3), (8, 256, 3)), place)
         models = jax.jit(jax.vmap(ConfusionState.update, in_axes=(0, None, 0)))(models, Y_TRUE.ravel(), many)
         np.testing.assert_array_equal(models.matrix, np.broadcast_to(WANTED, (8, 3, 3)))
+        # Histograms of scores, likewise; their edges are added up as well.
+        scores = jax.device_put(PROBABILITIES, NamedSharding(mesh, SPREAD))
+        empty = ScoreState.zeros(num_bins=50, like=y_true)
+        check_scores(sum(jax.jit(empty.update)(y_true[i], scores[i]) for i in range(4)))
+
+        @jax.jit
+        @partial(jax.shard_map, in_specs=(SPREAD, SPREAD), out_specs=PartitionSpec())
+        def add_scores(y_true: Any, scores: Any) -> Any:
+            own = jax.lax.pcast(ScoreState.zeros(num_bins=50, like=y_true), "data", to="varying")
+            own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, scores))
+            return jax.lax.psum(own, "data")
+
+        check_scores(add_scores(y_true, scores))
     print(kind.name)
 
 

@@ -13,7 +13,8 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from matrics.integrations.torch import ConfusionMetric, keep_local
+from matrics import ScoreState
+from matrics.integrations.torch import ConfusionMetric, ScoreMetric, keep_local
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
@@ -99,6 +100,45 @@ def resume(rank: int) -> torch.Tensor:
     for labels, scores in batches(rank):
         resumed.update(labels, scores)
     return resumed.sync().matrix
+
+
+def scored(rank: int) -> ScoreState:
+    """The state of the scores of a process."""
+    state = ScoreState.zeros(num_bins=40, like=torch.zeros(()))
+    for labels, scores in batches(rank):
+        state = state.update(labels % 2, scores[:, 0])
+    return state
+
+
+def add_scores(rank: int) -> dict[str, torch.Tensor]:
+    """Its arrays, each added up over processes."""
+    leaves = scored(rank)._asdict()
+    for leaf in leaves.values():
+        distributed.all_reduce(leaf)
+    return leaves
+
+
+def binned(rank: int) -> dict[str, Any]:
+    """Counts scores, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
+    from matrics.integrations.torchmetrics import BinnedScores
+
+    options: dict[str, Any] = {"from_logits": True, "num_bins": 40}
+    metric, other = ScoreMetric(CLASSES, **options), BinnedScores(CLASSES, **options)
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+        other.update(scores, labels)
+    first, dropped = metric.sync().state, metric.dropped
+    again = metric.sync().sync().state
+    together = other.log_dict()
+    for labels, scores in batches(rank):
+        metric.update(labels, scores)
+    states = {"first": first, "again": again, "later": metric.sync().state}
+    return {
+        **{name: tuple(state) for name, state in states.items()},
+        "dropped": dropped,
+        "values": metric.log_dict(),
+        "together": together,
+    }
 
 
 def groups(rank: int) -> torch.Tensor:

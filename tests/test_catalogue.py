@@ -201,7 +201,7 @@ COMPILED = [name for name in NAMES if matrics.get_metric(name).options or name i
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name in ("fbeta", "mcc") else pytest.mark.exhaustive) for name in COMPILED],
+    [pytest.param(name, marks=() if name == "fbeta" else pytest.mark.exhaustive) for name in COMPILED],
 )
 def test_torch_compile_of_the_metric_itself(torch: Any, name: str) -> None:
     metric = matrics.get_metric(name)
@@ -322,6 +322,7 @@ def test_torch_gradients_are_right(torch: Any, spec: str) -> None:
     assert torch.autograd.gradcheck(matrics.get_metric(spec), (cm,), eps=1e-5, atol=1e-6)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("specs", TOGETHER)
 def test_jax_gradients(jax_backend: Any, specs: list[str]) -> None:
     """Finite, and the same as PyTorch's where that is here: of a weighted sum of all measures of a family."""

@@ -98,7 +98,7 @@ def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
 
 
 @OF_PYTORCH
-@pytest.mark.exhaustive(n=[3, 20])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("n", [3, 7, 20])
 def test_torch_compile(torch: Any, n: int, compiler: str) -> None:
@@ -145,6 +145,7 @@ def test_the_gradient_of_compiled_code(torch: Any, n: int, compiler: str) -> Non
         np.testing.assert_allclose(found.numpy(), leaf.grad.numpy(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("beta", [0.95, 2.0])
 def test_specs_are_printed_in_a_compiled_graph(torch: Any, beta: float) -> None:
     def score(cm: Any) -> Any:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import math
 import pickle
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics.catalogue import registry
 
 CM = np.asarray([[5, 1, 0], [2, 7, 1], [0, 3, 4]])
 EMPTY = np.asarray([[5, 1, 0], [0, 0, 0], [2, 0, 4]])  # class 1 has no items
@@ -88,9 +91,8 @@ def test_first_lines_from_elsewhere() -> None:
     for name, measure in {"iou": "jaccard", "dice": "f1", "f1_score": "f1", "sensitivity": "recall"}.items():
         with pytest.raises(AttributeError, match=rf"has no attribute '{name}': the measure is matrics.{measure};"):
             getattr(matrics, name)
-    for name in ("roc_auc", "log_loss", "top_k", "ece", "brier"):
-        with pytest.raises(ValueError, match=f"'{name}' needs the scores of each sample"):
-            matrics.score([[1]], name)
+    with pytest.raises(ValueError, match=r"'hinge_loss' needs the scores of each sample, .*; a measure at one thresh"):
+        matrics.score([[1]], "hinge_loss")
     assert not hasattr(matrics, "no_such_measure")
     with pytest.raises(AttributeError, match="did you mean confusion_matrix"):
         getattr(matrics, "confusion_matix")  # noqa: B009
@@ -101,6 +103,25 @@ def test_first_lines_from_elsewhere() -> None:
             matrics.get_metric(spec)
     assert matrics.get_metric("f1_weighted") == matrics.f1.using(average="weighted")
     assert matrics.get_metric("mcc_one_vs_rest") == matrics.mcc.using(average="one_vs_rest")
+
+
+@pytest.mark.parametrize(("call", "names"), registry.OF_SCORES.items())
+def test_measures_of_scores_say_where_they_live(call: str, names: tuple[str, ...]) -> None:
+    """And they do, with these parameters."""
+    function, parameters = re.fullmatch(r"(\w+)\((.*)\)", call).groups()
+    taken = list(inspect.signature(getattr(matrics, function)).parameters)
+    named = [parameter.partition("=") for parameter in parameters.split(", ")]
+    assert taken[: len(named)] == [name for name, *_ in named] or {name for name, *_ in named} <= set(taken)
+    for name in names:
+        with pytest.raises(ValueError, match=re.escape(f"'{name}' needs the scores of each sample, and a confusion")):
+            matrics.score([[1]], name)
+        with pytest.raises(ValueError, match=re.escape(f": it is matrics.{call}")):
+            matrics.get_metric(f"{name}:macro")
+
+
+def test_names_of_elsewhere_say_where_they_live() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'auroc': .* it is matrics.roc_auc\(y_true, scores\)"):
+        getattr(matrics, "auroc")  # noqa: B009
 
 
 def test_an_undefined_binary_mcc_is_nan_or_what_is_asked() -> None:
@@ -378,7 +399,7 @@ def test_neighbours_do_not_matter(n: int) -> None:
             np.testing.assert_array_equal(values, together[name][rows], err_msg=name)
 
 
-@pytest.mark.parametrize("n", [2, 5, 60])
+@pytest.mark.parametrize("n", [pytest.param(2, marks=pytest.mark.exhaustive), 5, 60])
 def test_blocks_and_threads_change_nothing(n: int) -> None:
     stack = np.random.default_rng(n).integers(0, 50, (400_000 // n**2, n, n))
     alone = {name: np.concatenate([values]) for name, values in matrics.score(stack, "all").items()}

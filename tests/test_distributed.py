@@ -47,6 +47,26 @@ def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
         assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.* samples are not counted")
+def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
+    """The histograms of all, after one all_reduce, nothing counted twice; with torchmetrics the same values."""
+    pytest.importorskip("torchmetrics")
+    whole = ranks.ScoreMetric(ranks.CLASSES, from_logits=True, num_bins=40)
+    for rank in range(2):
+        for labels, scores in ranks.batches(rank):
+            whole.update(labels, scores)
+    for result in ranks.run("binned", 2, tmp_path):
+        for name, times in (("first", 1), ("again", 1), ("later", 2)):
+            state = matrics.ScoreState(*result[name])
+            np.testing.assert_array_equal(state.counts, times * whole.state.counts)
+            np.testing.assert_allclose(state.offsets, times * whole.state.offsets, rtol=1e-12, atol=1e-12)
+            np.testing.assert_array_equal(state.thresholds, whole.state.thresholds)
+        assert result["dropped"] == whole.dropped > 0
+        assert result["together"] == pytest.approx(whole.log_dict(), abs=1e-9)
+        expected = whole.log_dict() | {"dropped": 2 * float(whole.dropped)}
+        assert result["values"] == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.exhaustive
 def test_one_checkpoint_for_all(ranks: Any, tmp_path: Path) -> None:
     for result in ranks.run("resume", 4, tmp_path):
@@ -92,7 +112,7 @@ def test_metrics_made_by_the_parent(ranks: Any, tmp_path: Path) -> None:
             np.testing.assert_array_equal(matrix, matrix_of(ranks))
 
 
-@pytest.mark.exhaustive(how=["never_comes"])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("how", ["dies", "never_comes"])
 def test_a_lost_process_raises(ranks: Any, tmp_path: Path, how: str) -> None:
     """Within the group's timeout: run() finds those that hang."""

@@ -164,6 +164,7 @@ def test_refused(nnx: Any) -> None:
         make(3, "no_such_measure")
 
 
+@pytest.mark.exhaustive
 def test_the_example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It learns, counts the last batch without its padding, and is traced once."""
     for library in ("jax", "flax", "optax", "sklearn"):
@@ -247,14 +248,14 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
 
 
 @pytest.mark.usefixtures("nnx")
-def test_clones_and_numbers() -> None:
+def test_clones_and_log_dict() -> None:
     metric = make(2, "accuracy, recall:class", prefix="train/")
     other = metric.clone(prefix="val/")
     other.update(labels=np.asarray([0, 1]), logits=np.asarray([0, 0]))
-    assert other.numbers() == {"val/accuracy": 0.5, "val/recall/0": 1, "val/recall/1": 0}
+    assert other.log_dict() == {"val/accuracy": 0.5, "val/recall/0": 1, "val/recall/1": 0}
     assert list(metric.compute()) == ["train/accuracy", "train/recall/0", "train/recall/1"]
     assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
-    assert all(type(value) is float for value in other.numbers().values())
+    assert all(type(value) is float for value in other.log_dict().values())
 
 
 @pytest.mark.usefixtures("nnx")

@@ -90,7 +90,7 @@ matrices = st.integers(1, 4).flatmap(
 )
 
 
-@hypothesis.settings(deadline=None, max_examples=400, derandomize=True)
+@hypothesis.settings(deadline=None, max_examples=100, derandomize=True)
 @hypothesis.given(cm=matrices)
 def test_integers_of_any_size_are_scored_exactly(cm: list[list[int]]) -> None:
     """To the last digits, relatively: a rate of 3 in 10**17 too, which a subtraction of counts would lose."""

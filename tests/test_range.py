@@ -21,7 +21,8 @@ FLOATS = [np.float32, np.float64]
 EAGER = [name for name in roads.installed() if name in roads.EAGER]
 # What a road costs: those that compile the whole catalogue take half a minute for each number of classes and dtype.
 BY_DEFAULT = {
-    *((road, n, dtype) for road in ("numpy", "torch-grad") for n in (2, 3) for dtype in FLOATS),
+    *(("numpy", 3, dtype) for dtype in FLOATS),
+    *(("torch-grad", 2, dtype) for dtype in FLOATS),
     ("strict", 2, np.float64),
     ("torch-vmap", 3, np.float64),
 }
@@ -32,7 +33,7 @@ COMPILED = {
     ("torch-compile", 3, np.float32),
     *(("jax-jit", n, np.float32) for n in (2, 3, 10)),
     ("jax-vmap", 4, np.float32),
-    *(("jax-x64-jit", n, np.float64) for n in (2, 3, 4, 10)),
+    *(("jax-x64-jit", n, np.float64) for n in (3, 10)),
     ("jax-x64-vmap", 2, np.float64),
 }
 
@@ -86,9 +87,9 @@ def test_values_are_those_of_the_documented_formula(
     assert listed
     within, beyond = walk.within(n, dtype), walk.beyond(n, dtype)
     if not pytestconfig.option.exhaustive:
-        within, beyond = within[::3], beyond[::2]
+        within, beyond = within[::6], beyond[::4]
     elif n == 10:  # whose true values take a minute
-        within, beyond = within[::2], beyond[::2]
+        within, beyond = within[::4], beyond[::4]
     compared, found = walk.misses(road, np.concatenate([within, beyond]), dtype, SPECS)
     road.let_go()
     found = [miss for miss in found if miss.place < len(within) or miss.measure not in listed]
@@ -97,6 +98,7 @@ def test_values_are_those_of_the_documented_formula(
     assert compared > 100 * (len(within) + len(beyond))
 
 
+@pytest.mark.exhaustive
 def test_each_listed_measure_is_off_somewhere() -> None:
     """The list holds what cannot be kept, and nothing else."""
     road, off = roads.make("numpy"), set()
@@ -107,7 +109,7 @@ def test_each_listed_measure_is_off_somewhere() -> None:
     assert off == limited()
 
 
-@pytest.mark.exhaustive(name=["strict", "torch-vmap"])
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("averages")
 @pytest.mark.parametrize("name", EAGER)
 def test_averages_are_those_of_the_documented_formula(name: str) -> None:
@@ -142,8 +144,9 @@ def _power(exponent: float) -> float:
     return float(10.0**exponent)
 
 
+@pytest.mark.exhaustive(dtype=[np.float32])
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float32", "float64"])
-@hypothesis.settings(deadline=None, derandomize=True, max_examples=30)
+@hypothesis.settings(deadline=None, derandomize=True, max_examples=15)
 @hypothesis.given(data=st.data())
 def test_a_walk(dtype: type, data: Any) -> None:
     """What is found here is made smaller by hypothesis until a stranger can read it."""

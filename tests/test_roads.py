@@ -32,7 +32,7 @@ NAMES = [name for name in roads.installed() if name in roads.TRACED and name != 
 FIRST = {("jax-x64-jit", 3)}
 # Where every formula is tried in the exhaustive run, and not only those with references.
 WITH_FORMULAS = {
-    ("torch-compile", 7),
+    ("torch-compile", 3),
     ("jax-x64-vmap", 3),
 }
 # Where float32 is tried beside float64.
@@ -58,6 +58,8 @@ def _cases() -> Iterator[Any]:
         for n in test_vectors.SIZES:
             if (name.endswith("vmap") and n in (5, 7)) or (name.startswith("jax") and n == 10):
                 continue  # what vmap maps over is traced as for jit, which takes them; and the walks have ten classes
+            if name == "torch-compile" and n in (4, 5, 10):
+                continue  # sums are written out up to six classes, as of three, and not of more, as of seven
             for dtype in roads.make(name).dtypes():
                 if dtype is np.float32 and roads.make(name).float64 and (name, n) not in NARROW:
                     continue  # JAX's 32 bits have them all
@@ -345,7 +347,7 @@ def test_whole_numbers(road: roads.Road, dtype: type) -> None:
 @pytest.mark.parametrize(
     ("group", "n", "dtype", "least"),
     [
-        pytest.param("core", 3, np.float64, 500, id="core-3-float64"),
+        pytest.param("core", 3, np.float64, 500, id="core-3-float64", marks=pytest.mark.exhaustive),
         pytest.param("core", 2, np.float32, 400, id="core-2-float32", marks=pytest.mark.exhaustive),
         pytest.param("information", 3, np.float64, 300, id="information-3-float64", marks=pytest.mark.exhaustive),
     ],

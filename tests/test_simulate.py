@@ -44,6 +44,7 @@ def test_multinomial_cells(kind: str) -> None:
     assert stats.chisquare(seen, np.asarray(wanted) * len(draws)).pvalue > 1e-3
 
 
+@pytest.mark.exhaustive(kind=["jax"])
 @KINDS
 def test_rows_keep_their_sums(kind: str) -> None:
     draws = drawn(kind, CM, 20_000, scheme="rows")
@@ -54,6 +55,7 @@ def test_rows_keep_their_sums(kind: str) -> None:
     assert abs(together) < 4 / math.sqrt(len(draws))
 
 
+@pytest.mark.exhaustive(kind=["jax"])
 @KINDS
 def test_poisson_and_posterior(kind: str) -> None:
     draws = drawn(kind, CM, 20_000, scheme="poisson")
@@ -94,6 +96,7 @@ def test_draws_under_jit() -> None:
     assert (np.asarray(found[:, 1]).sum((1, 2)) == 10).all()
 
 
+@pytest.mark.exhaustive(kind=["jax"])
 @KINDS
 def test_seeds(kind: str) -> None:
     """The same seed gives the same draws, another one others, and so do empty matrices and batches."""

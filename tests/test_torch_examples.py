@@ -58,10 +58,24 @@ def test_two_processes() -> None:
 
 
 @pytest.mark.exhaustive  # test_torchmetrics_metric.py has a run of Lightning
-def test_lightning() -> None:
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
+def test_a_killed_lightning_run_goes_on(tmp_path: Path) -> None:
+    """From the last whole epoch; what its logger has of the last epoch is what that of a whole run has."""
     pytest.importorskip("lightning")
-    result = run("lightning_run.py")
-    assert result.returncode == 0, result.stderr
-    rows = [line.split() for line in result.stdout.splitlines()[1:]]
+    whole = run("lightning_run.py", "--folder", str(tmp_path / "whole"))
+    assert whole.returncode == 0, whole.stderr
+    rows = [line.split() for line in whole.stdout.splitlines()[1:]]
     assert [row[0] for row in rows] == list("123456")
     assert float(rows[-1][2]) > 0.9  # val/mcc
+    assert float(rows[-1][4]) > 0.99  # val/roc_auc
+    folder = tmp_path / "killed"
+    killed = run("lightning_run.py", "--folder", str(folder), "--kill-at", "90")
+    assert killed.returncode == -signal.SIGKILL
+    resumed = run("lightning_run.py", "--folder", str(folder))
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout.startswith("goes on after epoch 4")
+    logged = [path / "metrics.csv" for path in (tmp_path / "whole/log/version_0", folder / "log/version_1")]
+    first, second = (path.read_text().splitlines() for path in logged)
+    assert first[0] == second[0]
+    assert {"val/accuracy", "val/mcc", "val/roc_auc", "val/ece", "val/recall/three"} < set(first[0].split(","))
+    assert first[-2:] == second[-2:]

@@ -292,8 +292,8 @@ def test_clones_have_counts_and_prefixes_of_their_own(make: Any) -> None:
     assert list(other.compute()) == ["val/accuracy"]
     assert list(metric.compute()) == ["train/accuracy"]
     assert (int(metric.matrix.sum()), int(other.matrix.sum())) == (0, 2)
-    assert other.numbers() == {"val/accuracy": 0.5}
-    assert metric.numbers() == {"train/accuracy": 0}
+    assert other.log_dict() == {"val/accuracy": 0.5}
+    assert metric.log_dict() == {"train/accuracy": 0}
 
 
 def test_repr(make: Any) -> None:
@@ -418,6 +418,7 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str) -> N
     assert metric.matrix.sum() > metric.dropped > 0
 
 
+@pytest.mark.exhaustive
 def test_compute_compiles(torch: Any, make: Any) -> None:
     metric = make(3, "core, recall:class", prefix="val/")
     metric.update(*torch.from_numpy(RANDOM.integers(0, 3, (2, 50))))

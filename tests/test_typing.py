@@ -83,7 +83,9 @@ m.cohen_kappa(cm, weights=None)
 m.cohen_kappa(cm, weights=[[0, 1], [1, 0]])
 m.cohen_kappa(cm, weights=cm)
 m.score(cm, [m.mcc, "f1"], workers=2)
+m.score(cm, "recall:class", class_names=["cat", "dog", "owl"])
 m.ConfusionState.zeros(3, like=cm).score(m.mcc, invalid="nan")
+m.MarginState.zeros(3, like=cm).update([0, 1], [0, 1]).score([m.mcc, "f1:class"], zero_division=0)
 m.interpret(m.mcc(cm), "SOA6")
 both, dropped = m.confusion_matrix(["a", "b"], ["a", "c"], labels=["a", "b"], return_dropped=True)
 m.confusion_matrix(cm, [0, 1], num_classes=3)
@@ -91,8 +93,19 @@ m.confusion_matrix(cm, [0, 1], num_classes=3)
 assert_type(m.mcc(cm), {result})
 assert_type(m.score(cm, "f1")["f1"], {result})
 assert_type(m.normalize(m.check(cm), over="pred"), {stack})
+assert_type(m.merge_classes(cm, [0, 0, 1]), {stack})
+assert_type(m.merge_classes(cm, [[0, 1], [2]]), {stack})
+assert_type(m.expected_cost(cm, [[0, 1], [1, 0]]), {result})
+assert_type(m.soft_confusion_matrix(cm, cm), {stack})
 assert_type(m.confusion_matrix(cm, cm, num_classes=3, normalize="all"), {stack})
 assert_type(m.confusion_matrix([0, 1], cm, labels=["a", "b"]), {stack})
+assert_type(m.multilabel_confusion_matrix(cm, cm), {stack})
+assert_type(m.multilabel_score(cm, cm, "f1", average="samples")["f1"], {result})
+assert_type(m.subset_accuracy([[0, 1]], cm), {result})
+assert_type(m.log_loss([0, 1, 2], cm), {result})
+assert_type(m.log_loss([0, 1, 2], logits=cm), {result})
+assert_type(m.top_k_accuracy([0, 1, 2], cm, [1, 2]), {result})
+assert_type(m.expected_calibration_error([0, 1, 2], cm, of="class_wise", norm="max"), {result})
 assert_type(m.mcc([[3, 1], [0, 2]]), Any)
 kappa: float = m.cohen_kappa(((3, 0.5), (0, 2)))
 rows = [[0.5, 1], [2, 3]]
@@ -121,9 +134,12 @@ m.nmi(cm, normalizer="sum")  # refused
 m.cohen_kappa(cm, weights="lineer")  # refused
 m.score(cm, "mcc", invalid="ignore")  # refused
 m.score(cm, [1])  # refused
+m.multilabel_score(cm, cm, "f1", average="binary")  # refused
 m.normalize(cm, over="rows")  # refused
 m.confusion_matrix(cm, cm, num_classes=3, normalize="rows")  # refused
 m.ConfusionState.zeros(3).score("mcc", invald="nan")  # refused
+m.expected_calibration_error([0, 1, 2], cm, bins="rank")  # refused
+m.top_k_recall([0, 1, 2], cm, average="micro")  # refused
 """
 
 
@@ -163,6 +179,7 @@ def basedpyright(file: Path, library: str) -> set[int]:  # noqa: ARG001 (mypy as
 
 
 @pytest.mark.exhaustive(library=["torch", "jax"])
+@pytest.mark.exhaustive(checker=[basedpyright])
 @pytest.mark.parametrize("checker", [mypy, basedpyright], ids=lambda checker: checker.__name__)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_misspelt_calls_are_refused(library: str, checker: Callable[[Path, str], set[int]], tmp_path: Path) -> None:

@@ -1,0 +1,351 @@
+"""Every threshold, and the best one: samples counted one by one as the referee."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+import matrics
+
+if TYPE_CHECKING:
+    from conftest import Backend
+
+RANDOM = np.random.default_rng(0)
+
+
+def samples(batch: int = 12, number: int = 25, dtype: Any = np.float32) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores with ties and without, and weights, some of them 0."""
+    y = RANDOM.integers(0, 2, (batch, number))
+    x = (RANDOM.normal(size=y.shape) + y).astype(dtype)
+    x[: batch // 2] = np.round(x[: batch // 2] * 2) / 2
+    return y, x, (RANDOM.integers(0, 4, y.shape) / 4).astype(dtype)
+
+
+def counted(y: np.ndarray, x: np.ndarray, thresholds: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """Each threshold by itself, (B, T, 2, 2)."""
+    w = np.ones(y.shape) if w is None else w.astype(np.float64)
+    limits = np.broadcast_to(thresholds, (len(y), np.shape(thresholds)[-1]))
+    return np.array(
+        [
+            [[[w[b][(y[b] == i) & ((x[b] >= t) == j)].sum() for j in (0, 1)] for i in (0, 1)] for t in limits[b]]
+            for b in range(len(y))
+        ]
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+def test_matrices_at_given_thresholds(backend: Backend, *, weighted: bool) -> None:
+    """In any order, some twice, some equal to scores, some beyond all."""
+    y, x, w = samples()
+    thresholds = np.float32([0.5, -9, 0, 9, 0.5, x[-1, 3], np.inf, -np.inf])
+
+    def found(y: Any, x: Any, t: Any, *weight: Any) -> Any:
+        return matrics.threshold_confusion_matrix(y, x, t, sample_weight=weight[0] if weight else None)
+
+    arrays = [backend.asarray(a) for a in (y, x, thresholds, *([w] if weighted else []))]
+    got = backend.numpy(backend.call(found, *arrays))
+    assert got.dtype.kind == ("f" if weighted else "i")
+    np.testing.assert_array_equal(got, counted(y, x, thresholds, w if weighted else None))  # quarters are exact
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+def test_any_measure_at_every_score(backend: Backend, *, weighted: bool) -> None:
+    y, x, w = samples(6)
+    specs = ["recall", "precision:macro", "mcc", "fbeta(beta=2)", "recall:class", "cen"]
+
+    def found(y: Any, x: Any, *weight: Any) -> Any:
+        return matrics.threshold_curve(y, x, specs, sample_weight=weight[0] if weight else None)
+
+    thresholds, values = backend.call(found, *(backend.asarray(a) for a in (y, x, *([w] if weighted else []))))
+    thresholds = backend.numpy(thresholds)
+    np.testing.assert_array_equal(thresholds[:, 0], np.inf)
+    np.testing.assert_array_equal(thresholds[:, 1:], -np.sort(-x, axis=-1))
+    assert sorted(values) == sorted(specs)  # jit sorts the keys
+    if not backend.name.startswith("jax"):
+        assert list(values) == specs
+    cm = counted(y, x, thresholds, w if weighted else None)
+    asked = ["recall:binary", "precision:macro", "mcc", "fbeta(beta=2):binary", "recall:class", "cen"]
+    for spec, want in zip(specs, matrics.score(cm, asked).values(), strict=True):
+        got = backend.numpy(values[spec])
+        assert got.shape == (6, 26, 2)[: 2 + (spec == "recall:class")]
+        np.testing.assert_allclose(got, want, **backend.tolerance)
+
+
+def test_curves_are_those_of_scikit_learn() -> None:
+    y, x, w = samples(40, 30, np.float64)
+    for labels, scores, weights in zip(y, x, w, strict=True):
+        fpr, tpr, thresholds = sk.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
+        ours = matrics.roc_curve(labels, scores, sample_weight=weights)
+        kept = np.unique(-ours.thresholds, return_index=True)[1]
+        # scikit-learn leaves out samples of weight 0, whose scores are thresholds here.
+        kept = kept[np.isin(ours.thresholds[kept], thresholds)]
+        for got, want in zip(ours, (fpr, tpr, thresholds), strict=True):
+            np.testing.assert_allclose(got[kept], want, rtol=1e-14)
+        precision, recall, thresholds = sk.precision_recall_curve(labels, scores, sample_weight=weights)
+        curve = matrics.precision_recall_curve(labels, scores, sample_weight=weights)
+        places = [np.flatnonzero(curve.thresholds == threshold)[-1] for threshold in thresholds]
+        np.testing.assert_allclose(curve.precision[places], precision[:-1], rtol=1e-14)
+        np.testing.assert_allclose(curve.recall[places], recall[:-1], rtol=1e-14)
+
+
+def test_unique_leaves_out_repeats() -> None:
+    y, x = [0, 1, 1, 0, 1], [0.5, 0.5, 0.25, 0.5, 1.0]
+    curve = matrics.threshold_curve(y, x, "recall", unique=True)
+    assert curve.thresholds.tolist() == [math.inf, 1, 0.5, 0.25]
+    assert curve["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    whole = matrics.threshold_curve(y, x, "recall")
+    assert whole.thresholds.tolist() == [math.inf, 1, 0.5, 0.5, 0.5, 0.25]
+    assert whole["recall"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3, 1])
+    assert matrics.threshold_curve(y, [0.1, 0.2, 0.3, 0.4, 0.5], "recall", unique=True).thresholds.shape == (6,)
+    with pytest.raises(ValueError, match="expected the scores of one curve"):
+        matrics.threshold_curve([y, y], [x, x], "recall", unique=True)
+    with pytest.raises(ValueError, match="expected no thresholds"):
+        matrics.threshold_curve(y, x, "recall", unique=True, thresholds=[0.5])
+
+
+def test_a_threshold_means_what_it_means_in_confusion_matrix() -> None:
+    """Float32 scores are compared in float32: 0.7 is at least 0.7."""
+    x, y = np.float32([0.1, 0.7, 0.3]), [0, 1, 1]
+    for threshold in (0.1, 0.7, 0.3, 0.5):
+        one = matrics.confusion_matrix(y, x, num_classes=2, threshold=threshold)
+        np.testing.assert_array_equal(matrics.threshold_confusion_matrix(y, x, [threshold])[0], one)
+
+
+def test_classes_against_the_rest(backend: Backend) -> None:
+    y, x = RANDOM.integers(0, 3, (2, 15)), (RANDOM.integers(0, 8, (2, 15, 3)) / 8).astype(np.float32)
+    given = np.float32([0.25, 0.5])
+
+    def found(y: Any, x: Any, t: Any) -> Any:
+        return matrics.threshold_confusion_matrix(y, x, t), matrics.threshold_curve(y, x, "f1")["f1"]
+
+    cm, f1 = (backend.numpy(part) for part in backend.call(found, *map(backend.asarray, (y, x, given))))
+    assert cm.shape == (2, 3, 2, 2, 2)
+    for k in range(3):
+        np.testing.assert_array_equal(cm[:, k], counted((y == k).astype(int), x[:, :, k], given))
+        want = matrics.threshold_curve((y == k).astype(int), x[:, :, k], "f1")["f1"]
+        np.testing.assert_allclose(f1[:, k], want, **backend.tolerance)
+
+
+def best_by_hand(y: np.ndarray, x: np.ndarray, metric: str, least_recall: float, sign: int) -> tuple[float, float]:
+    """Try every threshold, the highest first."""
+    best = (math.nan, math.nan)
+    for threshold in [math.inf, *sorted(set(x.tolist()), reverse=True)]:
+        scores = matrics.score(counted(y[None], x[None], np.array([threshold]))[0, 0], [metric, "recall:binary"])
+        value, recall = (float(one) for one in scores.values())
+        if recall >= least_recall and not math.isnan(value) and not sign * value <= sign * best[1]:
+            best = (threshold, value)
+    return best
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("f1", 1), ("mcc", 1), ("cen", -1)])
+def test_the_best_threshold(backend: Backend, metric: str, sign: int) -> None:
+    y, x, _ = samples(8)
+    y[0] = 0
+
+    def found(y: Any, x: Any) -> Any:
+        return matrics.best_threshold(y, x, metric, subject_to="recall >= 0.6")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # on the host it says that a curve without positive samples has none
+        got = backend.call(found, backend.asarray(y), backend.asarray(x))
+    spec = metric if metric != "f1" else "f1:binary"
+    for b in range(8):
+        threshold, value = best_by_hand(y[b], x[b], spec, 0.6, sign)
+        assert backend.numpy(got.value)[b] == pytest.approx(value, rel=1e-5, nan_ok=True)
+        if backend.float64:  # in float32 two thresholds may have equal values that rounding tells apart
+            assert backend.numpy(got.threshold)[b] == pytest.approx(threshold, nan_ok=True)
+
+
+def test_undefined_values_never_win() -> None:
+    """Precision is undefined where no sample is predicted as positive, and recall without positive samples."""
+    assert matrics.best_threshold([1, 0], [0.1, 0.9], "precision") == (0.1, 0.5)
+    found = matrics.best_threshold([0, 0], [0.1, 0.9], "recall")
+    assert math.isnan(found.threshold)
+    assert math.isnan(found.value)
+    assert matrics.best_threshold([0, 0], [0.1, 0.9], "recall", zero_division=0) == (math.inf, 0)
+
+
+def test_constraints() -> None:
+    y, x = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    best = matrics.best_threshold
+    assert best(y, x, "recall", subject_to="fpr<=0.2").threshold == 0.6
+    assert best(y, x, "recall", subject_to="fpr<0.34,precision>0.7").threshold == 0.3
+    assert best(y, x, "recall", subject_to=["fbeta(beta=2)>=0.5", "precision >= 0.9"]).threshold == 0.6
+    assert best(y, x, "fpr", subject_to="recall>=0.9") == (0.3, pytest.approx(1 / 3))  # lower is better
+    # Of class 1, not the mean over both classes, which "recall:macro" is.
+    assert best(y, x, "precision", subject_to="recall>=1").threshold == 0.3
+    assert best(y, x, "precision", subject_to="recall:macro>=0.83").threshold == 0.6
+
+
+def test_an_impossible_constraint_names_the_best_attainable() -> None:
+    y, x = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.9, 0.6]
+    with pytest.raises(ValueError, match=r"no threshold has mcc>=0.9; the best attainable mcc is 0.707107"):
+        matrics.best_threshold(y, x, "recall", subject_to="mcc>=0.9")
+    message = r"no threshold has recall>=1 and fpr<=0.1; .* recall is 1, .* fpr is 0 \(each alone\)"
+    with pytest.raises(ValueError, match=message):
+        matrics.best_threshold(y, x, "f1", subject_to="recall>=1, fpr<=0.1")
+    with pytest.warns(RuntimeWarning, match=r"\(curve \[1\]; 1 of 2 have none\)"):
+        found = matrics.best_threshold([y, y], [[0.1, 0.2, 0.6, 0.3, 0.7, 0.8], x], "f1", subject_to="mcc>=0.75")
+    assert np.isnan(found.threshold).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("metric", "subject_to", "message"),
+    [
+        ("f1", "recall", "expected a measure, one of >=, <=, >, < and a number, got 'recall'"),
+        ("f1", "recall>=x", "expected a number after >= in 'recall>=x', got 'x'"),
+        ("f1", "rekall>=1", "unknown metric 'rekall'; did you mean recall"),
+        ("f1", "core>=1", "expected one measure before >="),
+        ("f1", 3, "subject_to: expected text such as"),
+        ("f1", {"recall": 0.9}, "subject_to: expected text such as"),
+        ("f1", "recall>=nan", "expected a number after >= in 'recall>=nan', got 'nan'"),
+        ("f1", " ", "subject_to: expected constraints such as 'recall>=0.9', got an empty text"),
+        ("core", None, "metric: expected one measure, got 9"),
+        ("recall:class", None, "expected a measure with one value a matrix"),
+        ("f1", "recall:class>=0.5", "expected a measure with one value a matrix"),
+        ("imbalance_ratio", None, "higher or lower values are better"),
+    ],
+)
+def test_errors(metric: str, subject_to: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        matrics.best_threshold([0, 1], [0.2, 0.3], metric, subject_to=subject_to)
+
+
+def test_bad_thresholds() -> None:
+    with pytest.raises(ValueError, match=r"thresholds: expected numbers of shape \(T,\), got shape \(1, 1\)"):
+        matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [[0.5]])
+    with pytest.raises(ValueError, match="thresholds: expected numbers, got NaN at 1"):
+        matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [0.5, math.nan])
+    assert matrics.threshold_confusion_matrix([0, 1], [0.2, 0.3], [1, 0])[:, 1, 1].tolist() == [0, 1]
+
+
+def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
+    """The same draws, but each replicate is made of its samples, and its threshold found by the public function."""
+    y, x, _ = samples(1, 60)
+    y, x = y[0], x[0].astype(np.float64)
+    found = matrics.best_threshold_interval(y, x, "f1", subject_to="precision>=0.5", num=200, rng=3, level=0.8)
+    order = np.lexsort((1 - y, -x))
+    draws = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), size=200)
+    chosen = []
+    for draw in draws:
+        index = np.repeat(order, draw)
+        threshold, value = matrics.best_threshold(y[index], x[index], "f1", subject_to="precision>=0.5")
+        there = matrics.score(matrics.confusion_matrix(y, x, num_classes=2, threshold=threshold), "f1:binary")
+        chosen.append((threshold, value, float(there["f1:binary"])))
+    thresholds, values, others = np.array(chosen).T
+    assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-12)
+    assert found.optimism > 0
+    best = matrics.best_threshold(y, x, "f1", subject_to="precision>=0.5")
+    assert found.threshold.estimate == best.threshold
+    assert found.value.estimate == pytest.approx(best.value - found.optimism)
+    low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
+    assert (found.threshold.low, found.threshold.high) == (low, high)
+    assert found.value.low == pytest.approx(np.quantile(values, 0.1) - 2 * found.optimism)
+    assert found.value.status == matrics.IntervalStatus.OK
+
+
+def test_an_interval_holds_its_estimate() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 50)
+    x = random.normal(size=50) + y
+    for part in matrics.best_threshold_interval(y, x, "recall", subject_to="precision>=.6", rng=0, num=50)[:2]:
+        assert part.low <= part.estimate <= part.high
+
+
+def test_infinite_values_have_intervals_without_limits() -> None:
+    """The odds ratio of perfect scores is infinite everywhere."""
+    found = matrics.best_threshold_interval([0, 0, 1, 1] * 10, [0.1, 0.2, 0.8, 0.9] * 10, "odds_ratio", num=30, rng=0)
+    assert found.value.estimate == math.inf
+    assert math.isnan(found.value.low)
+    assert found.value.status == matrics.IntervalStatus.NO_VARIATION
+    assert found.threshold.estimate == 0.9
+
+
+def test_intervals_of_several_curves_and_of_too_few_samples() -> None:
+    y, x, _ = samples(3, 30)
+    x[2, 0] = np.nan
+    found = matrics.best_threshold_interval(y, x, "mcc", num=50, rng=0)
+    assert found.value.low.shape == found.optimism.shape == (3,)
+    assert found.threshold.status.tolist() == [1, 1, 5]
+    assert np.isnan(found.value.low).tolist() == [False, False, True]
+
+
+def test_intervals_count_replicates_without_a_choice() -> None:
+    """A constraint that is just kept on the samples is not on many replicates."""
+    y = np.array([0, 1] * 20)
+    x = np.where(RANDOM.random(40) < 0.9, y, 1 - y) + RANDOM.random(40) / 100
+    best = matrics.best_threshold(y, x, "mcc").value
+    found = matrics.best_threshold_interval(y, x, "f1", subject_to=f"mcc>={best}", num=100, rng=0)
+    assert found.value.undefined > 5
+    assert found.value.status == matrics.IntervalStatus.UNDEFINED_REPLICATES
+
+
+def test_intervals_need_samples() -> None:
+    with pytest.raises(ValueError, match="expected samples to draw from, got none"):
+        matrics.best_threshold_interval([], [], "f1")
+
+
+def test_intervals_are_for_the_host() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="expected arrays in the memory of the CPU"):
+        jax.jit(lambda y, x: matrics.best_threshold_interval(y, x, "f1").optimism)(
+            jax.numpy.asarray([0, 1]), jax.numpy.asarray([0.5, 0.2])
+        )
+
+
+def test_lists_of_thresholds_in_compiled_code_and_on_devices() -> None:
+    torch = pytest.importorskip("torch")
+    y, x, _ = samples(2, 9)
+    labels, scores, limits = torch.from_numpy(y), torch.from_numpy(x), [0.5, 0, -0.1]
+
+    def everything(y: Any, x: Any) -> tuple[Any, ...]:
+        curve = matrics.threshold_curve(y, x, "f1", thresholds=limits)
+        return matrics.threshold_confusion_matrix(y, x, limits), curve.thresholds, curve["f1"]
+
+    got, at, f1 = torch.compile(everything, fullgraph=True, backend="aot_eager")(labels, scores)
+    np.testing.assert_array_equal(got, counted(y, x, np.float32(limits)))
+    np.testing.assert_array_equal(at, np.float32([limits] * 2))
+    np.testing.assert_allclose(f1, matrics.threshold_curve(y, x, "f1", thresholds=limits)["f1"])
+    assert matrics.threshold_confusion_matrix(labels.to("meta"), scores.to("meta"), limits).shape == (2, 3, 2, 2)
+    with pytest.raises(ValueError, match="thresholds: expected numbers, got NaN at 1"):
+        matrics.threshold_confusion_matrix(labels.to("meta"), scores.to("meta"), [0.5, math.nan])
+
+
+def test_small_weights_beside_large_ones() -> None:
+    """Their errors are counted, not lost in a difference of sums."""
+    y, x = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.2, 0.1])
+    w = np.array([1e8, 1e8, 1e-9, 1e-9])
+    curve = matrics.threshold_curve(y, x, ["fnr", "npv"], sample_weight=w)
+    np.testing.assert_allclose(curve["fnr"][1:3], 1e-17, rtol=1e-9)
+    assert curve["npv"][2] == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:torch.searchsorted")  # under vmap PyTorch copies what it calls non-contiguous
+def test_thresholds_of_a_library_beside_constants() -> None:
+    """The thresholds alone may be of PyTorch or JAX, and be traced."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    y, x, w = samples(2, 9)
+    limits = np.float32([0.5, 0, -0.1])
+    want = counted(y, x, limits, w)
+
+    def found(t: Any) -> Any:
+        return matrics.threshold_confusion_matrix(y, x, t, sample_weight=w)
+
+    for asarray in (torch.from_numpy, jax.numpy.asarray):
+        got = found(asarray(limits))
+        assert type(got) is type(asarray(limits))
+        np.testing.assert_array_equal(got, want)
+        curve = matrics.threshold_curve(y.tolist(), x.tolist(), "f1", thresholds=asarray(limits))
+        assert type(curve["f1"]) is type(curve.thresholds) is type(asarray(limits))
+    np.testing.assert_array_equal(jax.jit(found)(limits), want)
+    one = jax.vmap(lambda t: found(t[None])[:, 0])(jax.numpy.asarray(limits))
+    np.testing.assert_array_equal(np.moveaxis(np.asarray(one), 0, 1), want)
+    mapped = torch.func.vmap(lambda t: found(t[None])[:, 0], out_dims=1)(torch.from_numpy(limits))
+    np.testing.assert_array_equal(mapped, want)

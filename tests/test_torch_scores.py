@@ -1,0 +1,452 @@
+"""ScoreMetric for PyTorch: its values against scikit-learn, its buffers, and that nothing waits or breaks a graph."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from matrics import ScoreState
+
+RANDOM = np.random.default_rng(21)
+NAMES = ["cat", "dog", "owl"]
+BUFFERS = ["counts", "offsets", "dropped_counts", "edges"]
+
+
+@pytest.fixture
+def make(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
+    return importlib.import_module("matrics.integrations.torch").ScoreMetric
+
+
+def draw(torch: Any, n: int | None = None, size: int = 200) -> tuple[Any, Any]:
+    """Labels and logits that know something of them."""
+    labels = RANDOM.integers(0, n or 2, size)
+    if n is None:
+        logits = 2 * labels - 1 + RANDOM.normal(size=size) * 2
+    else:
+        logits = RANDOM.normal(size=(size, n)) + 2 * np.eye(n)[labels]
+    return torch.from_numpy(labels), torch.from_numpy(logits.astype(np.float32))
+
+
+def calibration_error(right: np.ndarray, scores: np.ndarray, bins: int = 10) -> float:
+    """The definition, bin by bin."""
+    place = np.minimum((scores * bins).astype(int), bins - 1)
+    return sum(abs(scores[place == k].sum() - right[place == k].sum()) for k in range(bins)) / len(scores)
+
+
+# What is computed -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["probabilities", "logits"])
+def test_two_classes(torch: Any, make: Any, given: str) -> None:
+    """The exact areas of scikit-learn are within the bounds, and near the values."""
+    sk = pytest.importorskip("sklearn.metrics")
+    labels, logits = draw(torch)
+    probabilities, from_logits = logits.double().sigmoid(), given == "logits"
+    metrics = "roc_auc, average_precision, ece, recall@0.5, mcc@0.25"
+    metric = make(metrics=metrics, bounds=True, from_logits=from_logits, prefix="val/")
+    for part in torch.arange(200).split(64):
+        metric.update(labels[part], logits[part] if from_logits else probabilities[part])
+    values = metric.log_dict()
+    areas = ("roc_auc", "average_precision")
+    assert list(values) == [
+        *(f"val/{area}{ending}" for area in areas for ending in ("", "_low", "_high")),
+        "val/ece",
+        "val/recall@0.5",
+        "val/mcc@0.25",
+    ]
+    y, p = labels.numpy(), probabilities.numpy()
+    for name, exact in zip(areas, (sk.roc_auc_score(y, p), sk.average_precision_score(y, p)), strict=True):
+        low, value, high = (values[f"val/{name}{ending}"] for ending in ("_low", "", "_high"))
+        assert low <= exact <= high
+        assert low <= value <= high
+        assert 0 < high - low < 0.02
+    assert values["val/ece"] == pytest.approx(calibration_error(y, p), abs=1e-6)
+    assert values["val/recall@0.5"] == pytest.approx(sk.recall_score(y, p >= 0.5), abs=1e-12)
+    assert values["val/mcc@0.25"] == pytest.approx(sk.matthews_corrcoef(y, p >= 0.25), abs=1e-12)
+    assert all(type(value) is float for value in values.values())
+    assert {value.ndim for value in metric.compute().values()} == {0}
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_classes(torch: Any, make: Any, axis: int) -> None:
+    sk = pytest.importorskip("sklearn.metrics")
+    labels, logits = draw(torch, 3, 240)
+    specs = ["roc_auc", "roc_auc:weighted", "roc_auc:class", "average_precision:class", "ece", "recall@0.5"]
+    metric = make(3, specs, from_logits=True, bounds=True, class_names=NAMES, class_axis=axis)
+    metric.update(labels.reshape(4, 60), logits.reshape(4, 60, 3).movedim(-1, axis))
+    values = metric.log_dict()
+    y, p = labels.numpy(), logits.double().softmax(1).numpy()
+    areas = [sk.roc_auc_score(y == k, p[:, k]) for k in range(3)]
+    precisions = [sk.average_precision_score(y == k, p[:, k]) for k in range(3)]
+    exact = {"roc_auc": np.mean(areas), "roc_auc:weighted": np.average(areas, weights=np.bincount(y))}
+    for name, value in exact.items():
+        assert values[f"{name}_low"] <= value <= values[f"{name}_high"] <= values[f"{name}_low"] + 0.02
+    for k, name in enumerate(NAMES):
+        assert values[f"roc_auc_low/{name}"] <= areas[k] <= values[f"roc_auc_high/{name}"]
+        assert values[f"average_precision_low/{name}"] <= precisions[k] <= values[f"average_precision_high/{name}"]
+        assert values[f"recall@0.5/{name}"] == pytest.approx(np.mean(p[y == k, k] >= 0.5))
+    assert values["ece"] == pytest.approx(calibration_error(p.argmax(1) == y, p.max(1)), abs=1e-6)
+
+
+def test_torchmetrics_is_within_the_bounds(torch: Any, make: Any) -> None:
+    """Its AUROC keeps all scores."""
+    theirs = pytest.importorskip("torchmetrics.functional.classification")
+    labels, logits = draw(torch, 3)
+    metric = make(3, "roc_auc", from_logits=True, bounds=True)
+    metric.update(labels, logits)
+    values = metric.log_dict()
+    exact = theirs.multiclass_auroc(logits.double().softmax(1), labels, 3, validate_args=False).item()
+    assert values["roc_auc_low"] - 1e-6 <= exact <= values["roc_auc_high"] + 1e-6
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_logits_of_any_dtype(torch: Any, make: Any, dtype: str) -> None:
+    """Probabilities are computed in float64: in their own dtype, logits from 17 or even 6 on would all be 1."""
+    logits = torch.tensor([20.0, 30.0, -20.0, -30.0], dtype=getattr(torch, dtype), requires_grad=True)
+    metric = make(metrics="roc_auc", from_logits=True, spacing="logit")
+    metric.update(torch.tensor([1, 1, 0, 0]), logits)
+    assert metric.log_dict() == {"roc_auc": 1.0}
+    assert metric.state.offsets.dtype == torch.float64
+    assert metric.state.offsets[-1] == 0  # none is 1
+    assert not metric.counts.requires_grad
+
+
+def test_other_scores(torch: Any, make: Any) -> None:
+    """Distances, say: between other edges, and beyond them."""
+    labels, scores = torch.tensor([0, 1, 0, 1]), torch.tensor([-7.0, 1.5, 2.5, 9.0])
+    metric = make(metrics="roc_auc", low=-5, high=5, num_bins=10, calibration_bins=5)
+    metric.update(labels, scores)
+    assert metric.log_dict() == {"roc_auc": 0.75}
+    edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]), calibration_bins=2)
+    edges.update(labels, scores)
+    assert edges.log_dict() == {"roc_auc": 0.75, "recall@2": 0.5}
+
+
+def test_the_state(torch: Any, make: Any) -> None:
+    labels, logits = draw(torch, 3)
+    labels[0], logits[1, 1] = 7, torch.nan
+    metric = make(3, num_bins=50, from_logits=True)
+    metric.update(labels, logits)
+    expected = ScoreState.zeros(num_bins=50, num_classes=3, like=labels).update(labels, logits.double().softmax(1))
+    for ours, theirs in zip(metric.state, expected, strict=True):
+        assert torch.equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    assert metric.dropped == 2
+    assert torch.equal((metric.state + expected).matrix, 2 * expected.matrix)
+
+
+def test_masks_ignored_labels_and_weights(torch: Any, make: Any) -> None:
+    """They are samples left out, or samples repeated."""
+    labels, logits = torch.tensor([[0, 1, 2], [1, 0, 1]]), torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.2, 0.7]])
+    labels[0, 2] = 9
+    logits[0, 2] = torch.nan
+    kept = torch.tensor([True, False, True])
+    for given, ignore in ((labels, 9), (labels.to(torch.uint8), 9), (torch.where(labels == 9, -1, labels), -1)):
+        metric = make(num_bins=10, ignore_index=ignore)
+        metric.update(given, logits, mask=kept)
+        metric.update(given, logits)
+        expected = make(num_bins=10)
+        expected.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]))
+        expected.update(torch.tensor([0, 1, 1, 0, 1]), torch.tensor([0.1, 0.9, 0.3, 0.2, 0.7]))
+        assert torch.equal(metric.counts, expected.counts)
+        assert metric.dropped == 0
+    several = make(num_bins=10, ignore_index=[9, 0])
+    several.update(labels, logits, mask=kept)
+    several.update(labels, logits)
+    assert several.state.matrix[-1].tolist() == [[0, 0], [0, 5]]
+    unsigned = make(ignore_index=-1)
+    unsigned.update(torch.tensor([255], dtype=torch.uint8), torch.zeros(1), mask=torch.tensor([True]))
+    assert unsigned.dropped == 1
+    weighted = make(num_bins=10, dtype=torch.float32, zero_division=math.nan)
+    weighted.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]), sample_weight=torch.tensor([2, 1, 0.5]))
+    assert weighted.counts[0].sum() == 3.5
+    assert weighted.log_dict()["roc_auc"] == 1
+    weighted.update(torch.tensor([1]), torch.tensor([0.5]), sample_weight=torch.tensor(math.nan))
+    assert math.isnan(weighted.log_dict()["roc_auc"])
+    quiet = make(num_bins=10, dtype=torch.float64)
+    quiet.update(torch.tensor([0, 1]), torch.tensor([0.1, 0.3]), sample_weight=torch.tensor([math.nan, 1.0]))
+    assert math.isnan(quiet.log_dict()["roc_auc"])  # invalid is not undefined
+    with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=torch.float32"):
+        metric.update(labels, logits, sample_weight=torch.ones(3))
+    with pytest.raises(ValueError, match=r"mask: .*got \(2,\) for labels \(2, 3\)"):
+        metric.update(labels, logits, mask=torch.tensor([True] * 2))
+
+
+def test_undefined_values(torch: Any, make: Any) -> None:
+    """As a whole they are 0, so that early stopping survives; classes without samples are left out of means."""
+    empty = make(3, "roc_auc, roc_auc:class, ece")
+    assert empty.log_dict() == {"roc_auc": 0, "roc_auc/0": 0, "roc_auc/1": 0, "roc_auc/2": 0, "ece": 0}
+    labels, scores = torch.tensor([0, 1]), torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]])
+    for zero_division, mean in ((None, 1), (math.nan, 1), (0, 2 / 3)):
+        metric = make(3, "roc_auc, roc_auc:class", zero_division=zero_division)
+        metric.update(labels, scores)
+        values = metric.log_dict()
+        assert values["roc_auc"] == pytest.approx(mean)
+        assert values["roc_auc/2"] == pytest.approx(0 if zero_division is None else zero_division, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "message"),
+    [([0, 1, 5], [0.2, 0.7, 0.5], "1 samples are not counted"), ([0, 1], [-3.0, 2.0], "from_logits=True")],
+)
+def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[float], message: str) -> None:
+    """Once, where values are at hand: samples that are dropped, and logits taken for probabilities."""
+    metric = make(prefix="val/")
+    metric.update(torch.tensor(labels), torch.tensor(scores))
+    with pytest.warns(RuntimeWarning, match=message) as caught:
+        values = metric.compute()
+    assert caught[0].filename == __file__
+    assert ("val/dropped" in values) == (5 in labels)
+    metric.compute()
+    for options in ({"from_logits": True}, {"low": -4, "high": 4}):
+        fine = make(**options)
+        fine.update(torch.tensor([0, 1]), torch.tensor([0.0, 1.0]))
+        fine.compute()
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"metrics": "auc_roc"}, ValueError, "expected roc_auc, average_precision, .* got 'auc_roc'"),
+        ({"metrics": []}, ValueError, "at least one name"),
+        ({"metrics": 3}, TypeError, "expected names"),
+        ({"metrics": ["roc_auc", 3]}, TypeError, "expected names"),
+        ({"metrics": "roc_auc:binary"}, ValueError, ":macro, :weighted, :micro, :class"),
+        ({"metrics": "recall@0.3333"}, ValueError, "0.333 is the nearest"),
+        ({"metrics": "recall@half"}, ValueError, "a number after @"),
+        ({"metrics": "core@0.5"}, ValueError, "one measure"),
+        ({"metrics": "recall:class@0.5"}, ValueError, "one measure"),
+        ({"metrics": "recal@0.5"}, ValueError, "recall"),
+        ({"num_classes": None, "metrics": "roc_auc:class"}, ValueError, "without num_classes="),
+        ({"num_classes": None, "class_names": NAMES}, ValueError, "class_names: expected None"),
+        ({"num_classes": 1}, ValueError, "num_classes"),
+        ({"class_names": ["a", "b"]}, ValueError, "3 different names"),
+        ({"calibration_bins": 7}, ValueError, "divisor"),
+        ({"from_logits": True, "low": -5}, ValueError, "from_logits"),
+        ({"spacing": "log"}, ValueError, "spacing"),
+        ({"dtype": "float16"}, TypeError, "dtype"),
+        ({"prefix": None}, TypeError, "prefix"),
+        ({"zero_division": "x"}, TypeError, "zero_division"),
+        ({"ignore_index": 0.5}, ValueError, "ignore_index"),
+        ({"class_axis": 0.5}, TypeError, "class_axis"),
+    ],
+)
+def test_refused_options(make: Any, options: dict[str, Any], error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        make(**{"num_classes": 3, **options})
+
+
+def test_refused_batches(torch: Any, make: Any) -> None:
+    labels, scores = torch.zeros(4, dtype=torch.int64), torch.zeros((4, 3))
+    for n, arguments, error, message in [
+        (None, (labels, scores), ValueError, r"num_classes= .*\(4,\).*\(4, 3\)"),
+        (None, (labels, scores[:, :1]), ValueError, r"\(4,\).*\(4, 1\)"),
+        (None, (labels, labels), TypeError, "floating scores"),
+        (None, (labels.float(), scores[:, 0]), TypeError, "y_true"),
+        (None, (labels.tolist(), scores[:, 0]), TypeError, "y_true list"),
+        (3, (labels, scores.T), ValueError, r"3 classes along class_axis=1, .*\(3, 4\)"),
+        (3, (labels, scores[:, 0]), ValueError, "3 classes along class_axis=1"),
+        (3, (labels[:3], scores), ValueError, r"\(3,\).*\(4, 3\)"),
+    ]:
+        metric = make(n)
+        with pytest.raises(error, match=message):
+            metric.update(*arguments)
+        assert metric.counts.sum() == metric.dropped == 0
+
+
+# The module -----------------------------------------------------------------------------------------------------------
+
+
+def test_buffers(torch: Any, make: Any) -> None:
+    """They move, are saved and resumed, and stay what they are when a model becomes half."""
+    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(num_bins=20, from_logits=True)})
+    metric = model["metric"]
+    assert [name for name, _ in metric.named_buffers()] == BUFFERS
+    batch = draw(torch)
+    metric.update(*batch)
+    values = metric.log_dict()
+    saved = pickle.loads(pickle.dumps(model.state_dict()))
+    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(num_bins=20, from_logits=True)})
+    other.load_state_dict(saved)
+    for twin in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), other["metric"]):
+        assert twin.log_dict() == values
+        twin.update(*batch)
+        assert torch.equal(twin.counts, 2 * metric.counts)
+    metric.counts += 2**40
+    before = {name: buffer.clone() for name, buffer in metric.named_buffers()}
+    model.half()
+    metric.double().to(torch.bfloat16).type(torch.float16)
+    for name, buffer in metric.named_buffers():
+        assert torch.equal(buffer, before[name])
+        assert buffer.dtype == before[name].dtype
+    assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        make(3, num_bins=20).load_state_dict(before)
+    for options in ({"num_bins": 10}, {"num_bins": 20, "high": 2}):
+        with pytest.raises(ValueError, match="edges: expected counts in the bins of this metric"):
+            make(**options).load_state_dict(before)
+
+
+def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
+    one, other = make(prefix="train/", from_logits=True), make(from_logits=True)
+    batches = [draw(torch), draw(torch)]
+    one.update(*batches[0])
+    other.update(*batches[1])
+    clone = one.clone(prefix="val/")
+    clone.merge_state(other)
+    both = make(prefix="val/", from_logits=True)
+    for batch in batches:
+        both.update(*batch)
+    assert clone.log_dict() == pytest.approx(both.log_dict(), abs=1e-12)
+    assert list(one.log_dict()) == [f"train/{name}" for name in other.log_dict()]
+    assert clone.sync() is clone  # without torch.distributed nothing is there to be added
+    clone.reset()
+    assert clone.counts.sum() == 0
+    assert clone.log_dict() == both.clone().merge_state().log_dict() | dict.fromkeys(both.log_dict(), 0.0)
+    with pytest.raises(TypeError, match="expected metrics to merge, got list"):
+        one.merge_state([other])
+    with pytest.raises(ValueError, match="in the bins"):
+        one.merge_state(make(spacing="logit"))
+    assert repr(make(3, "ece", prefix="val/")) == "ScoreMetric(3, ['ece'], prefix='val/')"
+
+
+def test_inside_a_parallel_model(torch: Any, make: Any) -> None:
+    """DistributedDataParallel leaves all its buffers alone."""
+    model = torch.nn.ModuleDict({"net": torch.nn.Linear(4, 3), "metric": make(3)})
+    importlib.import_module("matrics.integrations.torch").keep_local(model)
+    assert model._ddp_params_and_buffers_to_ignore == {f"metric.{name}" for name in BUFFERS}
+
+
+def test_counts_are_exact(torch: Any, make: Any) -> None:
+    """Beyond 2**24, where float32 stops, and 2**31, where int32 does."""
+    metric = make()
+    label, score = torch.ones(1, dtype=torch.int64), torch.tensor([0.25])
+    for size in (2**24, 2**31, 2**53):
+        metric.reset()
+        metric.update(label, score)
+        metric.counts *= size
+        metric.update(label, score)
+        assert metric.state.matrix[-1, 1, 1] == size + 1
+
+
+def test_contexts(torch: Any, make: Any) -> None:
+    """Neither autocast nor inference mode changes anything, and counting goes on after them."""
+    labels, features = torch.randint(0, 2, (50,)), torch.randn(50, 4)
+    layer = torch.nn.Linear(4, 1)
+    with torch.inference_mode():
+        metric = make(from_logits=True, num_bins=20)
+    plain = ScoreState.zeros(num_bins=20, like=labels)
+    for context in (torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode(), torch.enable_grad()):
+        with context:
+            logits = layer(features)[:, 0]
+            metric.update(labels, logits)
+            values = metric.compute()
+        plain = plain.update(labels, logits.detach().clone().double().sigmoid())
+        assert torch.equal(metric.state.counts, plain.counts)
+        assert torch.equal(values["roc_auc"], plain.roc_auc().value)
+
+
+# Compiled -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("backend", "n"),
+    [("aot_eager", 3), *(pytest.param("inductor", n, marks=pytest.mark.exhaustive) for n in (None, 3))],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
+def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: int | None) -> None:
+    """The loss and the counting of a step are one graph, which is compiled once."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(6, n or 1)
+    metric, plain = (make(n, from_logits=True, num_bins=20, ignore_index=-1) for _ in range(2))
+    functional = torch.nn.functional
+
+    def loss(features: Any, labels: Any, mask: Any) -> Any:
+        logits = model(features) if n else model(features)[:, 0]
+        metric.update(labels, logits)
+        metric.update(labels, logits, mask=mask)
+        if n:
+            return functional.cross_entropy(logits, labels, ignore_index=-1)
+        return functional.binary_cross_entropy_with_logits(logits, labels.clamp(0).float())
+
+    torch._dynamo.reset()
+    compiled = torch.compile(loss, fullgraph=True, backend=backend)
+    for step in range(4):
+        features, labels, mask = torch.randn(16, 6), torch.randint(-1, n or 2, (16,)), torch.rand(16) < 0.5
+        with torch.no_grad():
+            logits = model(features) if n else model(features)[:, 0]
+            plain.update(labels, logits)
+            plain.update(labels, logits, mask=mask)
+        with torch._dynamo.config.patch(error_on_recompile=step > 0):
+            compiled(features, labels, mask).backward()
+        assert torch.equal(metric.counts, plain.counts)
+        torch.testing.assert_close(metric.offsets, plain.offsets, rtol=1e-9, atol=1e-9)
+    assert metric.counts.sum() > 0
+    assert metric.dropped == 0
+
+
+def test_compute_compiles(torch: Any, make: Any) -> None:
+    metric = make(3, "roc_auc:class, ece", from_logits=True, num_bins=20, prefix="val/")
+    metric.update(*draw(torch, 3))
+    torch._dynamo.reset()
+    values = torch.compile(metric.compute, fullgraph=True, backend="aot_eager")()
+    for name, value in metric.compute().items():
+        torch.testing.assert_close(values[name], value, rtol=1e-12, atol=1e-12)
+
+
+def test_no_value_is_inspected(torch: Any, make: Any) -> None:
+    """Not on the device "meta" and not under FakeTensorMode, where there are none."""
+    from torch._subclasses import FakeTensorMode
+
+    def work(metric: Any, labels: Any, scores: Any, mask: Any) -> Any:
+        metric.update(labels, scores)
+        metric.update(labels, scores, mask=mask)
+        assert metric.dropped.ndim == 0
+        return metric.compute()
+
+    specs = "roc_auc, average_precision:class, ece, ece:class_wise, mcc@0.5"
+    options: dict[str, Any] = {"from_logits": True, "bounds": True, "ignore_index": -1, "num_bins": 20}
+    batch = torch.zeros(8, dtype=torch.int64), torch.zeros((8, 3)), torch.ones(8, dtype=torch.bool)
+    values = work(make(3, specs, **options).to("meta"), *(x.to("meta") for x in batch))
+    assert {(value.device.type, value.ndim) for value in values.values()} == {("meta", 0)}
+    metric = make(3, specs, **options)
+    with FakeTensorMode() as mode:
+        for name in BUFFERS:
+            setattr(metric, name, mode.from_tensor(getattr(metric, name)))
+        values = work(metric, *map(mode.from_tensor, batch))
+        assert {value.ndim for value in values.values()} == {0}
+
+
+# On a GPU -------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_waits_for_a_gpu(torch: Any, make: Any) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    metric = make(4, from_logits=True, bounds=True, ignore_index=-1).to("cuda")
+    plain = make(4, from_logits=True, bounds=True, ignore_index=-1)
+    labels, scores = torch.randint(-2, 6, (1000,), device="cuda"), torch.randn((1000, 4), device="cuda")
+    mask = labels != 2
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        metric.update(labels, scores)
+        metric.update(labels, scores, mask=mask)
+        values = metric.compute()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    plain.update(labels.cpu(), scores.cpu())
+    plain.update(labels.cpu(), scores.cpu(), mask=mask.cpu())
+    assert metric.dropped == plain.dropped
+    for name, value in plain.state.score("recall").items():
+        torch.testing.assert_close(metric.state.score("recall")[name].cpu(), value, rtol=1e-3, atol=1e-3)
+    assert all(value.is_cuda for value in values.values())
