@@ -116,6 +116,11 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/training.py")
     session.run("python", "benchmarks/uncertainty.py")
     session.run("python", "benchmarks/study.py")
+    session.run("python", "benchmarks/ranking.py")
+    session.run("python", "benchmarks/multilabel.py")
+    session.run("python", "benchmarks/groups.py")
+    session.run("python", "benchmarks/many_classes.py")
+    session.run("python", "benchmarks/score_state.py")
 
 
 BARE = """
