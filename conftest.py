@@ -32,6 +32,8 @@ NEEDS = {
     "src/matrics/integrations/flax.py": ["flax"],
     "src/matrics/integrations/guarded.py": ["torch"],
     "src/matrics/integrations/torch.py": ["torch"],
+    "src/matrics/integrations/named": ["xarray"],
+    "src/matrics/integrations/xarray.py": ["xarray"],
     "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
     "tests/eight_devices.py": ["jax"],
     "tests/ranks.py": ["torch"],

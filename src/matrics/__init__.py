@@ -23,7 +23,7 @@ from matrics.fairness import (
     equal_opportunity,
     equalised_odds,
 )
-from matrics.frame import to_frame
+from matrics.frame import FrameCounts, count_frame, to_frame
 from matrics.margin_state import MarginState
 from matrics.merging import merge_classes
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
@@ -48,6 +48,7 @@ __all__ = [
     "ConfusionState",
     "Disparity",
     "EqualisedOdds",
+    "FrameCounts",
     "InvalidConfusionMatrix",
     "MarginState",
     "Metric",
@@ -56,6 +57,7 @@ __all__ = [
     "class_proportions",
     "confusion_matrix",
     "controlled_errors",
+    "count_frame",
     "demographic_parity",
     "describe",
     "disparity",

@@ -26,6 +26,9 @@ EXPECTED = {
 # Arrays of samples, which are converted to the library of those beside them.
 OF_SAMPLES = ("y_true", "y_pred", "probs", "scores", "logits", "thresholds", "sample_weight", "groups")
 
+# Those of them that tell of every sample what it is.
+OF_LABELS = ("y_true", "y_pred", "groups")
+
 
 def no_array(name: str, what: str) -> TypeError:
     """The error for an argument that is not an array of numbers; ``what`` says what it is and what to pass instead."""
@@ -64,8 +67,12 @@ def refuse_masks(name: str, value: Any) -> None:
 
 def as_numpy(name: str, value: Any) -> Array:
     """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
-    if hasattr(value, "columns") and hasattr(value, "index"):
-        value = by_columns(value) if name in OF_SAMPLES else _aligned(name, value, list(value.index))
+    if hasattr(value, "columns") and hasattr(value, "to_numpy") and name in OF_SAMPLES:
+        value = by_columns(value)
+    elif hasattr(value, "columns") and hasattr(value, "index"):
+        value = _aligned(name, value, list(value.index))
+    elif name in OF_LABELS:
+        refuse_missing(name, value)
     if isinstance(value, (list, tuple)) and len(value) > 0 and hasattr(value[0], "columns") and name not in OF_SAMPLES:
         value = [_aligned(name, frame, list(value[0].index)) for frame in value]
     # Elements are inspected only if they are arrays: a list of numbers may be long.
@@ -81,6 +88,24 @@ def as_numpy(name: str, value: Any) -> Array:
         if what is not None:
             raise no_array(name, what)
     return array
+
+
+def refuse_missing(name: str, column: Any) -> None:
+    """Raise for a Series with missing values, of which NumPy would make NaN, and so floating numbers of labels.
+
+    NaN in a floating Series of pandas is left: it may be one of scores.
+    """
+    if hasattr(column, "is_null"):  # Polars
+        missing = np.asarray(column.is_null())
+    elif hasattr(column, "isna") and not isinstance(column.dtype, np.dtype):
+        missing = np.asarray(column.isna())
+    else:
+        return
+    if missing.any():
+        raise ValueError(
+            f"{name}: expected a value for every sample, got {np.count_nonzero(missing):,} of {missing.size:,} "
+            f"missing, the first at ({missing.argmax()},)"
+        )
 
 
 def by_columns(frame: Any) -> Array:

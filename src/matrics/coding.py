@@ -185,7 +185,7 @@ def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
     if isinstance(values, (list, tuple)):
         return not any(isinstance(label, tuple) for label in labels) and _is_floating(values)
     dtypes = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]
-    return all("float" in str(dtype) for dtype in dtypes)
+    return all("float" in str(dtype).lower() for dtype in dtypes)  # Float64 of Polars, and nullable of pandas
 
 
 def _is_floating(values: Any) -> bool:
@@ -204,4 +204,5 @@ def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
         raise ValueError(f"y_pred: expected a column of scores for each of the labels, got the columns {columns[:8]}")
-    return scores.iloc[:, [columns.index(label) for label in labels]]
+    order = [columns.index(label) for label in labels]
+    return scores.iloc[:, order] if hasattr(scores, "iloc") else scores[:, order]  # those of Polars have no iloc

@@ -1,0 +1,197 @@
+"""Scores and intervals as a tidy table."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics._inputs import described
+from matrics.catalogue.registry import get_metric
+from matrics.frame.axes import Axes, axis_columns
+from matrics.naming import CLASSWISE, check_names, columns
+from matrics.uncertainty.results import Interval
+
+Layout = Literal["wide", "long"]
+Library = Literal["pandas", "polars"]
+
+# What is told of an interval, and how its columns end: as the command line writes them.
+PARTS = {"estimate": "", "low": "/low", "high": "/high", "standard_error": "/standard_error", "status": "/status"}
+
+
+class _Measure(NamedTuple):
+    """The values of one measure, or the parts of its intervals."""
+
+    name: str
+    classes: list[str | None]  # [None] for a measure of whole matrices
+    parts: dict[str, Array]  # each (rows, classes)
+
+    def columns(self) -> dict[str, Array]:
+        """One column for each class and part."""
+        found: dict[str, Array] = {}
+        for position, label in enumerate(self.classes):
+            start = self.name if label is None else f"{self.name}/{label}"
+            found |= {start + PARTS[part]: values[:, position] for part, values in self.parts.items()}
+        return found
+
+
+def to_frame(
+    scores: Mapping[str, Any],
+    *,
+    axes: Axes | None = None,
+    class_names: Sequence[str] | None = None,
+    layout: Layout = "wide",
+    library: Library = "pandas",
+) -> Any:
+    """Scores or intervals as a data frame of pandas or Polars.
+
+    Parameters
+    ----------
+    scores : dict of str to array, or of str to Interval
+        What :func:`matrics.score` returns: values (*B,), or (*B, n) for measures of every class; or what
+        :func:`matrics.interval` returns.
+    axes : sequence of str, or mapping of str to labels, optional
+        The name of each axis of B, or names with the labels along them: ``{"model": ["a", "b"], "fold": range(5)}``.
+        Each is a column; ``index_0``, ``index_1``, … with the positions if left out. An axis may have several columns:
+        a stack with one axis takes a mapping (or a data frame) of as many names as there are, such as the ``groups`` of
+        :func:`matrics.count_frame`; a stack with more axes takes it in the place of the labels of one of them,
+        ``{"model": ["a", "b"], "group": groups}``. Columns of the same library keep their type.
+    class_names : sequence of str, optional
+        The names of the classes, for the columns of measures of every class (``recall/cat``); their numbers if left
+        out.
+    layout : {"wide", "long"}
+        ``"wide"``: one row a matrix, one column a value. ``"long"``: one row a value, with the columns ``measure``,
+        ``class`` (missing for measures of whole matrices; left out if there are no others) and ``value``.
+    library : {"pandas", "polars"}
+        Which library the data frame is of.
+
+    Returns
+    -------
+    pandas.DataFrame or polars.DataFrame
+        The columns of the axes, then those of the measures; rows in the order of the stack. Intervals have five columns
+        each: ``mcc``, the estimate, ``mcc/low``, ``mcc/high``, ``mcc/standard_error`` and ``mcc/status``, a code of
+        :class:`matrics.IntervalStatus`; in the long layout they are ``value``, ``low``, ``high``, ``standard_error``
+        and ``status``.
+
+    Raises
+    ------
+    ImportError
+        The library is not installed.
+    TypeError
+        The scores are not a dict, or some are intervals and some are not.
+    ValueError
+        Names or labels do not fit the axes, the scores are of different stacks, or an option has a value that does not
+        exist.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> stack = [[[45, 5], [5, 45]], [[50, 0], [10, 40]]]
+    >>> scores = matrics.score(stack, ["mcc", "recall:class"])
+    >>> axes, names = {"model": ["tree", "net"]}, ["cat", "dog"]
+    >>> matrics.to_frame(scores, axes=axes, class_names=names).round(2)
+      model   mcc  recall/cat  recall/dog
+    0  tree  0.80         0.9         0.9
+    1   net  0.82         1.0         0.8
+    >>> matrics.to_frame(scores, axes=axes, class_names=names, layout="long").round(2).head(3)
+      model measure class  value
+    0  tree     mcc   NaN    0.8
+    1  tree  recall   cat    0.9
+    2  tree  recall   dog    0.9
+
+    Of intervals:
+
+    >>> found = matrics.interval(stack, "mcc")
+    >>> matrics.to_frame(found, axes=axes).round(2)
+      model   mcc  mcc/low  mcc/high  mcc/standard_error  mcc/status
+    0  tree  0.80     0.64      0.88                0.06           0
+    1   net  0.82     0.68      0.89                0.05           0
+    """
+    frames = _imported(library)
+    if layout not in get_args(Layout):
+        raise ValueError(f"layout: expected 'wide' or 'long', got {layout!r}")
+    if not isinstance(scores, Mapping) or not scores:
+        what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
+        raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
+    if len({isinstance(value, Interval) for value in scores.values()}) > 1:
+        raise TypeError("scores: expected values or intervals, got both: make a data frame of each")
+    measures, shapes = [], {}
+    for key, value in scores.items():
+        measure, shapes[key] = _measure(key, value, class_names)
+        measures.append(measure)
+    batch = next(iter(shapes.values()))
+    if any(shape != batch for shape in shapes.values()):
+        raise ValueError(f"scores: expected values of one stack, got the batches {shapes}")
+    times = sum(len(measure.classes) for measure in measures) if layout == "long" else 1
+    values = _long(measures, math.prod(batch)) if layout == "long" else _wide(measures)
+    indexed = axis_columns(axes, batch, library, times=times)
+    both = sorted(set(indexed) & set(values))
+    if both:
+        raise ValueError(f"axes: expected names that no measure has, got {both[0]!r}")
+    return frames.DataFrame({**indexed, **values})
+
+
+def _imported(library: Any) -> Any:
+    """The library of data frames."""
+    if library not in get_args(Library):
+        raise ValueError(f"library: expected 'pandas' or 'polars', got {library!r}")
+    try:
+        return importlib.import_module(library)
+    except ImportError as error:
+        raise ImportError(f"to_frame needs {library}: python -m pip install {library}") from error
+
+
+def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_Measure, tuple[int, ...]]:
+    """The values or intervals of one key of the scores, and the shape of the stack."""
+    metric = None if "/" in key else get_metric(key)  # recall/cat is the value of a class already
+    is_classwise = metric is not None and metric.average in CLASSWISE
+    given = {name: getattr(value, name) for name in PARTS} if isinstance(value, Interval) else {"estimate": value}
+    parts, shape = {}, ()
+    for name, array in given.items():
+        backend, (found,) = _backend.as_arrays(**{key: array})
+        found = backend.to_numpy(found)
+        shape = found.shape[:-1] if is_classwise else found.shape
+        parts[name] = found.reshape(-1, found.shape[-1]) if is_classwise else found.reshape(-1, 1)
+    if metric is None:
+        return _Measure(*_split(key), parts), shape
+    if not is_classwise:
+        return _Measure(key, [None], parts), shape
+    n = parts["estimate"].shape[-1]
+    names = [str(k) for k in range(n)] if class_names is None else check_names(class_names, n) or ()
+    measure = columns(key, metric, [""])[0].removesuffix("/")
+    return _Measure(measure, list(names), parts), shape
+
+
+def _split(key: str) -> tuple[str, list[str | None]]:
+    """The measure and the class of a key that has both; of another key with a slash, a logger's, itself."""
+    measure, _, label = key.partition("/")
+    try:
+        get_metric(measure)
+    except ValueError:
+        return key, [None]
+    return measure, [label]
+
+
+def _wide(measures: Sequence[_Measure]) -> dict[str, Any]:
+    """One column a measure, class and part."""
+    found: dict[str, Any] = {}
+    for measure in measures:
+        found |= measure.columns()
+    return found
+
+
+def _long(measures: Sequence[_Measure], rows: int) -> dict[str, Any]:
+    """One column a part, in the order of the matrices, and in that of the measures for each of them."""
+    named = [(measure.name, label) for measure in measures for label in measure.classes]
+    found: dict[str, Any] = {"measure": [name for name, _ in named] * rows}
+    if any(label is not None for _, label in named):
+        found["class"] = [label for _, label in named] * rows
+    for part in measures[0].parts:
+        name = PARTS[part].removeprefix("/") or "value"
+        found[name] = np.concatenate([measure.parts[part] for measure in measures], axis=1).ravel()
+    return found
