@@ -54,13 +54,11 @@ def describe(name: str | Metric) -> str:
 
 def facts(record: Metric) -> dict[str, str]:
     """The record as labelled lines, which ``describe``, the command line and the docs page show."""
-    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
-    direction = {True: "higher is better", False: "lower is better", None: "neither higher nor lower is better"}
     lines = {
         "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
         "family": record.family,
-        "range": f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞"),
-        "direction": direction[record.higher_is_better],
+        "range": range_of(record),
+        "direction": direction_of(record),
         "chance": _chance(record),
         "transposed": "the same value" if record.symmetric else "a different value",
         "class sizes": _class_sizes(record),
@@ -87,6 +85,18 @@ def facts(record: Metric) -> dict[str, str]:
         suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
         lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
     return lines
+
+
+def range_of(record: Metric) -> str:
+    """The interval of its values."""
+    low, high = ("-∞" if bound == -math.inf else "∞" if bound == math.inf else f"{bound:.5g}" for bound in record.range)
+    return f"[{low}, {high}]".replace("∞]", "∞)").replace("[-∞", "(-∞")
+
+
+def direction_of(record: Metric) -> str:
+    """Whether higher values are better, in words."""
+    words = {True: "higher is better", False: "lower is better", None: "neither higher nor lower is better"}
+    return words[record.higher_is_better]
 
 
 def _chance(record: Metric) -> str:

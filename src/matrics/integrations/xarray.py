@@ -1,0 +1,250 @@
+"""Confusion matrices with named dimensions: DataArrays of xarray in, Datasets out.
+
+Import it by its name, ``import matrics.integrations.xarray``; that also gives every DataArray ``da.matrics.score(...)``
+and ``da.matrics.interval(...)``. It needs the extra ``xarray``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import matrics
+from matrics import IntervalStatus
+from matrics._backend import Array
+from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid
+from matrics.integrations.xarray_counts import confusion_matrix
+from matrics.integrations.xarray_dimensions import Layout, attributes, clusters_last, dataset, layout_of, of_blocks
+from matrics.naming import CLASSWISE
+from matrics.scoring import resolve
+from matrics.typing import ArrayLike
+from matrics.uncertainty.options import DRAWING, Method, SchemeOfInterval
+
+__all__ = ["MatricsAccessor", "confusion_matrix", "interval", "score"]
+
+
+def score(
+    da: xr.DataArray,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    class_dims: Sequence[Hashable] | None = None,
+    class_dim: str = "class",
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+    keep_attrs: bool | None = None,
+) -> xr.Dataset:
+    """Many measures of every confusion matrix of a DataArray, as the variables of a Dataset.
+
+    Parameters
+    ----------
+    da : xarray.DataArray
+        Counts or soft counts, with one dimension of true classes, one of predicted classes, and any others, in any
+        order. Chunked arrays (Dask) stay lazy, and all measures of a chunk are computed together.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    class_dims : two names, optional
+        The dimensions of the true and of the predicted classes. If left out: ``"true"`` and ``"pred"``, wherever they
+        are, and in an array without these the last two.
+    class_dim : str, default "class"
+        The dimension of measures of every class (``"recall:class"``).
+    zero_division, invalid, workers
+        As in :func:`matrics.score`. Of a chunked array, ``invalid`` warns or raises where a chunk is computed, and
+        names matrices by their place in it; ``workers`` is the number of threads for each chunk.
+    keep_attrs : bool, optional
+        Whether the Dataset has the attributes of ``da``; xarray's option ``keep_attrs`` if left out, which keeps them
+        by default.
+
+    Returns
+    -------
+    xarray.Dataset
+        One variable a measure, named as the keys of :func:`matrics.score` are. All dimensions and coordinates of ``da``
+        are kept but those of the classes; the classes are the coordinate of the dimension ``class_dim``. The attributes
+        of each variable say what it is. Names and attributes can be written to netCDF and Zarr.
+
+    Raises
+    ------
+    TypeError
+        ``da`` is no DataArray, or its cells are not real numbers.
+    ValueError
+        The dimensions of the classes are not clear, differ in their classes or in the order of these, or are chunked;
+        or a measure, or an option of it, does not exist.
+    InvalidConfusionMatrix
+        A matrix is invalid and ``invalid="raise"``.
+
+    Examples
+    --------
+    >>> import matrics.integrations.xarray, xarray as xr
+    >>> cm = xr.DataArray(
+    ...     [[[45, 5], [5, 45]], [[50, 0], [10, 40]]],
+    ...     dims=("model", "true", "pred"),
+    ...     coords={"model": ["tree", "net"], "true": ["cat", "dog"], "pred": ["cat", "dog"]},
+    ... )
+    >>> scores = matrics.integrations.xarray.score(cm, ["accuracy", "recall:class"])
+    >>> float(scores["recall:class"].sel({"model": "net", "class": "dog"}))
+    0.8
+    >>> cm.matrics.score("accuracy")["accuracy"].idxmax("model").item()
+    'tree'
+    """
+    layout = layout_of(da, class_dims)
+    chosen = resolve(metrics)
+    own = [(class_dim,) if metric.average in CLASSWISE else () for metric in chosen.values()]
+
+    def results(stack: Array) -> list[Array]:
+        found = matrics.score(stack, list(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
+        return list(found.values())
+
+    values = of_blocks(results, layout, own, {class_dim: layout.num_classes})
+    variables = {
+        name: (dims, value, attributes(metric))
+        for (name, metric), dims, value in zip(chosen.items(), own, values, strict=True)
+    }
+    return dataset(layout, variables, _classes(layout, class_dim), keep_attrs=keep_attrs)
+
+
+def interval(
+    da: xr.DataArray,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    class_dims: Sequence[Hashable] | None = None,
+    class_dim: str = "class",
+    level: float = 0.95,
+    method: Method = "auto",
+    scheme: SchemeOfInterval | None = None,
+    prior: ArrayLike | None = None,
+    num: int | None = None,
+    rng: Any = None,
+    cluster_dim: Hashable | None = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+    keep_attrs: bool | None = None,
+) -> xr.Dataset:
+    """Confidence intervals of many measures of every confusion matrix of a DataArray, as the variables of a Dataset.
+
+    Parameters
+    ----------
+    da : xarray.DataArray
+        Counts, as in :func:`score`. Chunked arrays stay lazy; methods that draw replicates refuse them.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    class_dims, class_dim, keep_attrs
+        As in :func:`score`.
+    level, method, scheme, prior, num, rng, zero_division, workers
+        As in :func:`matrics.interval`.
+    cluster_dim : name, optional
+        The dimension along which the matrices are those of clusters, such as patients or documents; their sum is
+        scored, and whole clusters are random.
+
+    Returns
+    -------
+    xarray.Dataset
+        Five variables a measure. ``mcc`` is the estimate, as :func:`score` gives it. ``mcc_limits`` has one more
+        dimension, ``bound``, with the coordinates ``"low"`` and ``"high"``. ``mcc_standard_error``, ``mcc_undefined``
+        (the number of replicates for which the measure is undefined) and ``mcc_status`` have the shape of the estimate;
+        the attributes of the status say what its numbers mean, as :class:`matrics.IntervalStatus` does.
+
+    Raises
+    ------
+    TypeError
+        ``da`` is no DataArray; or ``rng`` is of another library than its values.
+    ValueError
+        As in :func:`score` and :func:`matrics.interval`; or the method draws replicates and the array is chunked.
+
+    Examples
+    --------
+    >>> import matrics.integrations.xarray, xarray as xr
+    >>> cm = xr.DataArray([[[45, 5], [5, 45]], [[50, 0], [10, 40]]], dims=("model", "true", "pred"))
+    >>> found = cm.matrics.interval("accuracy")
+    >>> found["accuracy_limits"].sel(bound="low").round(2).values
+    array([0.83, 0.83])
+    """
+    layout = layout_of(da, class_dims)
+    if da.chunks is not None and method in DRAWING:
+        raise ValueError(
+            f"method: expected 'auto', 'delta' or 'wilson' for a chunked array, got {method!r}, whose replicates would "
+            "be the same in every chunk: da.load() first"
+        )
+    options: dict[str, Any] = {"level": level, "method": method, "scheme": scheme, "prior": prior, "num": num}
+    options |= {"rng": rng, "zero_division": zero_division, "workers": workers}
+    if cluster_dim is not None:
+        layout, options["cluster_axis"] = clusters_last(layout, cluster_dim), -3
+    chosen = resolve(metrics)
+
+    def results(stack: Array) -> list[Array]:
+        return [part for found in matrics.interval(stack, list(chosen), **options).values() for part in _parts(found)]
+
+    own, names, attrs = [], [], []
+    for name, metric in chosen.items():
+        of_class = (class_dim,) if metric.average in CLASSWISE else ()
+        for ending, part in _PARTS.items():
+            names.append(name + ending)
+            own.append((*of_class, "bound") if ending == "_limits" else of_class)
+            attrs.append(_about(part, metric, level, method) if part else attributes(metric))
+    values = of_blocks(results, layout, own, {class_dim: layout.num_classes, "bound": 2})
+    variables = dict(zip(names, zip(own, values, attrs, strict=True), strict=True))
+    coords = {**_classes(layout, class_dim), "bound": ["low", "high"]}
+    return dataset(layout, variables, coords, keep_attrs=keep_attrs)
+
+
+# How the names of the variables of an interval end, and what they are, with their measure after it.
+_PARTS = {
+    "": "",
+    "_limits": "{level:.10g} % limits of the {name}",
+    "_standard_error": "standard error of the {name}",
+    "_undefined": "replicates for which the {name} is undefined",
+    "_status": "why the limits of the {name} are missing or not to be relied on",
+}
+
+
+def _parts(found: matrics.Interval) -> list[Array]:
+    """The variables of an interval, in their order."""
+    limits = np.stack([np.asarray(found.low), np.asarray(found.high)], axis=-1)
+    return [found.estimate, limits, found.standard_error, found.undefined, found.status]
+
+
+def _about(part: str, metric: Metric, level: float, method: str) -> dict[str, Any]:
+    """The attributes of a part of an interval; those of the status as CF has them for flags."""
+    found: dict[str, Any] = {
+        "long_name": part.format(level=100 * level, name=metric.spec),
+        "units": "1",
+        "method": method,
+    }
+    if part == _PARTS["_status"]:
+        codes = list(IntervalStatus)
+        found |= {"flag_values": [int(code) for code in codes]}
+        found |= {"flag_meanings": " ".join(code.name.lower() for code in codes)}
+    return found
+
+
+def _classes(layout: Layout, class_dim: str) -> dict[str, Any]:
+    """The coordinate of the classes, if they have labels."""
+    if layout.classes is None:
+        return {}
+    return {class_dim: (class_dim, layout.classes.values, layout.classes.attrs)}
+
+
+@xr.register_dataarray_accessor("matrics")
+class MatricsAccessor:
+    """What every DataArray has as ``da.matrics`` once this module is imported.
+
+    Parameters
+    ----------
+    da : xarray.DataArray
+        Confusion matrices.
+    """
+
+    def __init__(self, da: xr.DataArray) -> None:
+        self._da = da
+
+    def score(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> xr.Dataset:
+        """Many measures of every confusion matrix; :func:`matrics.integrations.xarray.score` has the options."""
+        return score(self._da, metrics, **options)
+
+    def interval(self, metrics: str | Metric | Iterable[str | Metric] = "core", **options: Any) -> xr.Dataset:
+        """Intervals of many measures; :func:`matrics.integrations.xarray.interval` has the options."""
+        return interval(self._da, metrics, **options)

@@ -1,0 +1,243 @@
+"""From DataArrays of labels to a DataArray of confusion matrices, also in chunks, whose counts are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+import matrics
+from matrics._backend import Array
+from matrics.coding import check_classes
+from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array
+
+
+class _Count(NamedTuple):
+    """How labels are counted; the samples are the last dimensions, but for the classes of scores."""
+
+    num_classes: int
+    num_samples: int  # dimensions of them
+    has_classes: bool
+    num_groups: int
+    has_weights: bool
+    options: dict[str, Any]
+
+    def __call__(self, y_true: Array, y_pred: Array, *others: Array) -> Array:
+        """The matrices of arrays in memory."""
+        options = dict(self.options, sample_ndim=self.num_samples)
+        if self.num_groups:
+            options |= {"groups": others[0], "num_groups": self.num_groups}
+        if self.has_weights:
+            options["sample_weight"] = others[-1]
+        return matrics.confusion_matrix(y_true, y_pred, **options)
+
+    def of_block(self, *arrays: Array) -> Array:
+        """The matrices of a chunk, with the dimensions of the samples, each of length 1."""
+        found = self(*arrays)
+        before = found.ndim - 2 - bool(self.num_groups)
+        return np.expand_dims(found, tuple(range(before, before + self.num_samples)))
+
+    def of_chunks(self, arrays: Sequence[Array]) -> Array:
+        """The matrices of arrays of Dask: those of each chunk, added up as a tree."""
+        import dask.array as dask_array
+
+        extra = [0, int(self.has_classes), *(0 for _ in arrays[2:])]
+        num_batch = max(array.ndim - more for array, more in zip(arrays, extra, strict=True)) - self.num_samples
+        batch = [f"batch {axis}" for axis in range(num_batch)]
+        samples = [f"sample {axis}" for axis in range(self.num_samples)]
+        new: dict[Any, int] = {"groups": self.num_groups} if self.num_groups else {}
+        new |= {TRUE: self.num_classes, PRED: self.num_classes}
+        pairs: list[Any] = []
+        for array, more in zip(arrays, extra, strict=True):
+            own = [*batch, *samples][num_batch + self.num_samples - (array.ndim - more) :]
+            pairs += [array, (*own, *(["class"] if more else []))]
+        # Weights are added up in 64 bits, here as within a chunk.
+        dtype = np.dtype(np.float64 if self.has_weights else np.int64)
+        if self.has_weights:
+            pairs[-2] = pairs[-2].astype(dtype)
+        parts = dask_array.blockwise(
+            self.of_block,
+            (*batch, *samples, *new),
+            *pairs,
+            new_axes=new,
+            adjust_chunks=dict.fromkeys(samples, _one),
+            concatenate=True,
+            dtype=dtype,
+            meta=np.empty((0,) * (num_batch + self.num_samples + len(new)), dtype),
+        )
+        found = parts.sum(axis=tuple(range(num_batch, num_batch + self.num_samples)), dtype=dtype)
+        is_single = self.has_weights and arrays[-1].dtype in (np.float16, np.float32)
+        return found.astype(np.float32) if is_single else found
+
+
+def _one(_: int) -> int:
+    """The length of a chunk whose samples are counted."""
+    return 1
+
+
+def confusion_matrix(
+    y_true: xr.DataArray,
+    y_pred: xr.DataArray,
+    *,
+    dim: Hashable | Sequence[Hashable] = "sample",
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    class_dim: Hashable = "class",
+    threshold: float | None = None,
+    sample_weight: xr.DataArray | None = None,
+    ignore_index: Any = None,
+    groups: xr.DataArray | None = None,
+    class_dims: tuple[str, str] = (TRUE, PRED),
+) -> xr.DataArray:
+    """Count DataArrays of labels into confusion matrices along the dimension of the samples.
+
+    All other dimensions broadcast by their names: one ``y_true`` (sample) against the predictions (model, sample) of
+    many models. Arrays are aligned by their coordinates, which must be the same. Chunked arrays (Dask) stay lazy, with
+    any chunks: the counts of chunks are added up.
+
+    Parameters
+    ----------
+    y_true : xarray.DataArray of int, bool, or text
+        True labels.
+    y_pred : xarray.DataArray
+        Predicted labels. Floating numbers are class scores along the dimension ``class_dim``, of which the largest is
+        the prediction; or, with ``threshold``, scores of class 1 of two. Scores whose classes have coordinates are
+        taken in the order of ``labels``.
+    dim : name or sequence of names, default "sample"
+        The dimensions of the samples, which are counted into one matrix.
+    num_classes, labels, threshold, ignore_index
+        As in :func:`matrics.confusion_matrix`; exactly one of ``num_classes`` and ``labels`` is given.
+    class_dim : name, default "class"
+        The dimension of class scores.
+    sample_weight : xarray.DataArray, optional
+        The weights of samples; broadcast by name.
+    groups : xarray.DataArray, optional
+        The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
+        group, along a dimension of its name. Its values are looked at at once.
+    class_dims : two names, default ("true", "pred")
+        The dimensions of the result.
+
+    Returns
+    -------
+    xarray.DataArray
+        Counts with the dimensions of the batch, of the groups if there are any, and of the true and predicted classes,
+        whose coordinates are the labels.
+
+    Raises
+    ------
+    TypeError
+        An argument is no DataArray, or labels are not as :func:`matrics.confusion_matrix` takes them.
+    ValueError
+        A dimension does not exist, coordinates differ, or labels, weights or scores are not as
+        :func:`matrics.confusion_matrix` takes them; of chunked arrays the last raises where chunks are computed.
+
+    Examples
+    --------
+    >>> import matrics.integrations.xarray as mx, xarray as xr
+    >>> y_true = xr.DataArray(["cat", "dog", "dog"], dims="sample")
+    >>> y_pred = xr.DataArray(
+    ...     [["cat", "dog", "cat"], ["dog", "dog", "dog"]], dims=("model", "sample"), coords={"model": ["tree", "net"]}
+    ... )
+    >>> cm = mx.confusion_matrix(y_true, y_pred, labels=["cat", "dog"])
+    >>> cm.sel(model="tree", true="dog").values
+    array([1, 1])
+    >>> cm.matrics.score("accuracy")["accuracy"].values.round(2)
+    array([0.67, 0.67])
+    """
+    samples = [dim] if isinstance(dim, str) or not isinstance(dim, Sequence) else list(dim)
+    given = {"y_true": y_true, "y_pred": y_pred}
+    given |= {"sample_weight": sample_weight} if sample_weight is not None else {}
+    for name, array in (given | ({"groups": groups} if groups is not None else {})).items():
+        check_array(name, array)
+        missing = [one for one in samples if one not in array.dims]
+        if missing:
+            raise ValueError(f"{name}: expected the dimension {missing[0]!r} of the samples (dim=), got {array.dims}")
+    classes = check_classes(num_classes, labels)
+    names: tuple[Hashable, ...] = classes.labels or tuple(range(classes.number))
+    has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
+    if has_classes:
+        given["y_pred"] = _in_order(y_pred, class_dim, names, num_classes)
+    values: Array = None
+    if groups is not None:
+        if groups.name is None:
+            raise ValueError("groups: expected a DataArray with a name, that of the dimension of the result, got none")
+        if groups.isnull().any():
+            raise ValueError(f"groups: expected a value for every sample, got {int(groups.isnull().sum())} missing")
+        values, codes = np.unique(groups.values, return_inverse=True)
+        coded = groups.copy(data=codes.reshape(groups.shape))
+        weights = {"sample_weight": given.pop("sample_weight")} if sample_weight is not None else {}
+        given |= {"groups": coded.drop_vars(groups.name, errors="ignore"), **weights}
+    count = _Count(
+        num_classes=len(names),
+        num_samples=len(samples),
+        has_classes=has_classes,
+        num_groups=0 if groups is None else len(values),
+        has_weights=sample_weight is not None,
+        options={
+            "num_classes": num_classes,
+            "labels": classes.labels,
+            "threshold": threshold,
+            "ignore_index": ignore_index,
+        },
+    )
+    own = [*([groups.name] if groups is not None else []), *class_dims]
+    found = _applied(count, list(given.values()), samples, class_dim, own)
+    coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
+    found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})
+    found.name, found.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}
+    return found
+
+
+def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], num_classes: int | None) -> xr.DataArray:
+    """Class scores in the order of the labels, if their classes have coordinates."""
+    if dim not in y_pred.dims:
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected the dimension {dim!r} of the classes (class_dim=), "
+            f"got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
+        )
+    if dim not in y_pred.indexes:
+        return y_pred
+    found = list(y_pred.indexes[dim])
+    if len(found) == len(names) and set(found) == set(names):
+        return y_pred.isel({dim: [found.index(name) for name in names]})
+    if num_classes is None:
+        raise ValueError(f"y_pred: expected scores of the classes {list(names)[:8]} along {dim!r}, got {found[:8]}")
+    return y_pred
+
+
+def _applied(
+    count: _Count,
+    arrays: Sequence[xr.DataArray],
+    samples: Sequence[Hashable],
+    class_dim: Hashable,
+    own: Sequence[Hashable],
+) -> Any:
+    """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays."""
+
+    def counted(*values: Array) -> Array:
+        is_lazy = any(array.chunks is not None for array in arrays)
+        return count.of_chunks(values) if is_lazy else count(*values)
+
+    core = [
+        [*samples, *([class_dim] if count.has_classes and position == 1 else [])] for position in range(len(arrays))
+    ]
+    return xr.apply_ufunc(
+        counted,
+        *arrays,
+        input_core_dims=core,
+        output_core_dims=[list(own)],
+        join="exact",
+        dask="allowed",
+        keep_attrs="override",
+    )
+
+
+def _coordinate(names: Sequence[Hashable]) -> Array:
+    """Labels as a coordinate; tuples and other objects stay what they are."""
+    found = np.asarray(names)
+    if found.ndim != 1 or (found.dtype.kind == "U" and not all(isinstance(name, str) for name in names)):
+        found = np.empty(len(names), object)
+        found[:] = names
+    return found

@@ -1,0 +1,178 @@
+"""Which dimensions of a DataArray are those of the classes, and what a Dataset of its measures is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from matrics._backend import Array
+from matrics.catalogue.description import direction_of, range_of
+from matrics.catalogue.record import Metric
+
+TRUE, PRED = "true", "pred"
+
+
+class Layout(NamedTuple):
+    """The dimensions of a DataArray of confusion matrices, and the classes."""
+
+    array: xr.DataArray
+    batch: tuple[Hashable, ...]
+    core: tuple[Hashable, ...]  # that of clusters, if there is one, and those of the true and of the predicted classes
+    classes: xr.Variable | None  # the coordinate of the true dimension
+
+    @property
+    def num_classes(self) -> int:
+        """The number of classes."""
+        return int(self.array.sizes[self.core[-1]])
+
+    @property
+    def stack(self) -> Array:
+        """The values, with the classes last."""
+        return self.array.variable.transpose(*self.batch, *self.core).data
+
+
+def layout_of(da: Any, class_dims: Sequence[Hashable] | None) -> Layout:
+    """Find the dimensions of the classes; raises unless both have the same classes in the same order."""
+    check_array("da", da)
+    true, pred = _named(da, class_dims)
+    if da.sizes[true] != da.sizes[pred]:
+        raise ValueError(
+            f"da: expected as many predicted classes as true ones, got {da.sizes[true]} along {true!r} and "
+            f"{da.sizes[pred]} along {pred!r}; class_dims=(true, pred) names other dimensions"
+        )
+    found = [da.indexes[dim] for dim in (true, pred) if dim in da.indexes]
+    if len(found) == 2 and not found[0].equals(found[1]):
+        ways = f"da.sel({{{pred!r}: da[{true!r}].values}}) puts them in the same order"
+        raise ValueError(
+            f"da: expected the same classes in the same order along {true!r} and {pred!r}, got "
+            f"{list(found[0][:5])} and {list(found[1][:5])}; {ways}"
+        )
+    if any(index.nlevels > 1 for index in found):
+        raise ValueError(
+            f"da: expected one label for each class along {true!r}, got a multi-index: reset_index() first"
+        )
+    labelled = [dim for dim in (true, pred) if dim in da.indexes][:1]
+    classes = da.coords[labelled[0]].variable if labelled else None
+    return Layout(da, tuple(dim for dim in da.dims if dim not in (true, pred)), (true, pred), classes)
+
+
+def clusters_last(layout: Layout, dim: Hashable) -> Layout:
+    """The layout with a dimension of clusters, which is not one of the batch, before those of the classes."""
+    if dim not in layout.batch:
+        raise ValueError(f"cluster_dim: expected one of the dimensions {layout.batch}, got {dim!r}")
+    batch = tuple(name for name in layout.batch if name != dim)
+    return layout._replace(batch=batch, core=(dim, *layout.core))
+
+
+def check_array(name: str, value: Any) -> None:
+    """Raise unless it is a DataArray."""
+    if not isinstance(value, xr.DataArray):
+        hint = ': choose a variable of it, ds["confusion_matrix"]' if isinstance(value, xr.Dataset) else ""
+        raise TypeError(f"{name}: expected an xarray.DataArray, got a {type(value).__name__}{hint}")
+
+
+def _named(da: xr.DataArray, class_dims: Sequence[Hashable] | None) -> tuple[Hashable, Hashable]:
+    """The dimensions of the true and of the predicted classes."""
+    if class_dims is not None:
+        named = () if isinstance(class_dims, str) else tuple(class_dims)
+        if len(named) != 2 or len(set(named)) != 2:
+            raise ValueError(
+                f"class_dims: expected two names, of the true and of the predicted classes, got {class_dims!r}"
+            )
+        missing = [dim for dim in named if dim not in da.dims]
+        if missing:
+            raise ValueError(f"class_dims: expected two of the dimensions {da.dims}, got {missing[0]!r}")
+        return named[0], named[1]
+    if TRUE in da.dims and PRED in da.dims:
+        return TRUE, PRED
+    if da.ndim < 2:
+        raise ValueError(f"da: expected two dimensions of classes, got the dimensions {da.dims}")
+    last = da.dims[-2:]
+    if last[0] == PRED or last[1] == TRUE or {TRUE, PRED} & set(da.dims[:-2]):
+        raise ValueError(
+            f"class_dims: expected the names of both dimensions of classes, as the last two of {da.dims} are not "
+            "clearly those; got none"
+        )
+    return last[0], last[1]
+
+
+def of_blocks(
+    function: Callable[[Array], list[Array]],
+    layout: Layout,
+    own: Sequence[tuple[Hashable, ...]],
+    sizes: Mapping[Any, int],
+) -> list[Any]:
+    """All results of a function of a stack; for a chunked array lazily, with one call for each chunk.
+
+    ``own`` are the dimensions that each result has after those of the batch.
+    """
+    da = layout.array
+    if da.chunks is None:
+        return function(layout.stack)
+    split = [dim for dim in layout.core if len(da.chunksizes[dim]) > 1]
+    if split:
+        raise ValueError(
+            f"da: expected {split[0]!r} whole in each chunk, got {len(da.chunksizes[split[0]])} chunks along it: "
+            f"da.chunk({dict.fromkeys(layout.core, -1)})"
+        )
+    # A small stack tells the dtypes, and what does not fit raises now rather than where chunks are computed.
+    size = min(layout.num_classes, 3)
+    small = np.ones((*(2 for _ in layout.core[:-2]), size, size), da.dtype)
+    dtypes = [np.asarray(result).dtype for result in function(small)]
+
+    def of_block(stack: Array) -> Any:
+        results = function(stack)
+        return tuple(results) if len(results) > 1 else results[0]
+
+    found = xr.apply_ufunc(
+        of_block,
+        da.variable,
+        input_core_dims=[list(layout.core)],
+        output_core_dims=[[("result", dim) for dim in dims] for dims in own],  # none of which the input has
+        dask="parallelized",
+        output_dtypes=dtypes,
+        dask_gufunc_kwargs={"output_sizes": {("result", dim): size for dim, size in sizes.items()}},
+    )
+    return [one.data for one in (found if isinstance(found, tuple) else (found,))]
+
+
+def dataset(
+    layout: Layout,
+    variables: Mapping[str, tuple[tuple[Hashable, ...], Any, dict[str, Any]]],
+    coords: Mapping[str, Any],
+    *,
+    keep_attrs: bool | None,
+) -> xr.Dataset:
+    """A Dataset of variables, given by their dimensions after the batch, values and attributes."""
+    da, used = layout.array, {dim for own, _, _ in variables.values() for dim in own}
+    along = [name for name, coord in da.coords.items() if set(layout.core) & set(coord.dims)]
+    batch = da.drop_vars(along).isel(dict.fromkeys(layout.core, 0))
+    taken = {*batch.dims, *batch.coords}
+    for name in sorted(used & taken):
+        raise ValueError(f"class_dim: expected a name that no other dimension or coordinate has, got {name!r}")
+    for name in variables:
+        if name in taken:
+            raise ValueError(f"da: expected dimensions and coordinates named otherwise than measures, got {name!r}")
+    kept = xr.get_options()["keep_attrs"] if keep_attrs is None else keep_attrs
+    found = xr.Dataset(
+        {name: ((*layout.batch, *own), values, attrs) for name, (own, values, attrs) in variables.items()},
+        coords=batch.coords,
+        attrs=da.attrs if kept is not False else None,
+    )
+    return found.assign_coords({name: coord for name, coord in coords.items() if name in used})
+
+
+def attributes(metric: Metric) -> dict[str, Any]:
+    """What a variable says of its measure: text alone, which every file format takes."""
+    found = {
+        "long_name": metric.summary.rstrip("."),
+        "units": "1",
+        "metric": metric.spec,
+        "range": range_of(metric),
+        "direction": direction_of(metric),
+        "references": metric.source,
+    }
+    return {name: text for name, text in found.items() if text}
