@@ -127,14 +127,15 @@ def of_blocks(
         results = function(stack)
         return tuple(results) if len(results) > 1 else results[0]
 
+    core = [f"core {axis}" for axis in range(len(layout.core))]  # names that no result has
     found = xr.apply_ufunc(
         of_block,
-        da.variable,
-        input_core_dims=[list(layout.core)],
-        output_core_dims=[[("result", dim) for dim in dims] for dims in own],  # none of which the input has
+        xr.Variable((*(f"batch {axis}" for axis in range(len(layout.batch))), *core), layout.stack),
+        input_core_dims=[core],
+        output_core_dims=[list(dims) for dims in own],
         dask="parallelized",
         output_dtypes=dtypes,
-        dask_gufunc_kwargs={"output_sizes": {("result", dim): size for dim, size in sizes.items()}},
+        dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dims in own for dim in dims}},
     )
     return [one.data for one in (found if isinstance(found, tuple) else (found,))]
 
