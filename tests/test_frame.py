@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -56,3 +57,122 @@ def test_scores_of_two_stacks() -> None:
         matrics.to_frame({"mcc": np.zeros(3), "f1": np.zeros(4)})
     with pytest.raises(TypeError, match="expected the dict that"):
         matrics.to_frame(np.zeros(3))
+    with pytest.raises(TypeError, match=r"expected the dict that .* got an empty one"):
+        matrics.to_frame({})
+    found = matrics.interval(STACK, "mcc") | matrics.score(STACK, "accuracy")
+    with pytest.raises(TypeError, match="scores: expected values or intervals, got both"):
+        matrics.to_frame(found)
+    with pytest.raises(ValueError, match="layout: expected 'wide' or 'long', got 'tall'"):
+        matrics.to_frame(matrics.score(STACK), layout="tall")
+    with pytest.raises(ValueError, match="library: expected 'pandas' or 'polars', got 'dask'"):
+        matrics.to_frame(matrics.score(STACK), library="dask")
+
+
+AXES = {"model": ["a", "b"], "fold": [7, 8, 9]}
+
+
+def test_long_is_wide_melted() -> None:
+    """One row a value, in the order of the matrices; pandas itself is asked what that is."""
+    scores = matrics.score(STACK, ["mcc", "recall:class", "recall", "mcc:one_vs_rest"])
+    wide = matrics.to_frame(scores, axes=AXES, class_names=list("wxyz"))
+    long = matrics.to_frame(scores, axes=AXES, class_names=list("wxyz"), layout="long")
+    melted = wide.melt(list(AXES), var_name="column")
+    melted = melted.set_index([*AXES, "column"])["value"]
+    assert list(long.columns) == [*AXES, "measure", "class", "value"]
+    assert len(long) == len(melted) == 6 * 10
+    names = long["measure"] + ("/" + long["class"]).where(long["class"].notna(), "")
+    found = long.set_index([long["model"], long["fold"], names.rename("column")])["value"]
+    pandas.testing.assert_series_equal(found, melted.loc[found.index])
+    assert long["measure"][:6].tolist() == ["mcc", *["recall"] * 5]
+    assert long["class"].isna().sum() == 6 * 2
+    assert (long["model"] == np.repeat(["a", "b"], 30)).all()
+    overall = matrics.to_frame(matrics.score(STACK, "mcc"), axes=AXES, layout="long")
+    assert list(overall.columns) == [*AXES, "measure", "value"]
+
+
+def test_long_of_values_under_names_of_classes() -> None:
+    """As score gives them with class_names, and as the metrics of training loops do."""
+    named = matrics.score(STACK[0], "mcc, recall:class", class_names=["a/b", "x", "y", "z"])
+    long = matrics.to_frame(named, layout="long")
+    assert long["class"][1:3].tolist() == ["a/b", "x"]
+    assert set(long["measure"]) == {"mcc", "recall"}
+    assert matrics.to_frame({"val/mcc": np.zeros(2)}, layout="long")["measure"].tolist() == ["val/mcc"] * 2
+
+
+def test_intervals() -> None:
+    """Five columns each, named as the command line names them."""
+    found = matrics.interval(STACK, ["mcc", "recall:class"])
+    wide = matrics.to_frame(found, axes=AXES, class_names=list("wxyz"))
+    parts = ["", "/low", "/high", "/standard_error", "/status"]
+    starts = ["mcc", *(f"recall/{name}" for name in "wxyz")]
+    assert list(wide.columns) == [*AXES, *(start + part for start in starts for part in parts)]
+    np.testing.assert_array_equal(wide["recall/y/low"], found["recall:class"].low[..., 2].ravel())
+    np.testing.assert_array_equal(wide["mcc/status"], found["mcc"].status.ravel())
+    long = matrics.to_frame(found, axes=AXES, class_names=list("wxyz"), layout="long")
+    assert list(long.columns[-6:]) == ["class", "value", "low", "high", "standard_error", "status"]
+    assert long["status"].dtype.kind == "i"
+    chosen = long[(long["measure"] == "recall") & (long["class"] == "x")]
+    np.testing.assert_array_equal(chosen["high"], wide["recall/x/high"])
+
+
+def test_an_axis_of_several_columns() -> None:
+    """A stack with one axis takes them all; one with more takes a mapping or a data frame for one of them."""
+    groups = {"site": ["n", "s", "s"], "day": np.asarray(["2024-01-01", "2024-01-01", "2024-01-02"], "datetime64[D]")}
+    scores = matrics.score(STACK[0], "mcc")
+    expected = pandas.DataFrame({**groups, "mcc": scores["mcc"]})
+    pandas.testing.assert_frame_equal(matrics.to_frame(scores, axes=groups), expected)
+    pandas.testing.assert_frame_equal(matrics.to_frame(scores, axes={"group": groups}), expected)
+    pandas.testing.assert_frame_equal(matrics.to_frame(scores, axes=pandas.DataFrame(groups)), expected)
+    both = matrics.to_frame(matrics.score(STACK, "mcc"), axes={"model": ["a", "b"], "group": pandas.DataFrame(groups)})
+    assert list(both.columns) == ["model", "site", "day", "mcc"]
+    assert both["site"].tolist() == ["n", "s", "s"] * 2
+    with pytest.raises(ValueError, match="axes: expected 2 different names"):
+        matrics.to_frame(matrics.score(STACK, "mcc"), axes={"site": ["a", "b"], "group": groups})
+    with pytest.raises(ValueError, match="axes: expected 1 different names"):
+        matrics.to_frame(scores, axes={})
+    with pytest.raises(ValueError, match="axes: expected names that no measure has, got 'value'"):
+        matrics.to_frame(scores, axes=["value"], layout="long")
+
+
+def test_columns_of_axes_keep_their_type() -> None:
+    kinds = {
+        "category": pandas.Series(["x", "y", "x"], dtype=pandas.CategoricalDtype(["y", "x", "z"], ordered=True)),
+        "nullable": pandas.Series([1, None, 3], dtype="Int8"),
+        "time": pandas.Series(pandas.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01"])).dt.tz_localize("CET"),
+        "index": pandas.Index([5, 6, 7], dtype="uint8"),
+    }
+    for layout in ("wide", "long"):
+        found = matrics.to_frame(matrics.score(STACK[1], "mcc"), axes=kinds, layout=layout)
+        for name, column in kinds.items():
+            assert found[name].dtype == column.dtype
+            assert found[name].tolist() == column.tolist()
+
+
+def test_polars() -> None:
+    """The same as of pandas, column by column."""
+    polars = pytest.importorskip("polars")
+    from polars.testing import assert_frame_equal
+
+    scores = matrics.score(STACK, ["mcc", "recall:class"])
+    wide = matrics.to_frame(scores, axes=AXES, library="polars")
+    expected = matrics.to_frame(scores, axes=AXES)
+    assert_frame_equal(wide, polars.DataFrame({name: expected[name].to_list() for name in expected}))
+    long = matrics.to_frame(scores, axes=AXES, library="polars", layout="long")
+    assert long.schema["class"] == polars.String
+    assert long["class"].null_count() == 6
+    ids = polars.DataFrame({"day": polars.Series(["a", "b", "a"], dtype=polars.Enum(["b", "a"])), "n": [1, 2, 3]})
+    found = matrics.to_frame(matrics.interval(STACK[0], "mcc"), axes=ids, library="polars")
+    assert_frame_equal(found[["day", "n"]], ids)
+    assert found.columns[2:] == ["mcc", "mcc/low", "mcc/high", "mcc/standard_error", "mcc/status"]
+    # Columns of the other library, and of NumPy.
+    other = matrics.to_frame(matrics.score(STACK[0], "mcc"), axes={"n": pandas.Series([1, 2, 3])}, library="polars")
+    assert other["n"].to_list() == [1, 2, 3]
+    back = matrics.to_frame(matrics.score(STACK[0], "mcc"), axes={"n": polars.Series([1, 2, 3]), "k": np.arange(3)})
+    assert back["n"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_that_is_missing(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=f"to_frame needs {library}: python -m pip install {library}"):
+        matrics.to_frame(matrics.score(STACK), library=library)

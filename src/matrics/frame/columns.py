@@ -89,7 +89,7 @@ def _coded_by_polars(column: Any) -> Coded:
         table = values
     codes = column.replace_strict(table, pl.int_range(len(values), eager=True), return_dtype=pl.Int64)
     categories = tuple(values.dtype.categories) if values.dtype == pl.Enum else None
-    return Coded(codes.to_numpy(), values, categories)
+    return Coded(np.asarray(codes.to_numpy(), np.int64), values, categories)
 
 
 def taken(values: Any, codes: Array) -> Any:

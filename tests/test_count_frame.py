@@ -1,0 +1,289 @@
+"""Data frames of labels, by pandas and by Polars, to one matrix for each group."""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+pandas = pytest.importorskip("pandas")
+
+RANDOM = np.random.default_rng(0)
+N = 500
+NAMES = np.asarray(["cat", "dog", "owl"])
+
+
+def table() -> dict[str, list[Any]]:
+    """Labels of text, two columns of groups, and weights."""
+    return {
+        "y_true": NAMES[RANDOM.integers(0, 3, N)].tolist(),
+        "y_pred": NAMES[RANDOM.integers(0, 3, N)].tolist(),
+        "site": np.asarray(["west", "east", "north"])[RANDOM.integers(0, 3, N)].tolist(),
+        "day": [dt.date(2024, 1, 1 + int(day)) for day in RANDOM.integers(0, 2, N)],
+        "weight": RANDOM.random(N).tolist(),
+    }
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def library(request: pytest.FixtureRequest) -> Any:
+    return pytest.importorskip(request.param)
+
+
+def test_one_matrix_a_group(library: Any) -> None:
+    """Sorted by the first column, then by the second; pandas' own groups and crosstab are the reference."""
+    rows = table()
+    counts = matrics.count_frame(library.DataFrame(rows), by=["site", "day"])
+    frame = pandas.DataFrame(rows)
+    parts = frame.groupby(["site", "day"])
+    assert counts.labels == ("cat", "dog", "owl")
+    assert counts.class_names == ["cat", "dog", "owl"]
+    found = list(zip(counts.groups["site"].to_list(), counts.groups["day"].to_list(), strict=True))
+    assert found == [name for name, _ in parts]
+    assert counts.matrix.dtype == np.int64
+    for (_, part), matrix in zip(parts, counts.matrix, strict=True):
+        np.testing.assert_array_equal(matrix, pandas.crosstab(part["y_true"], part["y_pred"]))
+    weighted = matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+    for (_, part), matrix in zip(frame.groupby("site"), weighted.matrix, strict=True):
+        sums = pandas.crosstab(part["y_true"], part["y_pred"], part["weight"], aggfunc="sum")
+        np.testing.assert_allclose(matrix, sums)
+
+
+def test_from_predictions_to_scores(library: Any) -> None:
+    """The groups are the axes, with their types."""
+    frame = library.DataFrame(table())
+    counts = matrics.count_frame(frame, by=("day", "site"))
+    scores = matrics.score(counts.matrix, "mcc, recall:class")
+    name = library.__name__
+    found = matrics.to_frame(scores, axes=counts.groups, class_names=counts.class_names, library=name)
+    assert list(found.columns) == ["day", "site", "mcc", "recall/cat", "recall/dog", "recall/owl"]
+    assert len(found) == 6
+    for column in ("day", "site"):
+        assert found[column].dtype == frame[column].dtype
+        assert found[column].to_list() == counts.groups[column].to_list()
+
+
+def test_without_groups(library: Any) -> None:
+    rows = table()
+    counts = matrics.count_frame(library.DataFrame(rows), true="y_pred", pred="y_true")
+    np.testing.assert_array_equal(
+        counts.matrix, pandas.crosstab(np.asarray(rows["y_pred"]), np.asarray(rows["y_true"]))
+    )
+    assert counts.groups == {}
+    assert len(matrics.to_frame(matrics.score(counts.matrix), axes=counts.groups)) == 1
+
+
+def test_which_classes(library: Any) -> None:
+    """Those that are given; those that occur in either column; and the categories, if both columns have the same."""
+    frame = library.DataFrame({"y_true": ["b", "a", "b"], "y_pred": ["b", "c", "b"]})
+    assert matrics.count_frame(frame).labels == ("a", "b", "c")
+    given = matrics.count_frame(frame, labels=["c", "b", "a", "z"])
+    assert given.labels == ("c", "b", "a", "z")
+    assert given.matrix.tolist() == [[0, 0, 0, 0], [0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
+    integers = matrics.count_frame(library.DataFrame({"y_true": [3, 10], "y_pred": [10, 10]}))
+    assert integers.labels == (3, 10)
+    assert integers.class_names == ["3", "10"]
+    both = matrics.count_frame(library.DataFrame({"y_true": [True, False], "y_pred": [True, True]}))
+    assert both.labels == (False, True)
+    assert both.matrix.tolist() == [[0, 1], [0, 1]]
+
+
+def test_categories() -> None:
+    kind = pandas.CategoricalDtype(["z", "b", "a"])
+    frame = pandas.DataFrame({"y_true": ["b", "a"], "y_pred": ["b", "b"], "g": ["a", "b"]}).astype(kind)
+    counts = matrics.count_frame(frame, by="g")
+    assert counts.labels == ("z", "b", "a")
+    assert counts.groups["g"].tolist() == ["b", "a"]  # in the order of the categories, and only those that occur
+    assert counts.groups["g"].dtype == kind
+    other = frame.astype({"y_pred": pandas.CategoricalDtype(["b", "a"])})
+    assert matrics.count_frame(other).labels == ("a", "b")
+    polars = pytest.importorskip("polars")
+    enum = polars.Enum(["z", "b", "a"])
+    frame = polars.DataFrame({"y_true": ["b", "a"], "y_pred": ["b", "b"], "g": ["a", "b"]}).cast(enum)
+    counts = matrics.count_frame(frame, by="g")
+    assert counts.labels == ("z", "b", "a")
+    assert counts.groups["g"].to_list() == ["b", "a"]
+    categories = frame.cast(polars.Categorical)
+    assert matrics.count_frame(categories, by="g").labels == ("a", "b")
+    assert matrics.count_frame(categories, by="g").groups["g"].to_list() == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["Int8", "string", "boolean", "Float32", "object", "datetime64[us]"])
+def test_kinds_of_groups_in_pandas(kind: str) -> None:
+    values = pandas.Series({"string": ["b", "a", "b"], "boolean": [True, False, True]}.get(kind, [5, 2, 5])).astype(
+        kind
+    )
+    frame = pandas.DataFrame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "g": values})
+    frame.index = [7, 7, 7]
+    counts = matrics.count_frame(frame, by="g")
+    assert counts.matrix.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 0]]]
+    assert counts.groups["g"].dtype == values.dtype
+    assert counts.groups["g"].tolist() == values.iloc[[1, 0]].tolist()
+
+
+def test_kinds_of_groups_in_polars() -> None:
+    polars = pytest.importorskip("polars")
+    base = polars.Series("g", [5, 2, 5])
+    for kind in (polars.UInt8, polars.Float32, polars.Datetime, polars.Duration, polars.Decimal(5, 1)):
+        frame = polars.DataFrame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "g": base.cast(kind)})
+        counts = matrics.count_frame(frame, by="g")
+        assert counts.matrix.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 0]]]
+        polars.testing.assert_series_equal(counts.groups["g"], base.cast(kind)[[1, 0]])
+
+
+def test_many_groups(library: Any) -> None:
+    """More of them than there are places to mark, so that they are sorted."""
+    rows = {"y_true": [0, 1] * 200, "y_pred": [1, 1] * 200, "a": list(range(400)), "b": list(range(400, 0, -1))}
+    rows["c"] = rows["b"]
+    counts = matrics.count_frame(library.DataFrame(rows), by=["a", "b", "c"])
+    assert counts.matrix.shape == (400, 2, 2)
+    assert counts.groups["a"].to_list() == rows["a"]
+    assert counts.groups["c"].to_list() == rows["b"]
+    assert (counts.matrix.sum((1, 2)) == 1).all()
+
+
+def test_no_rows(library: Any) -> None:
+    frame = library.DataFrame({"y_true": ["a"], "y_pred": ["a"], "g": [1]})[:0]
+    assert matrics.count_frame(frame, labels=["a", "b"]).matrix.tolist() == [[0, 0], [0, 0]]
+    counts = matrics.count_frame(frame, by="g", labels=["a", "b"])
+    assert counts.matrix.shape == (0, 2, 2)
+    assert len(matrics.to_frame(matrics.score(counts.matrix), axes=counts.groups)) == 0
+    with pytest.raises(ValueError, match=r"expected at least one row, or labels="):
+        matrics.count_frame(frame)
+
+
+def test_what_is_refused(library: Any) -> None:
+    frame = library.DataFrame(table())
+    refused = [
+        ({"true": "truth"}, "frame: expected a column 'truth', got the columns 'y_true', 'y_pred'"),
+        ({"by": "hospital"}, "frame: expected a column 'hospital'"),
+        ({"by": ["site", "site"]}, "by: expected different columns"),
+        ({"labels": ["cat", "dog"]}, "column 'y_true': expected one of the labels 'cat', 'dog', got 'owl' at position"),
+        ({"labels": ["cat", "cat"]}, "labels: expected different labels"),
+    ]
+    for options, message in refused:
+        with pytest.raises(ValueError, match=message):
+            matrics.count_frame(frame, **options)
+    with pytest.raises(TypeError, match=r"columns 'weight' and 'weight': expected labels, .* floating numbers such as"):
+        matrics.count_frame(frame, true="weight", pred="weight")
+    mixed = library.DataFrame({"y_true": ["a", "b"], "y_pred": [0, 1]})
+    with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
+        matrics.count_frame(mixed)
+    assert matrics.count_frame(mixed, labels=["a", "b", 0, 1]).matrix.sum() == 2
+    negative = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "w": [1.0, -2.0]})
+    with pytest.raises(ValueError, match="sample_weight"):
+        matrics.count_frame(negative, sample_weight="w")
+    lists = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": [[1], [2]]})
+    with pytest.raises(TypeError, match="column 'g': expected values of one kind, such as numbers, text or times"):
+        matrics.count_frame(lists, by="g")
+
+
+@pytest.mark.parametrize("column", ["y_true", "y_pred", "site", "weight"])
+def test_missing_values(library: Any, column: str) -> None:
+    """By the name of the column, and by the position of the first."""
+    rows = table()
+    rows[column][3] = rows[column][8] = None
+    message = f"column '{column}': expected a value in every row, got 2 missing, the first at position 3"
+    with pytest.raises(ValueError, match=message):
+        matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+    if column == "weight":
+        rows[column][3] = rows[column][8] = float("nan")
+        with pytest.raises(ValueError, match=message):
+            matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+
+
+def test_what_is_no_data_frame() -> None:
+    frame = pandas.DataFrame(table())
+    with pytest.raises(TypeError, match="frame: expected a data frame of pandas or Polars, got a dict"):
+        matrics.count_frame(table())
+    with pytest.raises(TypeError, match="got a Series of pandas"):
+        matrics.count_frame(frame["site"])
+    twice = pandas.concat([frame, frame["site"]], axis=1)
+    with pytest.raises(ValueError, match="frame: expected a column 'site', got several"):
+        matrics.count_frame(twice, by="site")
+    polars = pytest.importorskip("polars")
+    with pytest.raises(
+        TypeError, match=r"a LazyFrame: collect it first, frame.select\(\['y_true', 'y_pred', 'site'\]\)"
+    ):
+        matrics.count_frame(polars.LazyFrame(table()), by="site")
+
+
+def test_pyarrow_is_not_needed() -> None:
+    code = """if True:
+        import sys
+        sys.modules["pyarrow"] = None
+        import matrics, pandas
+        frame = pandas.DataFrame({"site": ["s", "n"], "y_true": ["a", "b"], "y_pred": ["b", "b"]})
+        counts = matrics.count_frame(frame, by="site")
+        print(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups).to_dict("list"))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'site': ['n', 's'], 'accuracy': [1.0, 0.0]}\n"
+
+
+def test_too_many_cells(library: Any) -> None:
+    frame = library.DataFrame({"y_true": list(range(40_000)), "y_pred": list(range(40_000))})
+    with pytest.raises(ValueError, match="got 40,000 classes in 1 groups: too many to count"):
+        matrics.count_frame(frame)
+
+
+# Columns as arguments -------------------------------------------------------------------------------------------------
+
+
+def columns(values: list[Any]) -> list[Any]:
+    """A column in every type that holds these values."""
+    polars = pytest.importorskip("polars")
+    kinds = ["string", "category", "object"] if isinstance(values[0], str) else ["Int64", "category", "int64[pyarrow]"]
+    found = [pandas.Series(values, dtype=kind) for kind in kinds] + [polars.Series(values)]
+    if isinstance(values[0], str):
+        names = sorted({value for value in values if value})
+        found += [pandas.Series(values), polars.Series(values, dtype=polars.Enum(names))]
+        found += [polars.Series(values, dtype=polars.Categorical)]
+    return found
+
+
+def test_columns_as_labels() -> None:
+    """Of pandas and of Polars, categorical and nullable ones, and text."""
+    pytest.importorskip("pyarrow")
+    texts, numbers = ["a", "b", "b", "a"], [0, 1, 1, 0]
+    expected = [[1, 1], [0, 2]]
+    for true in columns(texts):
+        for pred in columns(["a", "b", "b", "b"]):
+            assert matrics.confusion_matrix(true, pred, labels=["a", "b"]).tolist() == expected
+    for true in columns(numbers):
+        for pred in columns([0, 1, 1, 1]):
+            assert matrics.confusion_matrix(true, pred, num_classes=2).tolist() == expected
+            assert matrics.confusion_matrix(true, pred, labels=[0, 1]).tolist() == expected
+
+
+def test_columns_with_missing_values() -> None:
+    """Refused under the name of the argument, whether true or predicted."""
+    pytest.importorskip("pyarrow")
+    for values, options in (
+        (["a", "b", None], {"labels": ["a", "b"]}),
+        ([0, 1, None], {"num_classes": 2}),
+        ([0, 1, None], {"labels": [0, 1]}),
+    ):
+        whole = [values[0]] * 3
+        for column in columns(values):
+            with pytest.raises(ValueError, match=r"y_true: .* \(2,\)"):
+                matrics.confusion_matrix(column, whole, **options)
+            with pytest.raises(ValueError, match=r"y_pred: .* \(2,\)"):
+                matrics.confusion_matrix(whole, column, **options)
+
+
+def test_polars_scores_of_classes() -> None:
+    """A column of scores for each class, taken in the order of the labels; and a nullable column for two classes."""
+    polars = pytest.importorskip("polars")
+    scores = polars.DataFrame({"b": [0.9, 0.2, 0.3], "a": [0.1, 0.8, 0.7]})
+    true = polars.Series(["b", "a", "b"])
+    assert matrics.confusion_matrix(true, scores, labels=["a", "b"]).tolist() == [[1, 0], [1, 1]]
+    for column in (polars.Series([0.9, 0.2, 0.3]), pandas.Series([0.9, 0.2, 0.3], dtype="Float64")):
+        assert matrics.confusion_matrix(true, column, labels=["a", "b"], threshold=0.5).tolist() == [[1, 0], [1, 1]]
+    labels = polars.DataFrame({"first": [0, 1, 1], "second": [1, 1, 0]})
+    assert matrics.confusion_matrix([0, 1, 1], labels, num_classes=2).tolist() == [[[1, 0], [0, 2]], [[0, 1], [1, 1]]]
