@@ -32,9 +32,10 @@ NEEDS = {
     "src/matrics/integrations/flax.py": ["flax"],
     "src/matrics/integrations/guarded.py": ["torch"],
     "src/matrics/integrations/torch.py": ["torch"],
-    "src/matrics/integrations/named": ["xarray"],
-    "src/matrics/integrations/xarray.py": ["xarray"],
     "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
+    "src/matrics/integrations/xarray.py": ["xarray"],
+    "src/matrics/integrations/xarray_counts.py": ["xarray"],
+    "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
     "tests/eight_devices.py": ["jax"],
     "tests/ranks.py": ["torch"],
 }

@@ -124,6 +124,15 @@ def test_attributes() -> None:
         assert named.score(da, "mcc", keep_attrs=True).attrs == da.attrs
 
 
+def test_a_multi_index_of_classes_is_refused() -> None:
+    pairs = cube().isel(true=[0, 1], pred=[0, 1]).drop_vars(["true", "pred", "weight"])
+    joint = pairs.rename(true="a", fold="b").isel(b=[0, 1]).stack(true=("a", "b"))
+    square = joint.isel(true=[0, 1])
+    with pytest.raises(ValueError, match="expected one label for each class along 'true', got a multi-index"):
+        named.score(square)
+    assert named.score(square.reset_index("true"), "mcc").sizes == {"model": 2, "epoch": 4}
+
+
 def test_options_reach_the_scores() -> None:
     da = xr.DataArray([[[5, 0], [0, 0]], [[5, -1], [1, 3]]], dims=("case", "true", "pred"))
     with pytest.warns(RuntimeWarning, match=r"1 of 2 confusion matrices is invalid: \[1\]") as caught:
@@ -293,7 +302,7 @@ def test_netcdf(engine: str, tmp_path: Path) -> None:
 def test_zarr(tmp_path: Path) -> None:
     pytest.importorskip("zarr")
     found = named.interval(cube(), METRICS)
-    with warnings.catch_warnings():  # text and consolidated metadata are still marked as apart from Zarr's third format
+    with warnings.catch_warnings():  # coordinates of text, and metadata in one place, are not in Zarr's third format
         warnings.filterwarnings("ignore", module="zarr")
         warnings.filterwarnings("ignore", message=".*Zarr")
         found.to_zarr(tmp_path / "scores.zarr")

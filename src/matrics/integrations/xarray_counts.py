@@ -168,7 +168,7 @@ def confusion_matrix(
         values, codes = np.unique(groups.values, return_inverse=True)
         coded = groups.copy(data=codes.reshape(groups.shape))
         weights = {"sample_weight": given.pop("sample_weight")} if sample_weight is not None else {}
-        given |= {"groups": coded.drop_vars(groups.name, errors="ignore"), **weights}
+        given |= {"groups": coded.drop_vars([groups.name], errors="ignore"), **weights}
     count = _Count(
         num_classes=len(names),
         num_samples=len(samples),
@@ -183,7 +183,7 @@ def confusion_matrix(
         },
     )
     own = [*([groups.name] if groups is not None else []), *class_dims]
-    found = _applied(count, list(given.values()), samples, class_dim, own)
+    found: xr.DataArray = _applied(count, list(given.values()), samples, class_dim, own)
     coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
     found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})
     found.name, found.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}

@@ -152,7 +152,7 @@ def dataset(
     along = [name for name, coord in da.coords.items() if set(layout.core) & set(coord.dims)]
     batch = da.drop_vars(along).isel(dict.fromkeys(layout.core, 0))
     taken = {*batch.dims, *batch.coords}
-    for name in sorted(used & taken):
+    for name in sorted(used & taken, key=str):
         raise ValueError(f"class_dim: expected a name that no other dimension or coordinate has, got {name!r}")
     for name in variables:
         if name in taken:
