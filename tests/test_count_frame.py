@@ -128,12 +128,14 @@ def test_kinds_of_groups_in_pandas(kind: str) -> None:
 
 def test_kinds_of_groups_in_polars() -> None:
     polars = pytest.importorskip("polars")
+    from polars.testing import assert_series_equal
+
     base = polars.Series("g", [5, 2, 5])
     for kind in (polars.UInt8, polars.Float32, polars.Datetime, polars.Duration, polars.Decimal(5, 1)):
         frame = polars.DataFrame({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "g": base.cast(kind)})
         counts = matrics.count_frame(frame, by="g")
         assert counts.matrix.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 0]]]
-        polars.testing.assert_series_equal(counts.groups["g"], base.cast(kind)[[1, 0]])
+        assert_series_equal(counts.groups["g"], base.cast(kind)[[1, 0]])
 
 
 def test_many_groups(library: Any) -> None:
@@ -213,11 +215,13 @@ def test_what_is_no_data_frame() -> None:
         matrics.count_frame(polars.LazyFrame(table()), by="site")
 
 
-def test_pyarrow_is_not_needed() -> None:
+def test_what_is_not_imported() -> None:
     code = """if True:
         import sys
         sys.modules["pyarrow"] = None
-        import matrics, pandas
+        import matrics
+        assert not {"pandas", "polars", "xarray", "dask"} & set(sys.modules)
+        import pandas
         frame = pandas.DataFrame({"site": ["s", "n"], "y_true": ["a", "b"], "y_pred": ["b", "b"]})
         counts = matrics.count_frame(frame, by="site")
         print(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups).to_dict("list"))
