@@ -272,6 +272,48 @@ def test_intervals_of_chunks() -> None:
         named.interval(da.chunk(model=1), "mcc", method="bootstrap")
 
 
+def test_nothing_to_score() -> None:
+    """A batch without matrices keeps its other dimensions, in memory and in chunks."""
+    pytest.importorskip("dask")
+    empty = cube().isel(model=[])
+    sizes = {"model": 0, "fold": 3, "epoch": 4, "class": 3}
+    assert named.score(empty, METRICS).sizes == named.score(empty.chunk(), METRICS).compute().sizes == sizes
+    assert named.interval(empty, "recall:class").sizes == sizes | {"bound": 2}
+
+
+@pytest.mark.exhaustive
+def test_chunks_in_other_processes() -> None:
+    """What is to be computed can be sent to them."""
+    dask = pytest.importorskip("dask")
+    da = cube()
+    y_true = xr.DataArray(RANDOM.integers(0, 3, 100), dims="sample")
+    chosen = ["mcc", "fbeta(beta=2):class", matrics.recall]
+    lazy = [
+        named.score(da.chunk(model=1), chosen),
+        named.interval(da.chunk(fold=1), "mcc"),
+        named.confusion_matrix(y_true.chunk(sample=30), y_true, num_classes=3),
+    ]
+    expected = [
+        named.score(da, chosen),
+        named.interval(da, "mcc"),
+        named.confusion_matrix(y_true, y_true, num_classes=3),
+    ]
+    for found, again in zip(dask.compute(*lazy, scheduler="processes", num_workers=2), expected, strict=True):
+        assert_identical(found, again)
+
+
+def test_arrays_of_jax_stay_there() -> None:
+    jax = pytest.importorskip("jax")
+    da = cube(np.float32)
+    there = da.copy(data=jax.numpy.asarray(da.values))
+    for found, expected in (
+        (named.score(there, "mcc"), named.score(da, "mcc")),
+        (named.interval(there, "mcc"), named.interval(da, "mcc")),
+    ):
+        assert all(isinstance(variable.data, jax.Array) for variable in found.data_vars.values())
+        assert_allclose(xr.Dataset({name: found[name].as_numpy() for name in found}), expected, rtol=1e-5)
+
+
 def test_chunks_of_classes() -> None:
     pytest.importorskip("dask")
     with pytest.raises(ValueError, match=r"expected 'pred' whole in each chunk, got 3 chunks along it: da.chunk"):

@@ -10,12 +10,11 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 import matrics
 from matrics import IntervalStatus
-from matrics._backend import Array
+from matrics._backend import Array, as_arrays
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid
 from matrics.integrations.xarray_counts import confusion_matrix
@@ -203,7 +202,8 @@ _PARTS = {
 
 def _parts(found: matrics.Interval) -> list[Array]:
     """The variables of an interval, in their order."""
-    limits = np.stack([np.asarray(found.low), np.asarray(found.high)], axis=-1)
+    backend, bounds = as_arrays(low=found.low, high=found.high)
+    limits = backend.xp.stack(bounds, axis=-1)
     return [found.estimate, limits, found.standard_error, found.undefined, found.status]
 
 
