@@ -34,6 +34,7 @@ NEEDS = {
     "src/matrics/integrations/torch.py": ["torch"],
     "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
     "tests/eight_devices.py": ["jax"],
+    "tests/eight_devices_stacks.py": ["jax"],
     "tests/ranks.py": ["torch"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]

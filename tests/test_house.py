@@ -59,7 +59,7 @@ LAYERS = [
     ("verbal",),
     ("catalogue",),
     ("metrics",),
-    ("scoring", "words", "state", "margin_state", "fairness", "naming", "frame", "multilabel"),
+    ("scoring", "words", "state", "margin_state", "fairness", "naming", "frame", "multilabel", "streaming"),
     ("uncertainty",),
     ("study",),
     ("ranking",),

@@ -13,6 +13,7 @@ Array = Any
 # What each argument is expected to be, under the name that messages use.
 EXPECTED = {
     "cm": "an array of counts (n, n) or (*B, n, n)",
+    "stack": "an array of counts (*B, n, n)",
     "y_true": "an array of labels",
     "y_pred": "an array of labels or class scores",
     "probs": "an array of probabilities",
