@@ -197,3 +197,24 @@ def test_the_lane_of_each_kind_of_device(monkeypatch: pytest.MonkeyPatch) -> Non
     assert type(apple) is PlainLane
     assert apple.dtype_for(np.dtype(np.float64)) == apple.dtype_for(np.dtype(np.uint64)) == np.float32
     assert apple.dtype_for(np.dtype(np.int64)) == np.int64
+
+
+def test_distributed_tensors_are_scored_part_by_part() -> None:
+    """A DTensor's own operations give wrong numbers or errors of PyTorch's; what a process has is a plain tensor."""
+    from torch import distributed
+    from torch.distributed import tensor
+    from torch.distributed.tensor.experimental import local_map
+
+    stack = torch.tensor(RANDOM.integers(1, 50, (6, 3, 3)), dtype=torch.float64)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        spread = tensor.distribute_tensor(stack, mesh, [tensor.Shard(0)])
+        with pytest.raises(TypeError, match=r"cm: expected .*, got a DTensor, .* \(\.to_local\(\)\)"):
+            matrics.mcc(spread)
+        mapped = local_map(matrics.mcc, out_placements=[tensor.Shard(0)])
+        found = mapped(spread)
+        assert found.placements == (tensor.Shard(0),)
+        assert torch.equal(found.to_local(), matrics.mcc(stack))
+    finally:
+        distributed.destroy_process_group()
