@@ -132,7 +132,9 @@ def main(path: Path, count: int, n: int, runs: int) -> None:
     for (name, taken), mib in zip(zip(calls, times, strict=True), held.values(), strict=True):
         figures = f"{taken / count * 1e9:>12.1f}{size / taken / 1e9:>8.2f}{count / taken / 1e6:>11.1f}{mib:>8.0f}"
         print(f"{name:<32}{figures}   ({as_slow(taken / floor)})")
-    print(f"\nMiB: anonymous memory above that before; the results alone are {count * 8 * len(METRICS) / 2**20:.0f} MiB")
+    print(
+        f"\nMiB: anonymous memory above that before; the results alone are {count * 8 * len(METRICS) / 2**20:.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

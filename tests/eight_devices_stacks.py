@@ -1,6 +1,6 @@
 """Run by test_score_blocks_jax.py with eight devices: stacks that are spread over them are scored where they lie.
 
-With the argument ``all``, more sizes, measures and shardings are tried.
+With the argument ``all``, more sizes and shardings are tried, and every measure of the catalogue.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ def spread(mesh: Any, x: np.ndarray, spec: Any) -> Any:
     return jax.device_put(x, NamedSharding(mesh, spec))
 
 
-def check_scores(mesh: Any, n: int, spec: Any) -> None:
+def check_scores(mesh: Any, n: int, spec: Any, specs: list[str] = SPECS) -> None:
     """Nothing moves but, from five classes on, whether all devices have integers; results lie where matrices do."""
     stack = RANDOM.integers(0, 50, (8, 4, n, n)).astype(np.float32)
-    wanted = matrics.score(stack, SPECS)
+    wanted = matrics.score(stack, specs)
     place = NamedSharding(mesh, spec)
-    score = jax.jit(lambda cm: matrics.score(cm, SPECS))
+    score = jax.jit(lambda cm: matrics.score(cm, specs))
     compiled = score.lower(jax.device_put(stack, place)).compile()
     assert set(moves(compiled)) <= ({("pred[]", "all-reduce")} if n >= 5 else set()), moves(compiled)
     for name, values in compiled(jax.device_put(stack, place)).items():
         np.testing.assert_allclose(values, wanted[name], **CLOSE, err_msg=name)
         assert values.sharding.is_equivalent_to(place, values.ndim), name
 
-    mapped = jax.jit(jax.shard_map(lambda cm: matrics.score(cm, SPECS), mesh=mesh, in_specs=spec, out_specs=spec))
+    mapped = jax.jit(jax.shard_map(lambda cm: matrics.score(cm, specs), mesh=mesh, in_specs=spec, out_specs=spec))
     compiled = mapped.lower(jax.device_put(stack, place)).compile()
     assert not moves(compiled)
     for name, values in compiled(jax.device_put(stack, place)).items():
@@ -105,6 +105,8 @@ def run(kind: Any) -> None:
         sizes, specs = ((2, 3, 5, 9), (flat, both, PartitionSpec("hosts"))) if EVERYTHING else ((3,), (both,))
         for n, spec in itertools.product(sizes, specs):
             check_scores(mesh, n, spec)
+        if EVERYTHING:
+            check_scores(mesh, 3, both, list(map(str, matrics.scoring.resolve("all"))))
         check_eigenvalues(mesh)
         check_counts(mesh)
         check_blocks(mesh, flat)

@@ -21,7 +21,6 @@ from matrics.streaming.source import Source
 
 __all__ = ["score_blocks"]
 
-BLOCK_BYTES = 64 * 2**20
 _EXPECTED = "a device of PyTorch ('cuda:0', torch.device), a device or sharding of JAX, or None for the host"
 
 
@@ -34,7 +33,7 @@ def score_blocks(
     invalid: Invalid = "warn",
     workers: int = 1,
     class_names: Sequence[str] | None = None,
-    block_bytes: int = BLOCK_BYTES,
+    block_bytes: int | None = None,
 ) -> dict[str, Any]:
     """Many measures of a stack on the host, which a device scores block by block.
 
@@ -64,9 +63,10 @@ def score_blocks(
         Number of threads where the host scores the blocks; -1 for as many as there are cores.
     class_names : sequence of str, optional
         As of :func:`matrics.score`.
-    block_bytes : int, default 64 MiB
-        The size of a block on the device. What is computed from the cells of a block takes several times as much
-        memory of the device, for the whole catalogue some thirty times.
+    block_bytes : int, optional
+        The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
+        which their caches hold. What is computed from the cells of a block takes several times as much memory of the
+        device, for the whole catalogue some thirty times.
 
     Returns
     -------
@@ -104,12 +104,13 @@ def score_blocks(
     ((10000,), (10000, 3))
     """
     check_options(zero_division, invalid, workers)
-    if isinstance(block_bytes, bool) or not isinstance(block_bytes, int) or block_bytes < 1:
+    wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, int | None)
+    if wrong or (block_bytes is not None and block_bytes < 1):
         raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {block_bytes!r}")
     chosen = resolve(metrics)
     source = Source(stack)
     lane = _lane(device, tuple(chosen.values()), _number(zero_division), workers)
-    values = _stream(source, lane, invalid, block_bytes)
+    values = _stream(source, lane, invalid, block_bytes or lane.block_bytes)
     return by_names(dict(zip(chosen, values, strict=True)), chosen, class_names)
 
 

@@ -17,6 +17,9 @@ class Lane(ABC):
     ahead: ClassVar[int] = 0
     """How many blocks may be on their way while another is started."""
 
+    block_bytes: int = 64 * 2**20
+    """How large a block should be: not so small that starting it takes longer than scoring it."""
+
     @abstractmethod
     def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype in which cells of this one are sent."""
