@@ -18,6 +18,19 @@ from matrics.streaming.source import parts
 
 RANDOM = np.random.default_rng(0)
 METRICS = ["accuracy", "mcc", "recall:class", "mcc:one_vs_rest", "eve", "f1"]
+DTYPES = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int16",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "longdouble",
+]
 SMALL = 1000  # bytes: a dozen matrices or so
 
 
@@ -70,7 +83,21 @@ def test_whatever_can_be_sliced(tmp_path: Path) -> None:
     assert len(data.read) == len(list(parts((120,), SMALL // 72))) + 1  # and once for the dtype
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "uint64", "float16", "float32", "bool", "longdouble"])
+def test_a_data_set_of_hdf5(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    stack = counts(40, 3).astype(np.uint16)
+    with h5py.File(tmp_path / "stacks.h5", "w") as file:
+        found = matrics.score_blocks(file.create_dataset("folds", data=stack), METRICS, device=None, block_bytes=SMALL)
+    same(found, matrics.score(stack, METRICS))
+
+
+def test_arrays_of_any_library(backend: Any) -> None:
+    stack = counts(9, 7)
+    found = matrics.score_blocks(backend.asarray(stack), METRICS, device=None, block_bytes=SMALL)
+    same(found, matrics.score(stack, METRICS), **backend.tolerance)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes_on_the_host(dtype: str) -> None:
     stack = RANDOM.integers(0, 2, (40, 3, 3)).astype(dtype)
     found = matrics.score_blocks(stack, METRICS, device=None, block_bytes=SMALL)
@@ -174,7 +201,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
     return "as patched"
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "uint32", "uint16", "bool", ">f4"])
+@pytest.mark.parametrize("dtype", [*DTYPES, ">f4"])
 def test_each_lane_has_the_numbers_of_score(device: Any, dtype: str) -> None:
     stack = RANDOM.integers(0, 50, (50, 3, 3)).astype(dtype)
     wanted = matrics.score(stack.astype(np.float64), METRICS)

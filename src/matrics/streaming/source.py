@@ -33,7 +33,7 @@ class Source:
         if _is_sliced(stack):
             _inputs.check_kind("stack", stack)
             shape = tuple(int(length) for length in stack.shape)
-            self.dtype = np.asarray(stack[:0] if shape else stack).dtype
+            self.dtype = (self._read(slice(0, 0)) if shape else np.asarray(stack)).dtype
             # The same checks, of an array of this shape and dtype that takes no memory.
             as_stack(np.broadcast_to(np.zeros((), self.dtype), shape), name="stack")
         else:
@@ -47,7 +47,7 @@ class Source:
             view = backend.host_view(array)
             self._array, self._convert = (array, backend.to_numpy) if view is None else (view, np.asarray)
             shape = tuple(array.shape)
-            self.dtype = self._convert(array[:0]).dtype
+            self.dtype = self._read(slice(0, 0)).dtype
         self.batch, self.n = shape[:-2], shape[-1]
         self.count = math.prod(self.batch)
 
@@ -56,18 +56,23 @@ class Source:
 
         An empty stack has one block, so that there are results of the right shapes.
         """
-        array, batch = self._array, self.batch
+        batch = self.batch
         if not batch or not self.count:
-            yield 0, self._convert(array).reshape(-1, self.n, self.n)
+            yield 0, self._convert(self._array).reshape(-1, self.n, self.n)
             return
-        if isinstance(array, np.ndarray) and array.flags.c_contiguous:
-            array, batch = array.reshape(-1, self.n, self.n), (self.count,)
+        if isinstance(self._array, np.ndarray) and self._array.flags.c_contiguous:
+            self._array, batch = self._array.reshape(-1, self.n, self.n), (self.count,)
         start = 0
         for index in parts(batch, size):
-            # Not all that can be sliced takes a tuple.
-            block = self._convert(array[index[0] if len(index) == 1 else index]).reshape(-1, self.n, self.n)
+            block = self._read(*index).reshape(-1, self.n, self.n)
             yield start, block
             start += len(block)
+
+    def _read(self, *index: Index) -> NumPyArray:
+        """A part of the stack: not all that can be sliced takes a tuple, and the standard's arrays take no less."""
+        if hasattr(self._array, "__array_namespace__"):
+            return self._convert(self._array[(*index, ...)])
+        return self._convert(self._array[index[0] if len(index) == 1 else index])
 
 
 def parts(batch: tuple[int, ...], size: int) -> Iterator[tuple[Index, ...]]:

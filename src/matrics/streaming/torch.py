@@ -115,7 +115,7 @@ class StreamLane(TorchLane):
 
     def pinned(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         """Memory of the host that a device can read and write by itself."""
-        return torch.empty(shape, dtype=dtype, pin_memory=self._device.type != "cpu")
+        return torch.empty(shape, dtype=dtype, device="cpu", pin_memory=self._device.type != "cpu")
 
     def start(self, block: NumPyArray) -> _Slot:
         """Queue the copy to the device, the scoring and the copy back, each behind the one before."""
