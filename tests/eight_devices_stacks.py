@@ -102,10 +102,10 @@ def run(kind: Any) -> None:
     mesh = jax.make_mesh((4, 2), ("hosts", "devices"), axis_types=(kind, kind))
     flat, both = PartitionSpec(("hosts", "devices")), PartitionSpec("hosts", "devices")
     with jax.set_mesh(mesh):
-        sizes, specs = ((2, 3, 5, 9), (flat, both, PartitionSpec("hosts"))) if EVERYTHING else ((3,), (both,))
+        sizes, specs = ((2, 3, 5), (flat, both, PartitionSpec("hosts"))) if EVERYTHING else ((3,), (both,))
         for n, spec in itertools.product(sizes, specs):
             check_scores(mesh, n, spec)
-        if EVERYTHING:
+        if EVERYTHING and kind is AxisType.Explicit:  # which ask more of an operation
             check_scores(mesh, 3, both, list(map(str, matrics.scoring.resolve("all"))))
         check_eigenvalues(mesh)
         check_counts(mesh)

@@ -201,6 +201,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
     return "as patched"
 
 
+@pytest.mark.exhaustive(device=["jax"], dtype=["bool", "uint8", "uint16", "uint64", "int16", "float16", "longdouble"])
 @pytest.mark.parametrize("dtype", [*DTYPES, ">f4"])
 def test_each_lane_has_the_numbers_of_score(device: Any, dtype: str) -> None:
     stack = RANDOM.integers(0, 50, (50, 3, 3)).astype(dtype)
@@ -210,6 +211,7 @@ def test_each_lane_has_the_numbers_of_score(device: Any, dtype: str) -> None:
     same(found, wanted, **({"rtol": 1e-9, "atol": 1e-12} if exact else {"rtol": 3e-4, "atol": 3e-5}))
 
 
+@pytest.mark.exhaustive(device=["jax"], batch=[()])
 @pytest.mark.parametrize("batch", [(), (0,), (7, 5)])
 def test_each_lane_takes_any_batch(device: Any, batch: tuple[int, ...]) -> None:
     stack = counts(*batch)
