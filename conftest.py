@@ -37,6 +37,7 @@ NEEDS = {
     "src/matrics/integrations/xarray_counts.py": ["xarray"],
     "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
     "tests/eight_devices.py": ["jax"],
+    "tests/eight_devices_stacks.py": ["jax"],
     "tests/ranks.py": ["torch"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]

@@ -59,7 +59,7 @@ LAYERS = [
     ("verbal",),
     ("catalogue",),
     ("metrics",),
-    ("scoring", "words", "state", "margin_state", "fairness", "naming", "multilabel"),
+    ("scoring", "words", "state", "margin_state", "fairness", "naming", "multilabel", "streaming"),
     ("uncertainty",),
     ("frame",),
     ("study",),

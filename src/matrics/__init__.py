@@ -32,6 +32,7 @@ from matrics.ranking import *  # noqa: F403 (likewise)
 from matrics.scoring import score
 from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
 from matrics.state import ConfusionState
+from matrics.streaming import score_blocks
 from matrics.transform import (
     normalize,
     one_vs_rest,
@@ -79,6 +80,7 @@ __all__ = [
     "repair",
     "resample",
     "score",
+    "score_blocks",
     "soft_confusion_matrix",
     "study",
     "subset_accuracy",

@@ -13,6 +13,7 @@ Array = Any
 # What each argument is expected to be, under the name that messages use.
 EXPECTED = {
     "cm": "an array of counts (n, n) or (*B, n, n)",
+    "stack": "an array of counts (*B, n, n)",
     "y_true": "an array of labels",
     "y_pred": "an array of labels or class scores",
     "probs": "an array of probabilities",
@@ -36,7 +37,7 @@ def no_array(name: str, what: str) -> TypeError:
 
 
 def check_tensor(name: str, tensor: Any, torch: Any) -> None:
-    """Raise for a PyTorch tensor that is nested, sparse or masked."""
+    """Raise for a PyTorch tensor that is nested, sparse, masked or distributed."""
     if tensor.is_nested:
         raise no_array(
             name,
@@ -46,8 +47,18 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
     if tensor.layout is not torch.strided:
         kind = "a sparse tensor" if "sparse" in str(tensor.layout) else "a tensor"
         raise no_array(name, f"{kind} of layout {tensor.layout}: make it dense first (.to_dense())")
-    if type(tensor) is not torch.Tensor and isinstance(tensor, torch.masked.MaskedTensor):
+    if type(tensor) is torch.Tensor:
+        return
+    if isinstance(tensor, torch.masked.MaskedTensor):
         raise no_array(name, "a masked tensor, whose masked elements have no value: fill them first (.to_tensor(0))")
+    # By its name, as its module takes a while to import. Its operations refuse constants or, told not to, have been
+    # seen to return wrong exponents of floats (PyTorch 2.13).
+    if type(tensor).__name__ == "DTensor":
+        raise no_array(
+            name,
+            "a DTensor, which is spread over processes: pass each process's own part (.to_local()), or wrap the call "
+            "in torch.distributed.tensor.experimental.local_map",
+        )
 
 
 def check_kind(name: str, value: Any) -> None:

@@ -22,6 +22,7 @@ from matrics.typing import ArrayT, HostArray, NumPyArray
 Invalid = Literal["warn", "raise", "nan"]
 _INVALID = get_args(Invalid)  # as a constant: to ask for it takes as long as to add up a matrix
 TableFunction = Callable[[Table], Array]
+SHOWN = 3  # invalid matrices that a message describes
 
 
 class InvalidConfusionMatrix(ValueError):  # noqa: N818 (the public name)
@@ -76,14 +77,21 @@ def evaluate(
         if bad.size and invalid == "warn" and backend.looking_is_free:  # on others it would depend on the device
             warnings.warn(describe_invalid(view, bad), RuntimeWarning, stacklevel=frames_to_the_user())
         return [backend.from_host(result) for result in results]
+    if invalid == "raise":
+        raise_if_invalid(cm, backend)
+    return scored(cm, backend, functions, zero_division)[0]
+
+
+def scored(
+    cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
+) -> tuple[list[Array], Array]:
+    """The results of all functions by a library's own operations, and which matrices are valid."""
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are well within the range of float64.
     counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
     table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
-    if invalid == "raise":
-        raise_if_invalid(cm, backend)
     with backend.quiet():
-        return [finish(function(table), table) for function in functions]
+        return [finish(function(table), table) for function in functions], table.valid
 
 
 def frames_to_the_user() -> int:
@@ -175,11 +183,15 @@ def refuse_unseen(x: Array, backend: Standard) -> None:
 
 def describe_invalid(cm: Array, bad: Array) -> str:
     """One line that counts the invalid matrices of a NumPy stack and describes the first three."""
-    batch_shape, n = cm.shape[:-2], cm.shape[-1]
-    stack = cm.reshape(-1, n, n)
+    stack = cm.reshape(-1, *cm.shape[-2:])
+    first = [(int(position), stack[position]) for position in bad[:SHOWN]]
+    return describe_first(first, cm.shape[:-2], len(bad), f"{len(stack)}")
+
+
+def describe_first(first: Sequence[tuple[int, Array]], batch_shape: tuple[int, ...], number: int, total: str) -> str:
+    """One line that counts invalid matrices, of which the first are given with their positions in the flat batch."""
     shown = []
-    for position in bad[:3]:
-        matrix = stack[position]
+    for position, matrix in first:
         wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
         where = "".join(f"[{index}]" for index in np.unravel_index(position, batch_shape)) or "it"
         if len(wrong):
@@ -187,6 +199,6 @@ def describe_invalid(cm: Array, bad: Array) -> str:
             shown.append(f"{where} has the cell {matrix[i, j]} at [{i}, {j}]")
         else:
             shown.append(f"{where} has a sum beyond the largest {matrix.dtype}")
-    more = f"; and {len(bad) - 3} more" if len(bad) > 3 else ""
-    verb = "is" if len(bad) == 1 else "are"
-    return f"{len(bad)} of {len(stack)} confusion matrices {verb} invalid: " + "; ".join(shown) + more
+    more = f"; and {number - len(shown)} more" if number > len(shown) else ""
+    verb = "is" if number == 1 else "are"
+    return f"{number} of {total} confusion matrices {verb} invalid: " + "; ".join(shown) + more
