@@ -4,7 +4,7 @@
 
 All read the same .npy file by a memory map in the same blocks, and write six measures into .npy files; those are
 compared byte by byte. The rival is a loop over the blocks with plain matrics in one process. Starting the processes is
-not counted; starting the one that takes the place of the killed one is. Of the times nothing is asserted.
+not counted; starting the one that takes the place of a killed one is. Of the times nothing is asserted.
 """
 
 from __future__ import annotations
@@ -118,40 +118,44 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         path, ways = Path(folder, "stack.npy"), {}
         make_file(path, chosen.matrices)
-        files: dict[str, dict[str, Column]] = {}
 
-        def run(way: str, function: object) -> tuple[float, float]:
-            files[way] = {name: Column(Path(folder, f"{way} {name}.npy"), chosen.matrices) for name in METRICS}
-            return timed(function, path, files[way])
+        def columns_of(way: str) -> dict[str, Column]:
+            return {name: Column(Path(folder, f"{way} {name}.npy"), chosen.matrices) for name in METRICS}
 
-        run("warm", plain)
-        ways["plain matrics, one process"] = run("plain", plain)
+        wanted = columns_of("wanted")
+        plain(path, wanted)
+
+        def run(way: str, function: object) -> None:
+            columns = columns_of(way)
+            ways[way] = timed(function, path, columns)
+            for name, column in columns.items():
+                assert filecmp.cmp(column.path, wanted[name].path, shallow=False), f"{way}: {name} differs"
+                column.path.unlink()
+
+        run("plain matrics, one process", plain)
         for threads in (1, 2):
             with dask.config.set(scheduler="threads", num_workers=threads):
-                ways[f"dask, {threads} thread{'s'[: threads - 1]}"] = run(f"threads {threads}", by_dask)
+                run(f"dask, {threads} thread{'s'[: threads - 1]}", by_dask)
+        processes = f"dask, {chosen.workers} processes"
         with (
             distributed.LocalCluster(
                 n_workers=chosen.workers,
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=chosen.memory_limit,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
-            client.run(lambda: __import__("matrics.integrations.dask"))
-            ways[f"dask, {chosen.workers} processes"] = run("cluster", by_dask)
+            run(f"{processes}, first run", by_dask)  # in which they import what they need
+            run(processes, by_dask)
             before = set(client.run(os.getpid).values())
             killer = kill_one(client, chosen.matrices // BLOCK)
-            ways[f"dask, {chosen.workers} processes, one killed"] = run("killed", by_dask)
-            killer.join(timeout=0)
+            run(f"{processes}, one killed", by_dask)
             assert not killer.is_alive(), "all was scored before a process was killed: take more matrices"
             client.wait_for_workers(chosen.workers, timeout=60)
             assert len(before - set(client.run(os.getpid).values())) == 1, "not one process was killed"
-        for way, columns in files.items():
-            for name, column in columns.items():
-                assert filecmp.cmp(column.path, files["plain"][name].path, shallow=False), f"{way}: {name} differs"
     floor = ways["plain matrics, one process"][0]
     print(
         f"{chosen.matrices:,} matrices (3, 3) of float64, {chosen.matrices * 72 / 1e9:.2f} GB; {len(METRICS)} measures;"

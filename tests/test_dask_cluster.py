@@ -34,7 +34,7 @@ def client() -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit="500MB",
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,  # of the process that is killed
         ) as cluster,
         distributed.Client(cluster) as made,
@@ -118,6 +118,6 @@ def test_counts_frames_intervals_and_errors_come_back(client: Any) -> None:
     drawn = on_dask.interval(stack, "mcc", method="bootstrap", num=100, rng=5)["mcc"]
     here = drawn.low.compute(scheduler="synchronous")
     np.testing.assert_array_equal(drawn.low.compute(), here)
-    with pytest.raises(matrics.InvalidConfusionMatrix, match=r"block \(0,\): 1 of 1 confusion matrices is invalid"):
+    with pytest.raises(matrics.InvalidConfusionMatrix, match=r"block \([0-2],\): 1 of 1 confusion matrices is invalid"):
         on_dask.score(stack - 10**6, "mcc", invalid="raise")["mcc"].compute()
     assert client.status == "running"

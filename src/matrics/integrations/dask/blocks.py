@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 
 from matrics.evaluation import as_stack
 
@@ -37,7 +38,7 @@ def per_block(
     from the result without a copy. A single part is fused into the same task. Blocks have the length 1 along the axes
     ``single``.
     """
-    token = da.core.tokenize(name, axes, parts, single, arguments[::2], options)
+    token = tokenize(name, axes, parts, single, arguments[::2], options)
     once = dict.fromkeys(single, 1)
     whole = da.blockwise(
         function,
@@ -126,4 +127,4 @@ def empty_stack(cm: Any, batch: tuple[int, ...]) -> Any:
 
 def empty_like(values: Any, number_of_axes: int) -> Any:
     """An empty array of the same kind with so many axes."""
-    return np.empty_like(np.asanyarray(values) if np.isscalar(values) else values, shape=(0,) * number_of_axes)
+    return np.empty_like(values, shape=(0,) * number_of_axes)
