@@ -1,6 +1,6 @@
 """Score a file of 3×3 matrices through dask on several processes, one of which is killed, beside plain matrics.
 
-    python benchmarks/dask_cluster.py [--matrices 4_000_000] [--workers 4] [--memory-limit 1GB] [--folder DIRECTORY]
+    python benchmarks/dask_cluster.py [--matrices 10_000_000] [--workers 4] [--memory-limit 1GB] [--folder DIRECTORY]
 
 All read the same .npy file by a memory map in the same blocks, and write six measures into .npy files; those are
 compared byte by byte. The rival is a loop over the blocks with plain matrics in one process. Starting the processes is
@@ -35,7 +35,7 @@ import matrics  # noqa: E402
 from matrics.integrations.dask import score  # noqa: E402
 
 METRICS = ["accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc"]
-BLOCK = 200_000  # 14.4 MB
+BLOCK = 500_000  # 36 MB
 # distributed makes glibc give back all freed memory at once, so that each intermediate result is fresh pages.
 KEPT_MEMORY = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
@@ -133,7 +133,7 @@ def cpu_seconds(client: distributed.Client | None) -> float:
 def main() -> None:
     """Print a table of all ways."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--matrices", type=int, default=4_000_000)
+    parser.add_argument("--matrices", type=int, default=10_000_000)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--memory-limit", default="1GB")
     parser.add_argument("--folder")

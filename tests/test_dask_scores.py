@@ -218,3 +218,17 @@ def test_errors_and_results_travel_between_processes() -> None:
     assert_eq(scores["fbeta(beta=2)"], matrics.fbeta(stack, beta=2))
     error = matrics.InvalidConfusionMatrix("block (3,): 1 of 2 confusion matrices is invalid")
     assert pickle.loads(pickle.dumps(error)).args == error.args
+
+
+def test_blocks_of_other_libraries_are_checked_there() -> None:
+    """As those of CuPy on a GPU, of which nothing is looked at unless it is asked for."""
+    strict = pytest.importorskip("array_api_strict")
+    from matrics.integrations.dask.scoring import _score_block
+
+    block = drawn(4)
+    block[1, 0, 0] = -1
+    options: dict[str, Any] = {"metrics": [matrics.mcc], "zero_division": math.nan, "workers": 1}
+    (values,) = _score_block([[strict.asarray(block)]], (0,), invalid="warn", **options)
+    np.testing.assert_array_equal(np.isnan(np.asarray(values)), [False, True, False, False])
+    with pytest.raises(matrics.InvalidConfusionMatrix, match=r"\[1\] has the cell -1"):
+        _score_block([[strict.asarray(block)]], (0,), invalid="raise", **options)
