@@ -29,6 +29,7 @@ import pytest  # noqa: E402
 # Without its extra a module cannot be imported, not even to look for examples in it.
 NEEDS = {
     "src/matrics/cli": ["typer"],
+    "src/matrics/integrations/dask": ["dask", "pandas"],
     "src/matrics/integrations/flax.py": ["flax"],
     "src/matrics/integrations/guarded.py": ["torch"],
     "src/matrics/integrations/torch.py": ["torch"],

@@ -95,7 +95,7 @@ def stubs(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """The pages; a warning is an error."""
-    session.install("-e", ".[docs,torchmetrics,flax,xarray]", TORCH)  # whose classes the pages show
+    session.install("-e", ".[docs,torchmetrics,flax,dask,xarray]", TORCH)  # whose classes the pages show
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", *session.posargs, "docs", "docs/_build/html")
 
 
@@ -121,6 +121,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/groups.py")
     session.run("python", "benchmarks/many_classes.py")
     session.run("python", "benchmarks/score_state.py")
+    session.run("python", "benchmarks/dask_cluster.py")
 
 
 BARE = """

@@ -1,0 +1,244 @@
+"""Counts of a dask data frame of labels, group by group, without moving its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+
+from matrics.coding import check_classes
+from matrics.labels import one_or_more
+
+# 8 GiB of counts: with more, the labels are probably not classes but names of samples.
+MOST_CELLS = 2**30
+
+
+class FrameCounts(NamedTuple):
+    """The confusion matrices of the groups of a data frame, as from :func:`count_frame`.
+
+    Parameters
+    ----------
+    matrix : array, shape (G, n, n), or (n, n) without groups
+        The counts; floats if weighted.
+    groups : pandas.DataFrame
+        The columns of the groups, one row a matrix; no columns without groups.
+    classes : tuple
+        The label of each class, in the order of rows and columns.
+    """
+
+    matrix: Any
+    groups: Any
+    classes: tuple[Hashable, ...]
+
+
+def count_frame(
+    frame: Any,
+    *,
+    true: Hashable = "y_true",
+    pred: Hashable = "y_pred",
+    by: Hashable | Sequence[Hashable] = (),
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    sample_weight: Hashable | None = None,
+    ignore_index: Any = None,
+    split_every: int | None = None,
+) -> Any:
+    """Count a dask data frame of labels into one confusion matrix per group, lazily.
+
+    Every partition is counted where it is, into one row per group and pair of labels, and these small tables are
+    merged in a tree: no row is shuffled, and columns that are not named are not read. How many groups and classes there
+    are is known once all partitions are counted, so the result is a delayed object, not an array, which would need a
+    shape now.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        One row per sample.
+    true, pred : column name
+        The columns of the true and the predicted labels: integers, text or booleans, also as categories.
+    by : column name or sequence of them, optional
+        The columns of the groups; one matrix for each combination of their values that is there.
+    num_classes : int, optional
+        Number of classes, if labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables, optional
+        In place of ``num_classes``: the label of each class, in the order of rows and columns. If both are left out,
+        the classes are all labels in the two columns, sorted.
+    sample_weight : column name, optional
+        The column of the weights.
+    ignore_index : label or sequence of labels, optional
+        Samples with this true label, or one of these, are left out.
+    split_every : int, optional
+        How many tables are merged in one task; dask's default (8) if left out.
+
+    Returns
+    -------
+    dask.delayed.Delayed
+        Its ``compute()`` gives :class:`FrameCounts`; ``dask.compute`` takes it together with other collections.
+
+    Raises
+    ------
+    TypeError
+        ``frame`` is no dask data frame, a column has floating labels, or both ``num_classes`` and ``labels`` are given.
+    ValueError
+        There is no such column. When the result is computed: a value is missing, a label is not one of ``labels``, a
+        weight is negative, NaN or infinite, or there are too many classes and groups to hold their matrices.
+
+    Examples
+    --------
+    >>> import dask.dataframe, pandas, matrics
+    >>> from matrics.integrations.dask import count_frame
+    >>> rows = pandas.DataFrame({
+    ...     "y_true": ["cat", "dog", "dog", "cat"],
+    ...     "y_pred": ["cat", "cat", "dog", "cat"],
+    ...     "site": ["north", "north", "south", "south"],
+    ... })
+    >>> found = count_frame(dask.dataframe.from_pandas(rows, npartitions=2), by="site").compute()
+    >>> found.classes
+    ('cat', 'dog')
+    >>> found.matrix
+    array([[[1, 0],
+            [1, 0]],
+    <BLANKLINE>
+           [[1, 0],
+            [0, 1]]])
+    >>> found.groups.assign(accuracy=matrics.accuracy(found.matrix))
+        site  accuracy
+    0  north       0.5
+    1  south       1.0
+    """
+    if not hasattr(frame, "map_partitions") or not hasattr(frame, "columns"):
+        raise TypeError(
+            f"frame: expected a dask data frame, got {type(frame).__module__}.{type(frame).__qualname__}; "
+            "dask.dataframe.from_pandas(frame, npartitions=...) makes one"
+        )
+    known = None
+    if num_classes is not None or labels is not None:
+        classes = check_classes(num_classes, labels)
+        known = tuple(range(classes.number)) if classes.labels is None else classes.labels
+    groups = [by] if isinstance(by, str) or not isinstance(by, Sequence) else list(by)
+    columns = {"true": true, "pred": pred, **{f"by {k}": name for k, name in enumerate(groups)}}
+    columns |= {} if sample_weight is None else {"weight": sample_weight}
+    _check_columns(columns, list(frame.columns))
+    ignored = one_or_more(ignore_index)
+    counted = frame[list(dict.fromkeys(columns.values()))].reduction(
+        _count_rows,
+        aggregate=_merge,
+        meta=_count_rows(frame._meta, columns, ignored),
+        split_every=split_every,
+        chunk_kwargs={"columns": columns, "ignored": ignored},
+    )
+    (table,) = counted.to_delayed()
+    return dask.delayed(_matrices)(table, columns, known, pure=True)
+
+
+def _check_columns(columns: dict[str, Any], there: list[Any]) -> None:
+    for name in columns.values():
+        if there.count(name) != 1:
+            got = f"no {name!r}" if name not in there else f"several columns {name!r}"
+            raise ValueError(
+                f"frame: expected the columns {', '.join(map(repr, dict.fromkeys(columns.values())))}, got {got}; the "
+                f"columns are {', '.join(map(repr, there))}"
+            )
+
+
+def _count_rows(rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...]) -> Any:
+    """The counts of a partition in long form: one row per group and pair of labels, under names of our own."""
+    import pandas as pd
+
+    if ignored:
+        rows = rows[~rows[columns["true"]].isin(ignored)]
+    found = {own: _plain(rows[name], name, is_label=own in {"true", "pred"}) for own, name in columns.items()}
+    weights = found.pop("weight", None)
+    if weights is None:
+        weights = np.ones(len(rows), np.int64)
+    else:
+        weights = _checked_weights(weights.to_numpy(), columns["weight"])
+    return _merge(pd.DataFrame({**found, "count": weights}, index=rows.index))
+
+
+def _merge(counts: Any) -> Any:
+    """The sums of the counts that belong to the same group and pair of labels."""
+    keys = [name for name in counts.columns if name != "count"]
+    return counts.groupby(keys, sort=False, observed=True, dropna=False)["count"].sum().reset_index()
+
+
+def _plain(column: Any, name: Any, *, is_label: bool) -> Any:
+    """A column of values without categories and missing values."""
+    missing = column.isna()
+    if missing.any():
+        raise ValueError(
+            f"column {name!r}: expected a value in every row, got {int(missing.sum())} missing, the first at the "
+            f"index {missing.idxmax()!r}"
+        )
+    if hasattr(column.dtype, "categories"):
+        column = column.astype(column.dtype.categories.dtype)
+    if is_label:
+        if getattr(column.dtype, "kind", "O") not in "iubOUT":
+            raise TypeError(f"column {name!r}: expected labels, integers or text, got {column.dtype}")
+        if column.dtype.kind in "iu":  # also those that could be missing
+            column = column.astype(np.int64)
+    return column
+
+
+def _checked_weights(weights: Any, name: Any) -> Any:
+    weights = weights.astype(np.float64)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"column {name!r}: expected finite weights of at least 0, got {weights[wrong.argmax()]} "
+            f"({np.count_nonzero(wrong)} of {wrong.size} are wrong)"
+        )
+    return weights
+
+
+def _matrices(counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] | None) -> FrameCounts:
+    """The matrices of all groups, from counts in long form."""
+    import pandas as pd
+
+    classes = known or _sorted_labels(counts, columns)
+    n = len(classes)
+    codes = {which: _codes(counts[which], classes, columns[which]) for which in ("true", "pred")}
+    groups = [name for name in counts.columns if name not in {"true", "pred", "count"}]
+    numbers = np.zeros(len(counts), np.int64)
+    named = pd.DataFrame(index=range(1))
+    if groups:
+        numbers = counts.groupby(groups, sort=True, observed=True).ngroup().to_numpy()
+        named = counts[groups].iloc[np.unique(numbers, return_index=True)[1]].reset_index(drop=True)
+        named.columns = [columns[name] for name in groups]
+    if len(named) * n * n > MOST_CELLS:
+        raise ValueError(
+            f"expected labels of few classes, got {n:,} classes in {len(named):,} groups: too many to count"
+        )
+    matrix = np.zeros((len(named), n, n), counts["count"].dtype)
+    matrix[numbers, codes["true"], codes["pred"]] = counts["count"]
+    return FrameCounts(matrix if groups else matrix[0], named, classes)
+
+
+def _sorted_labels(counts: Any, columns: dict[str, Any]) -> tuple[Hashable, ...]:
+    """All labels of the two columns in order."""
+    found = {label for which in ("true", "pred") for label in counts[which].tolist()}
+    if not found:
+        raise ValueError(
+            f"frame: expected at least one row of labels, got none: pass labels= or num_classes= to count "
+            f"{columns['true']!r} and {columns['pred']!r} all the same"
+        )
+    try:
+        return tuple(sorted(found))
+    except TypeError as error:
+        raise ValueError(
+            f"expected {columns['true']!r} and {columns['pred']!r} to hold labels of one type, got labels that cannot "
+            "be sorted: pass labels= in the order of the classes"
+        ) from error
+
+
+def _codes(column: Any, classes: tuple[Hashable, ...], name: Any) -> Any:
+    """The number of the class of each label."""
+    numbers = {label: number for number, label in enumerate(classes)}
+    found = np.fromiter((numbers.get(label, -1) for label in column.tolist()), np.int64, len(column))
+    if (found < 0).any():
+        unknown = column.tolist()[int((found < 0).argmax())]
+        shown = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
+        raise ValueError(f"column {name!r}: expected one of the labels {shown}, got {unknown!r}")
+    return found
