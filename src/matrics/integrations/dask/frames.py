@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import numpy as np
 
 from matrics.coding import check_classes
+from matrics.frame.counts import MOST_CELLS, FrameCounts
 from matrics.labels import one_or_more
-
-# 8 GiB of counts: with more, the labels are probably not classes but names of samples.
-MOST_CELLS = 2**30
-
-
-class FrameCounts(NamedTuple):
-    """The confusion matrices of the groups of a data frame, as from :func:`count_frame`.
-
-    Parameters
-    ----------
-    matrix : array, shape (G, n, n), or (n, n) without groups
-        The counts; floats if weighted.
-    groups : pandas.DataFrame
-        The columns of the groups, one row a matrix; no columns without groups.
-    classes : tuple
-        The label of each class, in the order of rows and columns.
-    """
-
-    matrix: Any
-    groups: Any
-    classes: tuple[Hashable, ...]
-
 
 def count_frame(
     frame: Any,
@@ -75,7 +54,8 @@ def count_frame(
     Returns
     -------
     dask.delayed.Delayed
-        Its ``compute()`` gives :class:`FrameCounts`; ``dask.compute`` takes it together with other collections.
+        Its ``compute()`` gives :class:`matrics.FrameCounts`, as :func:`matrics.count_frame` does; ``dask.compute``
+        takes it together with other collections.
 
     Raises
     ------
@@ -95,7 +75,7 @@ def count_frame(
     ...     "site": ["north", "north", "south", "south"],
     ... })
     >>> found = count_frame(dask.dataframe.from_pandas(rows, npartitions=2), by="site").compute()
-    >>> found.classes
+    >>> found.labels
     ('cat', 'dog')
     >>> found.matrix
     array([[[1, 0],
@@ -103,7 +83,7 @@ def count_frame(
     <BLANKLINE>
            [[1, 0],
             [0, 1]]])
-    >>> found.groups.assign(accuracy=matrics.accuracy(found.matrix))
+    >>> matrics.to_frame(matrics.score(found.matrix, "accuracy"), axes=found.groups)
         site  accuracy
     0  north       0.5
     1  south       1.0
@@ -213,7 +193,7 @@ def _matrices(counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] 
         )
     matrix = np.zeros((len(named), n, n), counts["count"].dtype)
     matrix[numbers, codes["true"], codes["pred"]] = counts["count"]
-    return FrameCounts(matrix if groups else matrix[0], named, classes)
+    return FrameCounts(matrix if groups else matrix[0], {name: named[name] for name in named.columns}, classes)
 
 
 def _sorted_labels(counts: Any, columns: dict[str, Any]) -> tuple[Hashable, ...]:
