@@ -1,7 +1,12 @@
 """The command line: ``matrics score``, ``interval``, ``compare``, ``curve``, ``threshold``, ``metrics`` and others."""
 
+import contextlib
 import io
+import os
 import sys
+from typing import Any
+
+PACKAGES = ("typer", "rich", "pyarrow", "filelock")
 
 
 def main() -> None:
@@ -10,28 +15,58 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
     try:
-        import pyarrow as pa
-        import rich  # noqa: F401 (only to check that it is installed)
+        import filelock  # noqa: F401 (only to check that it is installed, as the next one)
+        import rich  # noqa: F401
         import typer
 
-        from matrics.cli.app import UsageError, app
+        from matrics.cli import app, stopping
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"pyarrow", "rich", "typer"}:
+        if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
-        print("the command line needs more packages: python -m pip install typer rich pyarrow", file=sys.stderr)  # noqa: T201
+        print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
     try:
-        # Not standalone, or typer would draw a box around errors in the arguments.
-        sys.exit(app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False))
+        with stopping.sigterm_stops():
+            code = _run(app)
+            sys.stdout.flush()  # or its errors would come when nobody catches them
     except typer.Abort:
-        sys.exit(130)
-    except UsageError as error:
-        message = error.format_message()
+        code = stopping.INTERRUPTED
+    except stopping.Stopped as stop:
+        code = stop.code
+        if str(stop):
+            stopping.say(str(stop))
+    except BrokenPipeError:  # who reads the output has seen enough, as in ``matrics metrics | head``
+        code = stopping.BROKEN_PIPE
+        _close_output()
+    except OSError as error:
+        code = 2
+        stopping.say(f"standard output: {error.strerror}")
+        _close_output()
+    sys.exit(code)
+
+
+def _run(app: Any) -> int:
+    """The exit code of a command."""
+    import pyarrow as pa
+
+    from matrics.cli.stopping import say
+
+    try:
+        # Not standalone, or typer would draw a box around errors in the arguments.
+        return int(app.app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False) or 0)
+    except app.UsageError as error:
+        say(error.format_message())
+    except BrokenPipeError:
+        raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException) as error:
-        message = _message(error)
-    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
-    print(f"matrics: {line}", file=sys.stderr)  # noqa: T201
-    sys.exit(2)
+        say(_message(error))
+    return 2
+
+
+def _close_output() -> None:
+    """What is still to be written to standard output has nowhere to go."""
+    with contextlib.suppress(OSError, ValueError):  # where it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _message(error: BaseException) -> str:
