@@ -142,10 +142,13 @@ class IntervalRun(MatrixRun):
         """The names of the columns of an output file: five per measure."""
         return [column.label + ending for column in self.columns for ending in PARTS]
 
-    def outputs(self, found: Array) -> dict[str, Array]:
+    def outputs(self, values: Array) -> dict[str, Array]:
         """The columns of an output file."""
-        columns = dict(zip(self.labels, found.reshape(len(found), -1).T, strict=True))
-        return {name: values.astype(int) if name.endswith("/status") else values for name, values in columns.items()}
+        columns = values.reshape(len(values), len(self.labels)).T
+        return {
+            name: column.astype(int) if name.endswith("/status") else column
+            for name, column in zip(self.labels, columns, strict=True)
+        }
 
 
 def _parts(intervals: dict[str, matrics.Interval]) -> Array:

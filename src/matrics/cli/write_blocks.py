@@ -12,8 +12,7 @@ from matrics.cli.in_order import in_order
 from matrics.cli.outputs.whole import table_of
 
 if TYPE_CHECKING:
-    from matrics.cli.outputs.formats import Bytes
-    from matrics.cli.outputs.unfinished import Unfinished
+    from matrics.cli.outputs.unfinished import Encoded, Unfinished
     from matrics.cli.report import Summary
     from matrics.cli.run import Run
 
@@ -25,11 +24,8 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
     if done and summary is None:
         run.restore(Totals.of_record(work.records[-1]["totals"]))
 
-    def encode(found: Found) -> tuple[Found, Bytes, str, int]:
-        if found.stop <= finished:
-            return found, b"", "", 0
-        table = _table(run, found)
-        return found, *output.encode(table), table.num_rows
+    def encode(found: Found) -> tuple[Found, Encoded | None]:
+        return found, output.encode(_table(run, found)) if found.stop > finished else None
 
     finished = work.stop
     blocks = run.blocks(0 if summary is not None else done)
@@ -39,12 +35,12 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
         contextlib.closing(blocks),
         contextlib.closing(in_order(encode, blocks, run.manner.workers)) as encoded,
     ):
-        for found, content, note, rows in encoded:
+        for found, block in encoded:
             run.totals.add(found)
             if summary is not None:
                 summary.add(found.start, found.values)
-            if found.stop > finished:
-                output.append(content, note, rows, {"stop": found.stop, "totals": run.totals.record()})
+            if block is not None:
+                output.append(block, {"stop": found.stop, "totals": run.totals.record()})
     output.finish()
 
 

@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
@@ -174,6 +174,15 @@ class Unfinished:
         return str(self.destination.path)
 
 
+class Encoded(NamedTuple):
+    """A block as it is written."""
+
+    content: Bytes
+    note: str
+    rows: int
+    checksum: int
+
+
 class Output:
     """The files of an output that is being made."""
 
@@ -182,16 +191,17 @@ class Output:
         self.parts = parts
         self.journal = journal
 
-    def encode(self, table: Any) -> tuple[Bytes, str]:
+    def encode(self, table: Any) -> Encoded:
         """The bytes of a block and what is to be noted of it; any thread may ask for that."""
-        return self.parts.form.encode(table)
+        content, note = self.parts.form.encode(table)
+        return Encoded(content, note, table.num_rows, zlib.crc32(content))
 
-    def append(self, content: Bytes, note: str, rows: int, known: Record) -> None:
+    def append(self, block: Encoded, known: Record) -> None:
         """Add a block; ``known`` is what else is to be known of it, at least where it stops."""
         with self.work.naming_output():
             self._find_folder()
-            placed = self.parts.append(content, note, rows)
-            record = {**known, **placed._asdict(), "crc": zlib.crc32(content)}
+            placed = self.parts.append(block.content, block.note, block.rows)
+            record = {**known, **placed._asdict(), "crc": block.checksum}
             self.journal.append(record)
             self.work.records.append(record)
 
