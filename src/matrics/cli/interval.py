@@ -81,13 +81,18 @@ class IntervalRun(MatrixRun):
     @property
     def state(self) -> Any:
         """That of the generator, and the seed, which may have been chosen by the run."""
-        return None if self.rng is None else [self.wanted.seed, self.rng.bit_generator.state]
+        if self.rng is None:
+            return None
+        bits: Any = self.rng.bit_generator
+        return [self.wanted.seed, bits.seed_seq.n_children_spawned, bits.state]
 
     def restore(self, totals: Totals) -> None:
         """Go on behind what an earlier run has found, with its draws."""
         super().restore(totals)
         if self.rng is not None:
-            seed, self.rng.bit_generator.state = totals.state
+            seed, children, bits = totals.state
+            self.rng = np.random.default_rng(np.random.SeedSequence(seed, n_children_spawned=children))
+            self.rng.bit_generator.state = bits
             self.wanted = replace(self.wanted, seed=seed)
 
     @property
