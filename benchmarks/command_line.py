@@ -2,11 +2,11 @@
 
     python benchmarks/command_line.py [MATRICES] [--workers W] [--directory DIR]
 
-Six measures of 3×3 matrices in a .npy are written to Parquet. The script reads the same memory map in the same blocks, and
-writes six columns of the same values, which it is given, with pyarrow, in the same format and codec, and waits for the
-disk as matrics does: it computes nothing. Both are processes of their own, whose start counts; they run in turn, the files
-being in the page cache, and the shortest of three times is shown. Linux only, as anonymous memory is read from /proc: a thread
-samples RssAnon, which leaves out mapped pages, as these are the system's to drop.
+Six measures of 3×3 matrices in a .npy are written to Parquet. The script reads the same memory map in the same blocks,
+and writes six columns of the same values, which it is given, with pyarrow, in the same format and codec, and waits for
+the disk as matrics does: it computes nothing. Both are processes of their own, whose start counts; they run in turn, the
+files being in the page cache, and the shortest of three times is shown. Linux only, as anonymous memory is read from
+/proc: a thread samples RssAnon, which leaves out mapped pages, as these are the system's to drop.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ from matrics.cli.outputs.formats import parquet_options
 file, values, output, rows = *sys.argv[1:4], int(sys.argv[4])
 stack, columns = np.load(file, mmap_mode="r"), np.load(values, mmap_mode="r")
 schema = pa.schema([(str(k), pa.float64()) for k in range(len(columns))])
+options = parquet_options(schema) if sys.argv[5] == "same" else {"compression": "zstd"}
 with open(output, "wb") as sink:
-    with pq.ParquetWriter(sink, schema, **(parquet_options(schema) if sys.argv[5] == "same" else {"compression": "zstd"})) as writer:
+    with pq.ParquetWriter(sink, schema, **options) as writer:
         for start in range(0, len(stack), rows):
             block = np.array(stack[start : start + rows])
             arrays = [pa.array(column[start : start + rows], from_pandas=True) for column in columns]
@@ -79,7 +80,7 @@ class Taken(NamedTuple):
 def timed(*command: str) -> tuple[Taken, str]:
     """What a process takes, and what it writes to stderr."""
     begin, before, peak = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN), [0]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
 
     def watch() -> None:
         status = Path(f"/proc/{process.pid}/status")

@@ -10,16 +10,13 @@ import pytest
 
 import matrics
 
-for needed in ("typer", "rich", "pyarrow", "filelock"):
-    pytest.importorskip(needed)
-
-from filelock import FileLock
-
-from matrics.cli import run as runs
-from matrics.cli.interval import IntervalRun
-from matrics.cli.outputs.parts import Parts
-from matrics.cli.outputs.unfinished import Output
-from matrics.cli.stopping import Stopped
+FileLock = pytest.importorskip("filelock").FileLock
+pytest.importorskip("typer")
+runs = pytest.importorskip("matrics.cli.run")
+IntervalRun = pytest.importorskip("matrics.cli.interval").IntervalRun
+Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
+Output = pytest.importorskip("matrics.cli.outputs.unfinished").Output
+Stopped = pytest.importorskip("matrics.cli.stopping").Stopped
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")
@@ -150,7 +147,7 @@ def test_intervals_go_on_with_their_draws(command, stop, tmp_path, draws, method
     assert code == 0
     seed = re.search(r"seed (\d+)", out).group(1)
     resumed = content("o.csv")
-    again = command(*arguments[: 8], "--seed", seed, "--output", "o.csv")
+    again = command(*arguments[:8], "--seed", seed, "--output", "o.csv")
     assert again == (0, out, "")
     assert content("o.csv") == resumed
 
@@ -289,7 +286,7 @@ def test_an_error_in_the_input_leaves_nothing(command, tmp_path, stack):
 
 
 @pytest.mark.usefixtures("stack")
-def test_an_input_that_changes_while_it_is_read(command, stop, tmp_path, monkeypatch):
+def test_an_input_that_changes_while_it_is_read(command, tmp_path, monkeypatch):
     finish = Output.finish
 
     def finish_late(self):

@@ -15,16 +15,26 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
     try:
-        import filelock  # noqa: F401 (only to check that it is installed, as the next one)
+        import filelock  # noqa: F401 (only to check that it is installed, as the next two)
         import rich  # noqa: F401
-        import typer
+        import typer  # noqa: F401
 
-        from matrics.cli import app, stopping
+        from matrics.cli import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
         print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    sys.exit(_end(app))
+
+
+def _end(app: Any) -> int:
+    """The exit code of a command, however it ends."""
+    import typer
+
+    from matrics.cli import stopping
+
+    code = 0
     try:
         with stopping.sigterm_stops():
             code = _run(app)
@@ -39,10 +49,11 @@ def main() -> None:
         code = stopping.BROKEN_PIPE
         _close_output()
     except OSError as error:
+        if not code:  # or the command itself has met the error, and reported it
+            stopping.say(_message(error))
         code = 2
-        stopping.say(f"standard output: {error.strerror}")
         _close_output()
-    sys.exit(code)
+    return code
 
 
 def _run(app: Any) -> int:
@@ -70,8 +81,9 @@ def _close_output() -> None:
 
 
 def _message(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        # Output files name themselves, and so do files that are read.
+        return f"{error.filename or 'standard output'}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
     return str(error) or type(error).__name__
