@@ -4,8 +4,8 @@
 
 Six measures of 3×3 matrices in a .npy are written to Parquet. The script reads the same memory map in the same blocks,
 and writes six columns of the same values, which it is given, with pyarrow, in the same format and codec, and waits for
-the disk as matrics does: it computes nothing. Both are processes of their own, whose start counts; they run in turn, the
-files being in the page cache, and the shortest of three times is shown. Linux only, as anonymous memory is read from
+the disk as matrics does: it computes nothing. Both are processes of their own, whose start counts. They run in turn,
+with the files in the page cache, and the shortest of three times is shown. Linux only, as anonymous memory is read from
 /proc: a thread samples RssAnon, which leaves out mapped pages, as these are the system's to drop.
 """
 

@@ -7,10 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 Array = Any
 
 MOST_NAMED = 10  # invalid matrices
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some matrices of a source, from ``start`` to ``stop``."""
+
+    start: int
+    stop: int
+    block: Array = None  # and what names them: where any thread may read them, nothing
+    keys: dict[str, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -25,6 +36,7 @@ class Found:
     invalid: tuple[int, ...] = ()  # positions in the file, in order
     statuses: Counter[int] = field(default_factory=Counter)  # of intervals: how many have each
     state: Any = None  # of the generator of random numbers behind these matrices
+    keys: dict[str, Array] | None = None  # the columns that name the matrices, where they come with them
 
     @property
     def valid(self) -> Array:
@@ -38,6 +50,7 @@ def joined(pieces: list[Found]) -> Found:
     """Pieces that follow each other, as one."""
     if len(pieces) == 1:
         return pieces[0]
+    keys = pieces[0].keys
     return Found(
         pieces[0].start,
         pieces[-1].stop,
@@ -47,6 +60,7 @@ def joined(pieces: list[Found]) -> Found:
         tuple(position for piece in pieces for position in piece.invalid),
         sum((piece.statuses for piece in pieces), Counter()),
         pieces[-1].state,
+        keys and {name: pa.concat_arrays([piece.keys[name] for piece in pieces if piece.keys]) for name in keys},
     )
 
 

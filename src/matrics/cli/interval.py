@@ -108,6 +108,11 @@ class IntervalRun(MatrixRun):
             facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
         return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the limits, whatever the matrices have."""
+        return np.dtype(np.float64)
+
     def missing(self, rows: int) -> Array:
         """Nothing but the status."""
         missing = np.full((rows, len(self.columns), len(PARTS)), np.nan)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 import matrics
 from matrics.cli import labels
-from matrics.cli.found import Found
+from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import MOST_CELLS, Names
 from matrics.cli.read import read_rows
@@ -102,9 +102,9 @@ class MultilabelRun(Run):
         """Each group."""
         yield from ((position, position + 1) for position in range(block * self.rows, self.source.count))
 
-    def find(self, piece: tuple[int, int]) -> Found:
+    def find(self, piece: Piece) -> Found:
         """The scores of a group."""
-        true, pred = self.source.groups[piece[0]]
+        true, pred = self.source.groups[piece.start]
         scores = matrics.multilabel_score(
             self.to_backend(true),
             self.to_backend(pred),
@@ -114,7 +114,7 @@ class MultilabelRun(Run):
             workers=self.manner.workers,
         )
         values = np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
-        return Found(*piece, values, samples=float(len(true)), undefined=int(np.isnan(values).sum()))
+        return Found(piece.start, piece.stop, values, samples=float(len(true)), undefined=int(np.isnan(values).sum()))
 
 
 def read_sets(path: Path, names: SetNames) -> Sets:

@@ -16,7 +16,7 @@ import matrics
 from matrics._backend import NUMPY
 from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
-from matrics.cli.found import Found, Totals, joined
+from matrics.cli.found import Found, Piece, Totals, joined
 from matrics.cli.in_order import in_order
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
@@ -89,7 +89,7 @@ class Run:
         return np.full((len(self.columns), rows), np.nan, self.dtype).T
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The type of what is found."""
         return np.dtype(np.float64)
 
@@ -102,7 +102,11 @@ class Run:
             cuts = [start + (stop - start) * k // number for k in range(number + 1)]
             yield from itertools.pairwise(cuts)
 
-    def find(self, piece: tuple[int, int]) -> Found:
+    def read(self, block: int) -> Iterator[Piece]:
+        """The pieces from a block on, with what has to be read in order."""
+        yield from itertools.starmap(Piece, self.pieces(block))
+
+    def find(self, piece: Piece) -> Found:
         """What is found for a piece."""
         raise NotImplementedError
 
@@ -113,7 +117,7 @@ class Run:
 
     def found(self, block: int = 0) -> Generator[Found]:
         """What is found for every piece, from a block on, in order."""
-        return in_order(self.find, self.pieces(block), self.threads)
+        return in_order(self.find, self.read(block), self.threads)
 
     def blocks(self, block: int = 0) -> Generator[Found]:
         """The same for every block."""
@@ -156,15 +160,24 @@ class MatrixRun(Run):
         """The bytes of a matrix as float64."""
         return 8 * self.source.n**2
 
-    @property
-    def dtype(self) -> Any:
+    @functools.cached_property
+    def dtype(self) -> np.dtype[Any]:
         """Single precision stays what it is."""
-        return self.source.block(0, 1).dtype
+        dtype: np.dtype[Any] = self.source.block(0, 1).dtype
+        return dtype
 
     @property
     def input_bytes(self) -> float:
         """The bytes of a matrix as it is in the source."""
-        return float(self.source.stack.dtype.itemsize * self.source.n**2)
+        return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
+
+    def read(self, block: int) -> Iterator[Piece]:
+        """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
+        if isinstance(self.source.stack, np.ndarray):
+            yield from super().read(block)
+            return
+        for start, stop in self.pieces(block):
+            yield Piece(start, stop, self.source.block(start, stop), self.source.columns(start, stop))
 
     def evaluate(self, positions: Array, block: Array) -> Array:
         """What is found for a block, true classes in rows, of the matrices at these positions: (rows, columns, ...)."""
@@ -175,10 +188,10 @@ class MatrixRun(Run):
         """One column per measure, or one per class for measures of every class."""
         return score_columns(self.metrics, self.source.classes)
 
-    def find(self, piece: tuple[int, int]) -> Found:
+    def find(self, piece: Piece) -> Found:
         """What is found for a piece; an invalid matrix is an error unless something else was asked for."""
-        start, stop = piece
-        block = self.source.block(start, stop)
+        start, stop = piece.start, piece.stop
+        block = self.source.block(start, stop) if piece.block is None else piece.block
         oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
         positions = np.arange(start, stop)
         try:
@@ -195,12 +208,13 @@ class MatrixRun(Run):
         return Found(
             start,
             stop,
-            values,
+            values.astype(self.dtype, copy=False),
             samples=float(counted_ones.sum(dtype=np.float64)),
             undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
             invalid=() if valid is None else tuple(positions[~valid].tolist()),
             statuses=self.statuses_of(values),
             state=self.state,
+            keys=piece.keys,
         )
 
     def scores_of(self, values: Array) -> Array:

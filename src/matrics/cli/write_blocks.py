@@ -46,7 +46,8 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
 
 def _table(run: Run, found: Found) -> Any:
     """The rows of a block."""
-    table = table_of({**run.source.columns(found.start, found.stop), **run.outputs(found.values)})
+    keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
+    table = table_of({**keys, **run.outputs(found.values)})
     if found.invalid and run.manner.on_invalid == "skip":
         return table.filter(pa.array(found.valid))
     return table
