@@ -92,7 +92,7 @@ def test_a_disk_that_fills_up(command, name):
     made = whole(command, name)
     largest = max(map(len, made.values()))
     kept = 0
-    for size in (0, 2, 700, largest // 3, largest // 2, largest - 1):
+    for size in (0, 700, largest // 2, largest - 1):
         Path("kept.csv").write_text("precious")
         with no_file_beyond(size):
             code, out, err = command(*SCORE, name)
@@ -217,6 +217,7 @@ def test_stopped_by_a_signal(command, number, expected):
     assert content("o.parquet") == made
 
 
+@pytest.mark.exhaustive
 def test_a_pipe_that_is_closed_early(tmp_path):
     process = start("score", "s.npy", "--metrics", "all", stdout=subprocess.PIPE, cwd=tmp_path)
     process.stdout.close()
@@ -227,7 +228,7 @@ def test_a_pipe_that_is_closed_early(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_screen_that_is_a_full_disk(tmp_path):
     with Path("/dev/full").open("w") as full:
-        process = start("score", "s.npy", "--metrics", "mcc", "--output", "o.csv", stdout=full, cwd=tmp_path)
-        err = process.communicate()[1]
-    assert (process.returncode, err) == (2, "matrics: standard output: No space left on device\n")
+        command = [sys.executable, "-m", "matrics", "score", "s.npy", "--metrics", "mcc", "--output", "o.csv"]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+    assert (ran.returncode, ran.stderr) == (2, "matrics: standard output: No space left on device\n")
     assert len((tmp_path / "o.csv").read_text().splitlines()) == ROWS * BLOCKS + 1  # it is whole

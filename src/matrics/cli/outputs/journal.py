@@ -1,4 +1,4 @@
-"""What is finished, line by line. A line that was cut off, or that anything has changed, ends what is believed."""
+"""Records of a run, line by line. A line that was cut off, or that anything has changed, ends what is believed."""
 
 from __future__ import annotations
 

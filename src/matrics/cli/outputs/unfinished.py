@@ -1,6 +1,6 @@
 """The folder beside an output in which it is made, and from which a run that was stopped goes on.
 
-It has a lock, so that two runs do not write one output; ``question.json``, what was asked; ``data``, the files of the
+It has a lock, so that two runs do not write one output; ``question``, what was asked; ``data``, the files of the
 output as far as they are written; and ``journal``, a line for each block that is finished, with the checksum of its
 bytes. A block counts only if its line and its bytes are as they were written, so the run need not wait for the disk
 before the output is whole.
@@ -12,7 +12,6 @@ import base64
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import shutil
 import zlib
@@ -140,12 +139,12 @@ class Unfinished:
     def _left(self, *, check: bool) -> Question | None:
         """The question of an earlier run; its finished blocks become ours, with ``check`` if their bytes are right."""
         try:
-            known = json.loads((self.folder / "question.json").read_bytes())
+            ((known, _),) = read_journal(self.folder / "question")
             schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(known["schema"])))
             self.total = known["total"]
             question = Question.of_record(known["question"])
             records = read_journal(self.folder / "journal")
-        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        except (OSError, ValueError, KeyError, TypeError):  # nothing, or not what this version has written
             return None
         if check:
             head = len(format_of(self.destination.kind, schema).head)
@@ -161,12 +160,13 @@ class Unfinished:
             "schema": base64.b64encode(schema.serialize()).decode(),
             "question": self.question.record(),
         }
-        (self.folder / "question.json").write_text(json.dumps(record), "utf-8")
+        with contextlib.closing(Journal(self.folder / "question")) as file:
+            file.append(record)
 
     def _clear(self) -> None:
         self.records = []
         shutil.rmtree(self.folder / "data", ignore_errors=True)
-        for name in ("question.json", "journal"):
+        for name in ("question", "journal"):
             (self.folder / name).unlink(missing_ok=True)
 
     @property
