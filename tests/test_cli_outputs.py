@@ -106,6 +106,30 @@ def test_polars_reads_it(command):
     assert np.array_equal(frame["mcc"].to_numpy(), matrics.mcc(np.load("s.npy")), equal_nan=True)
 
 
+def test_blocks_are_bounded(monkeypatch):
+    """By the cells that are written, and by what is read for them."""
+    monkeypatch.undo()
+    read, options = pytest.importorskip("matrics.cli.read"), pytest.importorskip("matrics.cli.options")
+    rows = {}
+    for n, metrics in ((3, "mcc,f1"), (3, "all"), (30, "mcc"), (1000, "mcc"), (10_000, "mcc")):
+        source = read.Source("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
+        run = runs.ScoreRun(
+            source=source,
+            metrics=matrics.scoring.resolve(metrics),
+            zero_division=np.nan,
+            manner=options.Manner(),
+            to_backend=np.asarray,
+        )
+        rows[n, metrics] = run.rows, next(iter(run.pieces(1)))
+    assert rows == {
+        (3, "mcc,f1"): (524_288, (524_288, 619_430)),
+        (3, "all"): (8192, (8192, 16_384)),
+        (30, "mcc"): (32_768, (32_768, 33_897)),
+        (1000, "mcc"): (32, (32, 33)),
+        (10_000, "mcc"): (1, (1, 2)),
+    }
+
+
 # Footers --------------------------------------------------------------------------------------------------------------
 
 

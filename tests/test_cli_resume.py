@@ -31,6 +31,7 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(runs, "BLOCK_CELLS", 1)
     monkeypatch.setattr(runs, "PIECE_BYTES", 8 * 9 * 40)
     monkeypatch.setattr(IntervalRun, "block_cells", 1)
+    monkeypatch.setattr(IntervalRun, "least_rows", ROWS)
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ class IntervalRun(MatrixRun):
     # An interval takes far longer than a score.
     piece_bytes: ClassVar[int | None] = 2**20
     block_cells: ClassVar[int | None] = 2**16
+    least_rows: ClassVar[int | None] = 256
 
     wanted: Wanted
 

@@ -37,7 +37,8 @@ Array = Any
 # workers, and so no digit of the results does, nor a byte of an output file.
 PIECE_BYTES = 8 * 1024 * 1024  # of matrices, as float64
 BLOCK_CELLS = 2**20  # of the table that is written
-LEAST_ROWS = 1024
+BLOCK_BYTES = 256 * 1024 * 1024  # of matrices, as float64
+LEAST_ROWS = 8192
 
 
 @dataclass(kw_only=True)
@@ -47,6 +48,7 @@ class Run:
     unit: ClassVar[str]  # what it computes for a matrix and a measure, in words
     piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
     block_cells: ClassVar[int | None] = None
+    least_rows: ClassVar[int | None] = None
 
     source: Keyed
     metrics: dict[str, Metric]
@@ -77,7 +79,10 @@ class Run:
     def rows(self) -> int:
         """The number of matrices of a block: a power of two."""
         columns = len(self.source.keys) + len(self.labels)
-        return int(2 ** math.floor(math.log2(max(LEAST_ROWS, (self.block_cells or BLOCK_CELLS) // columns))))
+        rows = max(self.least_rows or LEAST_ROWS, (self.block_cells or BLOCK_CELLS) // columns)
+        # What is read for a block is what a run that is stopped may have to do again.
+        most = max(1, BLOCK_BYTES // self.matrix_bytes) if self.matrix_bytes else rows
+        return int(2 ** math.floor(math.log2(min(rows, most))))
 
     @property
     def matrix_bytes(self) -> int:

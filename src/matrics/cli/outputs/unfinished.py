@@ -203,7 +203,8 @@ class Output:
             placed = self.parts.append(block.content, block.note, block.rows)
             record = {**known, **placed._asdict(), "crc": block.checksum}
             self.journal.append(record)
-            self.work.records.append(record)
+            # Notes may be long, and are kept where they are needed.
+            self.work.records.append(known)
 
     def finish(self) -> None:
         """Give the output its name."""
