@@ -55,4 +55,5 @@ def _table(run: Run, found: Found) -> Any:
 
 def _schema(run: Run) -> Any:
     """The names and types of the columns: those of no rows."""
-    return _table(run, Found(0, 0, run.missing(0))).schema
+    keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
+    return _table(run, Found(0, 0, run.missing(0), keys=keys)).schema
