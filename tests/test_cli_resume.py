@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ IntervalRun = pytest.importorskip("matrics.cli.interval").IntervalRun
 Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
 Output = pytest.importorskip("matrics.cli.outputs.unfinished").Output
 Stopped = pytest.importorskip("matrics.cli.stopping").Stopped
+questions = pytest.importorskip("matrics.cli.outputs.question")
+Question, inputs_of = questions.Question, questions.inputs_of
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")
@@ -300,6 +303,29 @@ def test_an_input_that_changes_while_it_is_read(command, tmp_path, monkeypatch):
     assert (code, out) == (2, "")
     assert err == "matrics: s.npy: expected a file that stays as it is, got one that changed while it was read\n"
     assert [path.name for path in Path().iterdir()] == ["s.npy"]
+
+
+def test_files_of_directories_and_patterns(tmp_path):
+    """The names of their folders are data; hidden files are none, as the folder of an unfinished run may be there."""
+    for name in ("a=1/x", "a=2/x", ".hidden/x", "_done"):
+        file = tmp_path / "data" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("same")
+        os.utime(file, ns=(1, 1))
+    question = partial(Question, {}, {})
+    found = question(inputs_of(tmp_path / "data"))
+    assert [one.place for one in found.inputs] == [str(Path("a=1", "x")), str(Path("a=2", "x"))]
+    assert [one.name for one in inputs_of(tmp_path / "data" / "a=*")] == [one.name for one in found.inputs]
+    assert inputs_of(tmp_path / "none*") == ()
+    assert Question.of_record(found.record()) == found
+    (tmp_path / "data").rename(tmp_path / "moved")
+    assert question(inputs_of(tmp_path / "moved")).difference(found) is None
+    (tmp_path / "moved" / "a=2").rename(tmp_path / "moved" / "a=3")
+    others = question(inputs_of(tmp_path / "moved"))
+    assert others.difference(found).startswith("the files to read are others: a=3")
+    (tmp_path / "moved" / "y").write_text("")
+    assert question(inputs_of(tmp_path / "moved")).difference(found) == "there are 3 files to read, and there were 2"
+    assert found.changed_input() == found.inputs[0].name
 
 
 # Locks ----------------------------------------------------------------------------------------------------------------

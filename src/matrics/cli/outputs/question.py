@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PIECE = 2**16  # bytes of an input that are read for its digest at a time
 PIECES = 64  # of all inputs together, besides the head and the tail of each
@@ -20,6 +24,7 @@ class Input:
     """A file that is read, and how it is recognised: not all of it is read for that."""
 
     name: str
+    place: str  # among the files of a directory or a pattern, where the names of folders are data, too
     size: int
     changed: int  # nanoseconds
     digest: str
@@ -62,7 +67,9 @@ class Question:
         if len(self.inputs) != len(before.inputs):
             return f"there are {len(self.inputs)} files to read, and there were {len(before.inputs)}"
         for now, then in zip(self.inputs, before.inputs, strict=True):
-            # Where a file is may have changed, as a directory may have been moved with the unfinished run in it.
+            # Where one file is may have changed, as a directory may have been moved with the unfinished run in it.
+            if now.place != then.place:
+                return f"the files to read are others: {now.place}, and it was {then.place}"
             for what in ("size", "changed", "digest"):
                 if getattr(now, what) != getattr(then, what):
                     return f"{now.name} has changed since ({_WORDS[what]})"
@@ -87,21 +94,29 @@ def _spell(value: Any) -> str:
 def inputs_of(path: Path) -> tuple[Input, ...]:
     """How all files of a path are recognised: one file, those in a directory, or those that a pattern finds."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
+        places = {file: str(file.relative_to(path)) for file in _within(path)}
     elif path.exists() or not glob.has_magic(str(path)):
-        files = [path]
+        places = {path: ""}
     else:
-        files = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 (may be absolute)
-    pieces = max(2, PIECES // max(1, len(files)))
-    return tuple(_recognise(file, pieces) for file in files)
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (may be absolute)
+        places = {file: str(file) for one in found for file in (_within(one) if one.is_dir() else [one])}
+    pieces = max(2, PIECES // max(1, len(places)))
+    return tuple(_recognise(file, places[file], pieces) for file in sorted(places))
 
 
-def _recognise(file: Path, pieces: int) -> Input:
+def _within(folder: Path) -> Iterator[Path]:
+    """All files of a folder but those that are hidden, or that begin with a line: these are no data of a data set."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        yield from (Path(where, name) for name in files if not name.startswith((".", "_")))
+
+
+def _recognise(file: Path, place: str, pieces: int) -> Input:
     status = file.stat()
     digest = hashlib.blake2b(digest_size=16)
     last = max(0, status.st_size - PIECE)
     with file.open("rb") as content:
-        for place in sorted({last * piece // (pieces + 1) for piece in range(pieces + 2)}):
-            content.seek(place)
+        for start in sorted({last * piece // (pieces + 1) for piece in range(pieces + 2)}):
+            content.seek(start)
             digest.update(content.read(PIECE))
-    return Input(str(file), status.st_size, status.st_mtime_ns, digest.hexdigest())
+    return Input(str(file), place, status.st_size, status.st_mtime_ns, digest.hexdigest())
