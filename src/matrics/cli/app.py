@@ -22,17 +22,22 @@ from matrics.cli.options import (
     By,
     FilePath,
     Level,
+    Manner,
     Metrics,
     Num,
+    OnInvalid,
     Output,
     Positive,
     PredColumn,
+    Resume,
     Rows,
     ScoresInstead,
     Seed,
     Separator,
+    ShowProgress,
     Threshold,
     TrueColumn,
+    Workers,
     ZeroDivision,
     column_names,
     integer,
@@ -42,7 +47,7 @@ from matrics.cli.read import read
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
-from matrics.cli.write import check_output
+from matrics.cli.work import open_work
 from matrics.scoring import resolve
 from matrics.study.certificates import CASES
 from matrics.study.sources.experiment import NUM
@@ -76,6 +81,7 @@ def _options(
 
 @app.command()
 def score(
+    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -92,6 +98,10 @@ def score(
     zero_division: ZeroDivision = "nan",
     disparity: Annotated[bool, typer.Option("--disparity", help="How far the groups of --by are apart.")] = False,
     output: Output = None,
+    resume: Resume = False,
+    workers: Workers = None,
+    on_invalid: OnInvalid = "raise",
+    progress: ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
     zero = number("zero-division", zero_division)
@@ -108,14 +118,15 @@ def score(
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
-    if output is not None:
-        check_output(output, path)
-    run = open_run(path, asked, metrics, backend=backend, zero_division=zero)
-    deliver(run, output, disparity=disparity)
+    manner = Manner.read(workers, on_invalid, progress=progress)
+    with open_work(context, path, output, resume=resume) as work:
+        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
+        deliver(run, work, disparity=disparity)
 
 
 @app.command()
 def interval(
+    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -139,6 +150,10 @@ def interval(
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
     output: Output = None,
+    resume: Resume = False,
+    workers: Workers = None,
+    on_invalid: OnInvalid = "raise",
+    progress: ShowProgress = False,
 ) -> None:
     """Say how sure every score is: an interval for every measure of every matrix."""
     chosen, zero = resolve(metrics or "core"), number("zero-division", zero_division)
@@ -150,11 +165,11 @@ def interval(
         seed=integer("seed", seed),
         clusters=clusters,
     )
-    if output is not None:
-        check_output(output, path)
-    source = read(path, Names(true, pred, column_names(by or []), clusters), rows)
-    run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted)
-    deliver(run, output)
+    manner = Manner.read(workers, on_invalid, progress=progress)
+    with open_work(context, path, output, resume=resume) as work:
+        source = read(path, Names(true, pred, column_names(by or []), clusters), rows)
+        run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
+        deliver(run, work)
 
 
 @app.command()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matrics.cli import multilabel
 from matrics.cli.labels import Names
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
-from matrics.cli.options import number
+from matrics.cli.options import Manner, number
 from matrics.cli.read import read
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.cli.scored import ScoreNames, read_scores
@@ -41,25 +41,26 @@ class Asked:
                 raise ValueError(f"--{option}: expected {beside}, got {text!r}")
 
 
-def open_run(path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float) -> Run:
+def open_run(
+    path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float, manner: Manner
+) -> Run:
     """Read the file, and say what to compute."""
-    to_backend = open_backend(backend)
+    common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
         asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive")
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
         return MultilabelRun(
             source=read_sets(path, names),
             metrics=resolve(metrics or multilabel.METRICS),
-            zero_division=zero_division,
             average=asked.average or "macro",
-            to_backend=to_backend,
+            **common,
         )
     asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores beside it", "threshold", "positive")
         source = read(path, Names(asked.true, asked.pred, asked.by), asked.rows)
         chosen = resolve(metrics or "core")
-        return ScoreRun(source=source, metrics=chosen, to_backend=to_backend, zero_division=zero_division)
+        return ScoreRun(source=source, metrics=chosen, **common)
     asked.refuse("nothing beside --scores", "rows", "pred")
     score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=asked.positive)
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
@@ -73,4 +74,4 @@ def open_run(path: Path, asked: Asked, metrics: list[str] | None, *, backend: st
         )
     scored = read_scores(path, score_names, of_all=limit is None)
     chosen = (resolve if limit is None else resolve_of_two)(metrics or "core")
-    return ScoreRun(source=scored.matrices(limit), metrics=chosen, to_backend=to_backend, zero_division=zero_division)
+    return ScoreRun(source=scored.matrices(limit), metrics=chosen, **common)
