@@ -51,12 +51,15 @@ def digits(tmp_path):
 # What is written ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("digits")
 @pytest.mark.parametrize("suffix", ["npz", "parquet"])
-def test_two_halves_make_the_whole(command, digits, suffix):
+def test_two_halves_make_the_whole(command, suffix):
     by = ("--by", "model,repeat,fold")
     for name in ("all", "a", "b"):
         out = done(command, "count", f"{name}.parquet", *by, "--output", f"{name}.{suffix}x.{suffix}")
-        assert out.splitlines()[1] == f"{name}.{suffix}x.{suffix}: {'200' if name == 'all' else out.split()[1]} matrices"
+        assert (
+            out.splitlines()[1] == f"{name}.{suffix}x.{suffix}: {'200' if name == 'all' else out.split()[1]} matrices"
+        )
     files = {name: f"{name}.{suffix}x.{suffix}" for name in ("all", "a", "b", "merged", "both")}
     out = done(command, "merge", files["a"], files["b"], "--output", files["merged"])
     assert out.splitlines()[0].endswith("200 matrices of 10 classes, 71,880 samples")
@@ -304,6 +307,18 @@ def test_counts_that_are_not_those_that_were_written(command):
         pq.write_table(changed.replace_schema_metadata(metadata), name)
         assert "the file is damaged" in refused(command, "score", name)
     about = json.loads(table.schema.metadata[counts_file.KEY])
-    for wrong in ({**about, "version": 2}, {**about, "classes": []}, [], {**about, "classes": ["0", "1", "2", "3"]}):
+    for key in ("version", "classes", "by"):
+        missing = {name: value for name, value in about.items() if name != key}
+        pq.write_table(changed.replace_schema_metadata({counts_file.KEY: json.dumps(missing)}), name)
+        assert "the file is damaged" in refused(command, "score", name)
+    for wrong in ({**about, "version": 2}, {**about, "classes": []}, {**about, "classes": ["0", "1", "2", "3"]}):
         pq.write_table(changed.replace_schema_metadata({counts_file.KEY: json.dumps(wrong)}), name)
         assert refused(command, "score", name).startswith(f"{name}: ")
+
+
+def test_counts_are_not_taken_for_rows_where_their_metadata_are_hidden(command):
+    name, _ = prepare(command, "counts.parquet")
+    content = Path(name).read_bytes()
+    assert content.count(b"\x07matrics\x18") == 1
+    Path(name).write_bytes(content.replace(b"\x07matrics\x18", b"\x07matricz\x18"))
+    assert "the file is damaged" in refused(command, "score", name)

@@ -54,7 +54,14 @@ def assert_same(counted, expected):
         assert list(map(str, counted.groups[name].to_pylist())) == list(map(str, values.to_pylist()))
 
 
-BY = [(), ("few",), ("many",), ("text", "few"), ("date", "many", "bool"), ("uint64", "float", "time", "decimal", "int8")]
+BY = [
+    (),
+    ("few",),
+    ("many",),
+    ("text", "few"),
+    ("date", "many", "bool"),
+    ("uint64", "float", "time", "decimal", "int8"),
+]
 
 
 @pytest.mark.parametrize("by", BY, ids=",".join)

@@ -55,7 +55,8 @@ def members(path: Path) -> list[Member]:
         for info in archive.infolist():
             with archive.open(info) as file:
                 member = _header(info.filename, file)
-            if info.file_size < math.prod(member.shape) * member.dtype.itemsize:
+                size = info.file_size - file.tell()
+            if size < math.prod(member.shape) * member.dtype.itemsize:
                 raise ValueError(f"{member.name!r} has fewer numbers than its shape {member.shape} says")
             found.append(member)
         return found

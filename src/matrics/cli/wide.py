@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 import math
+import shutil
 import tempfile
 import threading
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,21 +187,14 @@ def _name(column: Any) -> Any:
 
 def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
     """The rows of a text file in a temporary file: numbers are parsed once, and any row can be found."""
-    folder = tempfile.TemporaryDirectory()
-    spooled = Path(folder.name) / "cells.parquet"
-    writer = None
+    folder = Path(tempfile.mkdtemp())
+    spooled = folder / "cells.parquet"
+    rows = ParquetRows([Fragment(spooled)], names)
+    weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # at the end of the process, if not before
+    wanted = labels.wanted_columns(names)
+    schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in wanted])
     suffix = ".csv" if path == STDIN else suffix_of(path)
-    for _, batch in TextRows((path,), (suffix,), names).batches():
-        writer = writer or pq.ParquetWriter(spooled, batch.table.schema, compression="zstd")
-        writer.write_batch(batch.table)
-    if writer is None:
-        raise ValueError(f"{path}: expected at least one row with a confusion matrix, got none")
-    writer.close()
-    return SpooledRows([Fragment(spooled)], names, folder)
-
-
-@dataclass(frozen=True)
-class SpooledRows(ParquetRows):
-    """Rows of a file that is removed when they are no longer needed."""
-
-    folder: tempfile.TemporaryDirectory[str]
+    with pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
+        for _, batch in TextRows((path,), (suffix,), names).batches():
+            writer.write_batch(batch.table)
+    return rows

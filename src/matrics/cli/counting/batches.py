@@ -71,7 +71,7 @@ class TextRows:
 def text_batches(rows: Iterator[Row], header: list[str], names: Names) -> Iterator[Any]:
     """The rows of a text file that follow its header, as batches of text."""
     chunks = labels.row_chunks(rows, header, names)
-    for some in iter(lambda: list(itertools.islice(chunks, BATCH_ROWS // labels.CHUNK_ROWS)), []):
+    for some in iter(lambda: list(itertools.islice(chunks, max(1, BATCH_ROWS // labels.CHUNK_ROWS))), []):
         yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 

@@ -133,6 +133,8 @@ class Codes:
         indices = column.indices.to_numpy().astype(np.intp, copy=False)
         if self._latest is None or not self._latest[0].equals(column.dictionary):
             self._latest = column.dictionary, self._find(name, column.dictionary)
+        if len(indices) and indices.max() >= len(column.dictionary):
+            raise ValueError(f"column {name!r}: expected places within its dictionary, got others: it is damaged")
         numbers = self._latest[1].take(indices)
         if len(numbers) and numbers.min() < 0:
             # A dictionary may have values that no row has: they are not there.

@@ -23,6 +23,7 @@ Column = Any
 
 VERSION = 1
 KEY, DIGEST = b"matrics", b"matrics_digest"  # of the metadata of a Parquet file
+SIGNS = (b'{"matrics": "counts"', DIGEST)  # in the footer of a file of counts, even if its metadata cannot be read
 BLOCK_CELLS = 2**20  # at a time
 DAMAGED = "expected what matrics count has written, got something else: the file is damaged"
 
@@ -59,10 +60,11 @@ class About:
             names = Names(about["true"], about["pred"], tuple(about["by"]), counts=about["count"])
             kind = pa.large_string() if isinstance(about["classes"][0], str) else pa.int64()
             found = cls(names, pa.array(about["classes"], kind), tuple(about["kinds"]))
+            version = int(about["version"])
         except (ValueError, KeyError, IndexError, TypeError, pa.ArrowException) as error:
             raise ValueError(DAMAGED) from error
-        if about["version"] > VERSION:
-            raise ValueError(f"expected counts of version {VERSION}, got {about['version']}: update matrics")
+        if version > VERSION:
+            raise ValueError(f"expected counts of version {VERSION}, got version {version}: update matrics")
         return found
 
 

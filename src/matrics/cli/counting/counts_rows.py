@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 
 from matrics.cli import labels, npz
 from matrics.cli.counting.batches import Batch, Rows, named
-from matrics.cli.counting.counts_file import BLOCK_CELLS, DAMAGED, DIGEST, KEY, About, Digest, from_numpy
+from matrics.cli.counting.counts_file import BLOCK_CELLS, DAMAGED, DIGEST, KEY, SIGNS, About, Digest, from_numpy
 from matrics.cli.counting.fragments import Fragment
 from matrics.cli.counting.parquet import ParquetRows
 from matrics.cli.npz import NpzStack
@@ -172,6 +173,16 @@ def opened(path: Path) -> NpzCounts | ParquetCounts | None:
         return found if {member.name for member in npz.members(path)} >= OF_NPZ else None
     if path.suffix.lower() != ".parquet":
         return None
-    with named(str(path)), pq.ParquetFile(path) as file:
-        keys = {*(file.metadata.metadata or {}), *(file.schema_arrow.metadata or {})}
-    return ParquetCounts(path) if keys & {KEY, DIGEST} else None
+    # By letters, as one flipped bit may hide all metadata: the rows would then be taken for one sample each.
+    footer = _footer(path)
+    return ParquetCounts(path) if any(sign in footer for sign in SIGNS) else None
+
+
+def _footer(path: Path) -> bytes:
+    """The metadata of a Parquet file, as they are written; of another file, its end."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little")
+        file.seek(max(0, size - 8 - length))
+        return file.read()
