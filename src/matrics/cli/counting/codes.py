@@ -36,20 +36,14 @@ class Integers:
         """The number of every integer, or -1."""
         if not len(values):
             return np.empty(0, np.int64)
-        low, high = int(values.min()), int(values.max())
-        if self._table is not None and not self._low <= low <= high < self._low + len(self._table):
-            self._widen(low, high)
-        if self._table is None:
-            return _places(pa.array(values.astype(np.int64, copy=False)), pa.array(self.known))
-        if self._shift is not None:
-            return np.add(values, self._shift, dtype=np.int64)
-        return self._table.take(np.subtract(values, self._low, dtype=np.int64))
+        self._widen(int(values.min()), int(values.max()))
+        return self._look_up(values)
 
     def learn(self, values: Array) -> None:
         """Number integers that are not yet known, each of them once."""
         first = len(self.known)
         self.known = np.concatenate([self.known, values])
-        if self._table is not None and len(values):
+        if len(values):
             self._widen(int(values.min()), int(values.max()))
         if self._table is not None:
             self._table[values - self._low] = np.arange(first, len(self.known))
@@ -57,35 +51,41 @@ class Integers:
 
     def encode(self, values: Array) -> Array:
         """The number of every integer; new ones are numbered in ascending order."""
-        if self._is_hashed(values):
-            hashed = pa.array(values.astype(np.int64, copy=False)).dictionary_encode()
-            different = hashed.dictionary.to_numpy()
-            numbers = self.find(different)
-            self.learn(different[numbers < 0])
-            return self.find(different).take(hashed.indices.to_numpy().astype(np.intp))
-        numbers = self.find(values)
-        if len(numbers) and numbers.min() < 0:
+        if not len(values):
+            return np.empty(0, np.int64)
+        self._widen(int(values.min()), int(values.max()))
+        if self._table is None:
+            return self._encode_by_hashing(values)
+        numbers = self._look_up(values)
+        if self._shift is None and numbers.min() < 0:
             places = values[numbers < 0].astype(np.int64) - self._low
             self.learn(np.flatnonzero(np.bincount(places)) + self._low)
-            numbers = self.find(values)
+            numbers = self._look_up(values)
         return numbers
 
-    def _is_hashed(self, values: Array) -> bool:
-        """Whether these integers, with those before, are too far apart for a table."""
-        self.find(values)
-        return self._table is None
+    def _encode_by_hashing(self, values: Array) -> Array:
+        hashed = pa.array(values.astype(np.int64, copy=False)).dictionary_encode()
+        different = hashed.dictionary.to_numpy()
+        self.learn(np.sort(different[self.find(different) < 0]))
+        return self.find(different).take(hashed.indices.to_numpy().astype(np.intp))
+
+    def _look_up(self, values: Array) -> Array:
+        """The number of every integer, all of which are within the table if there is one."""
+        if self._table is None:
+            return _places(pa.array(values.astype(np.int64, copy=False)), pa.array(self.known))
+        if self._shift is None:
+            return self._table.take(np.subtract(values, self._low, dtype=np.int64))
+        return np.add(values, self._shift, dtype=np.int64) if self._shift else values.astype(np.int64, copy=False)
 
     def _widen(self, low: int, high: int) -> None:
-        """Let the table begin and end where these integers do, or give it up."""
+        """Let the table have a place for these integers, or give it up."""
         table, old_low = self._table, self._low
-        if table is None:
+        if table is None or old_low <= low <= high < old_low + len(table):
             return
         if len(table):
             low, high = min(low, old_low), max(high, old_low + len(table) - 1)
         if high - low >= MOST_RANGE:
             self._table = self._shift = None
-            return
-        if high - low + 1 == len(table):
             return
         self._table, self._low = np.full(high - low + 1, -1), low
         self._table[old_low - low :][: len(table)] = table
@@ -103,6 +103,7 @@ class Codes:
     def __init__(self, normal: Callable[[str, Column], Column]) -> None:
         self.normal = normal
         self.kind: Any = None
+        self._type: Any = None  # of the latest column, as it was given
         self._integers = Integers()
         self._others: Column = None
         self._latest: tuple[Column, Array] | None = None  # a dictionary, and the number of each of its values
@@ -121,7 +122,9 @@ class Codes:
         """The number of every row's value; raises MissingValueError where a row has none."""
         if column.null_count:
             raise MissingValueError
-        self._agree(name, self.normal(name, pa.array([], _of_values(column.type))).type)
+        if column.type != self._type:
+            self._agree(name, self.normal(name, pa.array([], _of_values(column.type))).type)
+            self._type = column.type
         if str(_of_values(column.type)) == "string_view":  # which pyarrow cannot look up
             column = labels.decoded(column)
         if pa.types.is_uint64(column.type) and self._others is None:
@@ -133,8 +136,6 @@ class Codes:
         indices = column.indices.to_numpy().astype(np.intp, copy=False)
         if self._latest is None or not self._latest[0].equals(column.dictionary):
             self._latest = column.dictionary, self._find(name, column.dictionary)
-        if len(indices) and indices.max() >= len(column.dictionary):
-            raise ValueError(f"column {name!r}: expected places within its dictionary, got others: it is damaged")
         numbers = self._latest[1].take(indices)
         if len(numbers) and numbers.min() < 0:
             # A dictionary may have values that no row has: they are not there.

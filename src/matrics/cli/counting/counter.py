@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Array = Any
 Column = Any
 
+SLICE_ROWS = 2**16  # are counted at a time, so that what is computed of them stays in the cache of a core
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -62,32 +64,40 @@ class Counter:
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
-        table, names = batch.table, self.names
-        if self.missing or not self._count(batch):
-            for name in labels.wanted_columns(names):
-                self._note_missing(name, table[name], batch)
-        self.rows += len(table)
+        self._check_types(batch.table.schema)
+        if not self.missing:
+            try:
+                self._count(batch)
+            except MissingValueError:
+                self._note_missing(batch)
+        else:  # there will be an error, which says how many are missing
+            self._note_missing(batch)
+        self.rows += len(batch.table)
 
-    def _count(self, batch: Batch) -> bool:
-        """Whether every row has a value in every column; if not, no row of the batch is counted."""
-        names, table = self.names, batch.table
-        kinds = [labels.as_labels(name, pa.array([], _plain(table[name].type))).type for name in names.labels]
+    def _check_types(self, schema: Any) -> None:
+        names = self.names
+        kinds = [labels.as_labels(name, pa.array([], _plain(schema.field(name).type))).type for name in names.labels]
         if kinds[0] != kinds[1]:
             raise ValueError(
                 f"expected {names.true} and {names.pred} to hold labels of one type, got {kinds[0]} and {kinds[1]}"
             )
-        try:
-            true, pred = (self.classes.encode(name, table[name]) for name in names.labels)
-            codes = [of.encode(name, table[name]) for name, of in self.of_column.items()]
-            counts = None if names.counts is None else weights(names.counts, batch)
-        except MissingValueError:
-            return False
+
+    def _count(self, batch: Batch) -> None:
+        counts = None if self.names.counts is None else weights(self.names.counts, batch)
+        for start in range(0, len(batch.table), SLICE_ROWS):
+            self._count_slice(
+                batch.table.slice(start, SLICE_ROWS), None if counts is None else counts[start : start + SLICE_ROWS]
+            )
+
+    def _count_slice(self, table: Any, counts: Array | None) -> None:
+        """Count some rows; raises MissingValueError where one of them has no value."""
+        true, pred = (self.classes.encode(name, table[name]) for name in self.names.labels)
+        codes = [of.encode(name, table[name]) for name, of in self.of_column.items()]
         groups = codes[0] if codes else None
         for pairs, right, of in zip(self.pairs, codes[1:], list(self.of_column.values())[1:], strict=True):
             groups = pairs.encode(groups, right, len(of))
         self.cells.reserve(self._number_of_groups, len(self.classes))
         self.cells.add(groups, true, pred, counts)
-        return True
 
     @property
     def _number_of_groups(self) -> int:
@@ -95,11 +105,12 @@ class Counter:
             return len(self.pairs[-1])
         return len(next(iter(self.of_column.values()), "1"))
 
-    def _note_missing(self, name: str, column: Column, batch: Batch) -> None:
-        missing = labels.is_missing(labels.decoded(column))
-        if missing.any():
-            number, first = self.missing.get(name, (0, f"row {batch.row + missing.argmax() + 1} of {batch.where}"))
-            self.missing[name] = number + int(missing.sum()), first
+    def _note_missing(self, batch: Batch) -> None:
+        for name in labels.wanted_columns(self.names):
+            missing = labels.is_missing(labels.decoded(batch.table[name]))
+            if missing.any():
+                number, first = self.missing.get(name, (0, f"row {batch.row + missing.argmax() + 1} of {batch.where}"))
+                self.missing[name] = number + int(missing.sum()), first
 
     def learn_classes(self, classes: Column) -> None:
         """Classes that are there whether a row has them or not."""

@@ -105,7 +105,7 @@ def _fragments(path: Path) -> list[Fragment]:
 def _counts(fragments: list[Fragment]) -> list[CountsFile] | None:
     """The files as those of counts, if they all are."""
     files = [opened(fragment.path) for fragment in fragments]
-    found = [file for file in files if file is not None]
+    found: list[CountsFile] = [file for file in files if file is not None]
     if found and len(found) < len(files):
         other = next(one.path for one, file in zip(fragments, files, strict=True) if file is None)
         raise ValueError(f"{other}: expected a file of counts, as {found[0].path} is one, got another")

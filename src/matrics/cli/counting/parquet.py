@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from matrics.cli import labels
@@ -125,9 +126,19 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
     row = int(ends[first - 1]) if first else 0
     whole = range(first, len(sizes))
     for batch in file.iter_batches(batches.BATCH_ROWS, row_groups=list(whole), columns=columns):
+        _check_dictionaries(batch)
         new = batch.slice(max(0, start - row))
         row += len(batch)
         if len(new):
             yield row - len(new), new
     if row != file.metadata.num_rows:
         raise ValueError(f"expected {file.metadata.num_rows:,} rows, got {row:,}: the file is damaged")
+
+
+def _check_dictionaries(batch: Any) -> None:
+    """Raise where a damaged file points out of a dictionary, which pyarrow does not look at."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            ends = pc.min_max(column.indices)
+            if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(column.dictionary):
+                raise ValueError(f"column {name!r}: expected values of its dictionary, got others: it is damaged")
