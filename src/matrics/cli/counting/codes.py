@@ -106,7 +106,7 @@ class Codes:
         self._type: Any = None  # of the latest column, as it was given
         self._integers = Integers()
         self._others: Column = None
-        self._latest: tuple[Column, Array] | None = None  # a dictionary, and the number of each of its values
+        self._latest: tuple[Column, Column] | None = None  # a dictionary, and the number of each of its values
 
     def __len__(self) -> int:
         return len(self._integers.known if self._others is None else self._others)
@@ -133,16 +133,16 @@ class Codes:
             return self._integers.encode(column.to_numpy())
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        indices = column.indices.to_numpy().astype(np.intp, copy=False)
         if self._latest is None or not self._latest[0].equals(column.dictionary):
-            self._latest = column.dictionary, self._find(name, column.dictionary)
-        numbers = self._latest[1].take(indices)
+            self._latest = column.dictionary, pa.array(self._find(name, column.dictionary))
+        numbers = _taken(self._latest[1], column.indices)
         if len(numbers) and numbers.min() < 0:
             # A dictionary may have values that no row has: they are not there.
-            used = np.flatnonzero(np.bincount(indices[numbers < 0], minlength=len(column.dictionary)))
+            indices = column.indices.to_numpy()[numbers < 0]
+            used = np.flatnonzero(np.bincount(indices, minlength=len(column.dictionary)))
             self.learn(name, column.dictionary.take(pa.array(used)))
-            self._latest = column.dictionary, self._find(name, column.dictionary)
-            numbers = self._latest[1].take(indices)
+            self._latest = column.dictionary, pa.array(self._find(name, column.dictionary))
+            numbers = _taken(self._latest[1], column.indices)
         return numbers
 
     def learn(self, name: str, values: Column) -> None:
@@ -212,3 +212,8 @@ def _whole(column: Column) -> Column:
 def _places(values: Column, known: Column) -> Array:
     """The place of each value among the known ones, or -1."""
     return pc.fill_null(pc.index_in(values, value_set=known, skip_nulls=True), -1).to_numpy().astype(np.int64)
+
+
+def _taken(numbers: Column, indices: Column) -> Array:
+    """The numbers at these places, which are within their dictionary: who reads a file checks that."""
+    return pc.take(numbers, indices, boundscheck=False).to_numpy()
