@@ -53,15 +53,28 @@ class Integers:
         """The number of every integer; new ones are numbered in ascending order."""
         if not len(values):
             return np.empty(0, np.int64)
-        self._widen(int(values.min()), int(values.max()))
-        if self._table is None:
+        places = self._places_of(values)
+        if places is None:
+            self._widen(int(values.min()), int(values.max()))
+            places = self._places_of(values)
+        if places is None or self._table is None:
             return self._encode_by_hashing(values)
-        numbers = self._look_up(values)
-        if self._shift is None and numbers.min() < 0:
-            places = values[numbers < 0].astype(np.int64) - self._low
-            self.learn(np.flatnonzero(np.bincount(places)) + self._low)
-            numbers = self._look_up(values)
+        if self._shift is not None:
+            return places + self._table[0] if self._table[0] else places
+        numbers = self._table.take(places)
+        if numbers.min() < 0:
+            self.learn(np.flatnonzero(np.bincount(places[numbers < 0])) + self._low)
+            numbers = self._table.take(places)
         return numbers
+
+    def _places_of(self, values: Array) -> Array | None:
+        """The places of integers in the table, if it has all of them."""
+        if self._table is None or not len(self._table):
+            return None
+        is_plain = values.dtype == np.int64 and self._low == 0
+        places = values if is_plain else np.subtract(values, self._low, dtype=np.int64)
+        # What is below the table is beyond it without a sign: one comparison is enough.
+        return places if places.view(np.uint64).max() < len(self._table) else None
 
     def _encode_by_hashing(self, values: Array) -> Array:
         hashed = pa.array(values.astype(np.int64, copy=False)).dictionary_encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from matrics.cli.counting.fragments import Fragment
     from matrics.cli.labels import Names
 
-BUFFER_BYTES = 2**20  # of a column: a row group may be larger than memory
+LARGE_BYTES = 2**26  # of a row group, which is then read in pieces: it may be larger than memory
+BUFFER_BYTES = 2**20  # of a column at a time, for each row group that is open
 
 
 @dataclass(frozen=True)
@@ -106,14 +108,16 @@ def open_parquet(path: Path, texts: Any = None) -> Any:
     with pq.ParquetFile(path) as file:
         metadata, dictionaries = file.metadata, texts(file.schema_arrow) if texts else []
     # No more is asked of the columns: pyarrow aborts the process where their metadata are damaged in some ways.
-    sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    sizes = [group.num_rows for group in groups]
+    is_large = max((group.total_byte_size for group in groups), default=0) > LARGE_BYTES
     if sum(sizes) != metadata.num_rows or min(sizes, default=0) < 0:
         raise ValueError(f"expected {metadata.num_rows:,} rows, got {sum(sizes):,}: the file is damaged")
     return pq.ParquetFile(
         path,
         metadata=metadata,
         read_dictionary=dictionaries,
-        buffer_size=BUFFER_BYTES,
+        buffer_size=BUFFER_BYTES if is_large else 0,
         page_checksum_verification=True,
     )
 
@@ -124,8 +128,10 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
     ends = np.cumsum(sizes, dtype=np.int64)
     first = int(np.searchsorted(ends, start, side="right"))  # row groups before it need not be read
     row = int(ends[first - 1]) if first else 0
-    whole = range(first, len(sizes))
-    for batch in file.iter_batches(batches.BATCH_ROWS, row_groups=list(whole), columns=columns):
+    for batch in itertools.chain.from_iterable(
+        file.iter_batches(batches.BATCH_ROWS, row_groups=list(groups), columns=columns)
+        for groups in _row_groups(sizes, first)
+    ):
         _check_dictionaries(batch)
         new = batch.slice(max(0, start - row))
         row += len(batch)
@@ -133,6 +139,17 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
             yield row - len(new), new
     if row != file.metadata.num_rows:
         raise ValueError(f"expected {file.metadata.num_rows:,} rows, got {row:,}: the file is damaged")
+
+
+def _row_groups(sizes: list[int], first: int) -> Iterator[range]:
+    """Row groups to read together: small ones fill a batch, and no more are open than that takes."""
+    while first < len(sizes):
+        last, rows = first, 0
+        while last < len(sizes) and rows < batches.BATCH_ROWS:
+            rows += sizes[last]
+            last += 1
+        yield range(first, last)
+        first = last
 
 
 def _check_dictionaries(batch: Any) -> None:
