@@ -11,7 +11,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from matrics.cli import labels  # noqa: E402
-from matrics.cli.counting import batches, cells, codes  # noqa: E402
+from matrics.cli.counting import batches, cells, codes, parquet  # noqa: E402
 from matrics.cli.counting.batches import Batch, TextRows, ahead  # noqa: E402
 from matrics.cli.counting.codes import Codes, Integers  # noqa: E402
 from matrics.cli.counting.counter import Counter  # noqa: E402
@@ -223,3 +223,20 @@ def test_what_is_read_ahead_ends_with_an_error_and_with_its_reader():
     assert [next(endless), next(endless)] == [0, 1]
     endless.close()  # its thread ends, or this would never return
     assert list(ahead(iter(()))) == []
+
+
+def test_few_row_groups_are_open_at_a_time(monkeypatch):
+    monkeypatch.setattr(batches, "BATCH_ROWS", 25)
+    assert list(parquet._row_groups([10] * 7, 1)) == [range(1, 4), range(4, 7)]
+    assert list(parquet._row_groups([100, 3, 0, 40, 1], 0)) == [range(1), range(1, 4), range(4, 5)]
+    assert list(parquet._row_groups([], 0)) == []
+
+
+def test_row_groups_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "LARGE_BYTES", 100)
+    monkeypatch.setattr(parquet, "BUFFER_BYTES", 64)
+    table = table_of(np.random.default_rng(5), 2000, "text")
+    pq.write_table(table, tmp_path / "x.parquet")
+    names = Names(by=("text",))
+    counted = count(open_input([tmp_path / "x.parquet"], names)).of_source
+    assert_same(counted, labels.count_table(table.select(labels.wanted_columns(names)), names))
