@@ -121,6 +121,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/groups.py")
     session.run("python", "benchmarks/many_classes.py")
     session.run("python", "benchmarks/score_state.py")
+    session.run("python", "benchmarks/count_labels.py")
 
 
 BARE = """
