@@ -10,16 +10,18 @@ from rich.text import Text
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import decisions, markdown, report
+from matrics.cli import count, decisions, markdown, report
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
 from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.labels import Names
-from matrics.cli.open_run import Asked, open_run
+from matrics.cli.open_run import Asked, open_matrices, open_run
 from matrics.cli.options import (
     Average,
     By,
+    Cells,
+    Counts,
     FilePath,
     Level,
     Manner,
@@ -43,7 +45,6 @@ from matrics.cli.options import (
     integer,
     number,
 )
-from matrics.cli.read import read
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
@@ -94,6 +95,8 @@ def score(
     separator: Separator = None,
     average: Average = None,
     rows: Rows = None,
+    counts: Counts = None,
+    cells: Cells = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
     disparity: Annotated[bool, typer.Option("--disparity", help="How far the groups of --by are apart.")] = False,
@@ -115,6 +118,8 @@ def score(
         positive=positive,
         separator=separator,
         average=average,
+        counts=counts,
+        cells=cells,
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
@@ -134,6 +139,8 @@ def interval(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     rows: Rows = None,
+    counts: Counts = None,
+    cells: Cells = None,
     clusters: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
@@ -166,8 +173,9 @@ def interval(
         clusters=clusters,
     )
     manner = Manner.read(workers, on_invalid, progress=progress)
+    asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, cells=cells)
     with open_work(context, path, output, resume=resume) as work:
-        source = read(path, Names(true, pred, column_names(by or []), clusters), rows)
+        source = open_matrices(path, asked, clusters)
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
         deliver(run, work)
 
@@ -209,6 +217,8 @@ def compare(
     show_comparison(open_console(), found, ", ".join(columns))
 
 
+app.command()(count.count)
+app.command()(count.merge)
 app.command()(decisions.curve)
 app.command()(decisions.threshold)
 

@@ -15,7 +15,8 @@ FilePath = Annotated[
     Path,
     typer.Argument(
         help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
-        "Labels: .parquet or text with the columns y_true and y_pred. "
+        "Labels: .parquet or text with the columns y_true and y_pred, a directory or a pattern of Parquet files, or "
+        "counts of matrics count. "
         "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
         show_default=False,
     ),
@@ -54,6 +55,19 @@ Separator = Annotated[
 Average = Annotated[
     str | None,
     typer.Option(metavar="macro|micro|weighted|samples|label", help="Of the labels of sets.", show_default="macro"),
+]
+Counts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="How many samples each row of labels stands for, as GROUP BY of SQL writes it."
+    ),
+]
+Cells = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TN,FP,FN,TP",
+        help="Matrices as rows of a table: the columns of their n² cells, row by row; repeatable.",
+    ),
 ]
 TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
 PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
