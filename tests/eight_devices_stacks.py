@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import matrics
@@ -98,6 +99,16 @@ def check_blocks(mesh: Any, spec: Any) -> None:
         np.testing.assert_allclose(found[name], values, **CLOSE, err_msg=name)
 
 
+def check_what_is_refused(mesh: Any, flat: Any, both: Any) -> None:
+    """Shardings that cut matrices or have axes that a stack has not, and stacks that are spread already."""
+    stack = np.ones((16, 4, 4), np.float32)
+    for spec in (both, PartitionSpec(None, "hosts"), PartitionSpec(None, None, None, "hosts")):
+        with pytest.raises(ValueError, match="device: expected a sharding along the matrices alone, such as"):
+            matrics.score_blocks(stack, "mcc", device=NamedSharding(mesh, spec))
+    with pytest.raises(TypeError, match="got an array of JAX on cpu:0, cpu:1, cpu:2"):
+        matrics.score_blocks(spread(mesh, stack, flat), "mcc", device=None)
+
+
 def run(kind: Any) -> None:
     mesh = jax.make_mesh((4, 2), ("hosts", "devices"), axis_types=(kind, kind))
     flat, both = PartitionSpec(("hosts", "devices")), PartitionSpec("hosts", "devices")
@@ -110,6 +121,7 @@ def run(kind: Any) -> None:
         check_eigenvalues(mesh)
         check_counts(mesh)
         check_blocks(mesh, flat)
+        check_what_is_refused(mesh, flat, both)
     check_blocks(mesh, flat)
     print(kind.name)
 

@@ -87,8 +87,11 @@ def test_a_data_set_of_hdf5(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     stack = counts(40, 3).astype(np.uint16)
     with h5py.File(tmp_path / "stacks.h5", "w") as file:
-        found = matrics.score_blocks(file.create_dataset("folds", data=stack), METRICS, device=None, block_bytes=SMALL)
+        folds = file.create_dataset("folds", data=stack)
+        found = matrics.score_blocks(folds, METRICS, device=None, block_bytes=np.int64(SMALL))
     same(found, matrics.score(stack, METRICS))
+    with pytest.raises(ValueError, match="stack: expected an array that can be read, got one of a closed file"):
+        matrics.score_blocks(folds, METRICS, device=None)
 
 
 def test_arrays_of_any_library(backend: Any) -> None:
@@ -265,6 +268,24 @@ def test_what_is_no_stack_is_refused(stack: Any, message: str) -> None:
 def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=rf"^{next(iter(options))}: expected"):
         matrics.score_blocks(np.ones((2, 2, 2)), device=None, **options)
+
+
+def test_slices_that_are_not_as_the_shape_says_are_refused() -> None:
+    """Results of matrices that are not there would be whatever the memory held before."""
+    data = DataSet(counts(40))
+    data.array = data.array[:33]
+    with pytest.raises(
+        ValueError, match=r"^stack: expected \(10, 3, 3\) as the shape of the slice .*, got \(3, 3, 3\)"
+    ):
+        matrics.score_blocks(data, METRICS, device=None, block_bytes=SMALL)
+
+
+@pytest.mark.parametrize("shape", [None, (None, 3, 3), (np.nan, 3, 3)])
+def test_shapes_that_are_not_known_are_refused(shape: Any) -> None:
+    data = DataSet(counts(4))
+    data.shape = shape
+    with pytest.raises(ValueError, match="stack: expected a shape of known lengths, got"):
+        matrics.score_blocks(data, METRICS, device=None)
 
 
 def test_what_is_no_device_is_refused() -> None:

@@ -63,6 +63,11 @@ def test_measures_of_the_host_are_refused() -> None:
         matrics.score_blocks(np.ones((2, 2, 2)), name, device=jax.devices()[0])
 
 
+def test_stacks_that_jax_traces_are_refused() -> None:
+    with pytest.raises(TypeError, match="stack: expected values, got a tracer of JAX: score_blocks cannot be part of"):
+        jax.jit(lambda cm: matrics.score_blocks(cm, "mcc", device=None))(np.ones((2, 2, 2), np.float32))
+
+
 @pytest.mark.parametrize("amount", ["some", pytest.param("all", marks=pytest.mark.exhaustive)])
 def test_eight_devices(amount: str) -> None:
     """No matrix goes from one device to another; the number of devices is fixed once a process."""

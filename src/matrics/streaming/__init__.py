@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from matrics.catalogue.record import Metric
@@ -77,9 +78,10 @@ def score_blocks(
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), a metric, option or average does not exist, or the device is not there.
+        The shape is not (*B, n, n), or not that of what is read, a metric, option or average does not exist, the device
+        is not there, or a sharding cuts matrices.
     TypeError
-        The cells are not real numbers, ``stack`` is on a device already, or ``device`` is none of the above.
+        The cells are not real numbers, ``stack`` is on a device already or traced, or ``device`` is none of the above.
     InvalidConfusionMatrix
         A matrix is invalid and ``invalid="raise"``.
 
@@ -104,13 +106,13 @@ def score_blocks(
     ((10000,), (10000, 3))
     """
     check_options(zero_division, invalid, workers)
-    wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, int | None)
+    wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, Integral | None)
     if wrong or (block_bytes is not None and block_bytes < 1):
         raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {block_bytes!r}")
     chosen = resolve(metrics)
     source = Source(stack)
     lane = _lane(device, tuple(chosen.values()), _number(zero_division), workers)
-    values = _stream(source, lane, invalid, block_bytes or lane.block_bytes)
+    values = _stream(source, lane, invalid, int(block_bytes or lane.block_bytes))
     return by_names(dict(zip(chosen, values, strict=True)), chosen, class_names)
 
 

@@ -48,7 +48,9 @@ class JaxLane(Lane):
 
     def start(self, block: NumPyArray) -> Ticket:
         """As every block has the size of the first, which all devices share evenly, one program does for all."""
-        self._rows = self._rows or max(1, -(-len(block) // self._shares)) * self._shares
+        if not self._rows:
+            self._rows = max(1, -(-len(block) // self._shares)) * self._shares
+            _check_along_matrices(self._device, (self._rows, *block.shape[1:]))
         dtype = self.dtype_for(block.dtype)
         with np.errstate(all="ignore"):  # what is too large becomes infinite, and so invalid
             if len(block) == self._rows:
@@ -65,3 +67,18 @@ class JaxLane(Lane):
         """Fetch it."""
         values, valid = jax.device_get(ticket)
         return values, np.flatnonzero(~valid)
+
+
+def _check_along_matrices(device: Any, shape: tuple[int, ...]) -> None:
+    """Raise for a sharding that would spread the cells of a matrix over devices."""
+    if not isinstance(device, jax.sharding.Sharding):
+        return
+    try:
+        fits = device.shard_shape(shape)[1:] == shape[1:]
+    except (ValueError, AssertionError, IndexError):  # JAX has one of these for each way not to fit
+        fits = False
+    if not fits:
+        raise ValueError(
+            "device: expected a sharding along the matrices alone, such as NamedSharding(mesh, PartitionSpec('data')), "
+            f"got {device}"
+        )

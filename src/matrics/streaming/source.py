@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,10 +30,11 @@ class Source:
     _convert: Callable[[Any], NumPyArray]
 
     def __init__(self, stack: Any) -> None:
+        stack = _from_jax(stack)
         self._array, self._convert = stack, np.asarray
         if _is_sliced(stack):
             _inputs.check_kind("stack", stack)
-            shape = tuple(int(length) for length in stack.shape)
+            shape = _shape(stack)
             self.dtype = (self._read(slice(0, 0)) if shape else np.asarray(stack)).dtype
             # The same checks, of an array of this shape and dtype that takes no memory.
             as_stack(np.broadcast_to(np.zeros((), self.dtype), shape), name="stack")
@@ -64,9 +66,20 @@ class Source:
             self._array, batch = self._array.reshape(-1, self.n, self.n), (self.count,)
         start = 0
         for index in parts(batch, size):
-            block = self._read(*index).reshape(-1, self.n, self.n)
+            block = self._checked(index, self._read(*index), batch).reshape(-1, self.n, self.n)
             yield start, block
             start += len(block)
+
+    def _checked(self, index: tuple[Index, ...], block: NumPyArray, batch: tuple[int, ...]) -> NumPyArray:
+        """The block, if it has the matrices that the shape promises: no results would be written of those it lacks."""
+        rows = [part.stop - part.start for part in index if isinstance(part, slice)]
+        expected = (*rows, *batch[len(index) :], self.n, self.n)
+        if block.shape != expected:
+            raise ValueError(
+                f"stack: expected {expected} as the shape of the slice {index}, because the stack has the shape "
+                f"{(*batch, self.n, self.n)}, got {block.shape}"
+            )
+        return block
 
     def _read(self, *index: Index) -> NumPyArray:
         """A part of the stack: not all that can be sliced takes a tuple, and the standard's arrays take no less."""
@@ -93,4 +106,34 @@ def _is_sliced(stack: Any) -> bool:
     torch = sys.modules.get("torch")
     if isinstance(stack, (np.ndarray, np.generic)) or (torch is not None and isinstance(stack, torch.Tensor)):
         return False
-    return all(hasattr(stack, name) for name in ("shape", "dtype", "__getitem__"))
+    try:
+        return all(hasattr(stack, name) for name in ("shape", "dtype", "__getitem__"))
+    except (RuntimeError, ValueError) as error:  # as h5py says it
+        raise ValueError(f"stack: expected an array that can be read, got one of a closed file ({error})") from error
+
+
+def _shape(stack: Any) -> tuple[int, ...]:
+    """The lengths of the axes, which all have to be known."""
+    try:
+        return tuple(operator.index(length) for length in stack.shape)
+    except TypeError as error:
+        raise ValueError(f"stack: expected a shape of known lengths, got {stack.shape}") from error
+
+
+def _from_jax(stack: Any) -> Any:
+    """The memory of an array of JAX that is on one of the host's devices; anything else as it is."""
+    jax = sys.modules.get("jax")
+    if jax is None or not isinstance(stack, jax.Array):
+        return stack
+    if isinstance(stack, jax.core.Tracer):
+        raise TypeError(
+            "stack: expected values, got a tracer of JAX: score_blocks cannot be part of jit, vmap or grad; "
+            "matrics.score can"
+        )
+    devices = stack.devices()
+    if len(devices) > 1 or any(device.platform != "cpu" for device in devices):
+        got = ", ".join(sorted(map(str, devices)))
+        raise TypeError(
+            f"stack: expected an array on the host, got an array of JAX on {got}: matrics.score scores it where it is"
+        )
+    return np.asarray(stack)
