@@ -183,6 +183,12 @@ def test_what_is_refused(library: Any) -> None:
     lists = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": [[1], [2]]})
     with pytest.raises(TypeError, match="column 'g': expected values of one kind, such as numbers, text or times"):
         matrics.count_frame(lists, by="g")
+    parts = library.DataFrame({"y_true": [{"a": 1}, {"a": 2}], "y_pred": [0, 1]})
+    with pytest.raises(TypeError, match="column 'y_true': expected values of one kind, such as numbers, text or times"):
+        matrics.count_frame(parts)
+    for column in ("site", "day"):
+        with pytest.raises(TypeError, match=f"column '{column}': expected weights, numbers of at least 0, got"):
+            matrics.count_frame(frame, sample_weight=column)
 
 
 @pytest.mark.parametrize("column", ["y_true", "y_pred", "site", "weight"])
@@ -197,6 +203,17 @@ def test_missing_values(library: Any, column: str) -> None:
         rows[column][3] = rows[column][8] = float("nan")
         with pytest.raises(ValueError, match=message):
             matrics.count_frame(library.DataFrame(rows), by="site", sample_weight="weight")
+
+
+def test_names_of_columns_that_are_not_text() -> None:
+    frame = pandas.DataFrame({0: ["a", "b"], 1: ["b", "b"], ("site", 2): ["s", "n"], 3: [8, 9]})
+    counts = matrics.count_frame(frame, true=0, pred=1, by=3)
+    assert counts.groups[3].tolist() == [8, 9]
+    assert matrics.count_frame(frame, true=0, pred=1, by=[("site", 2), 3]).matrix.tolist() == [
+        [[0, 0], [0, 1]],
+        [[0, 1], [0, 0]],
+    ]
+    assert list(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups)) == [3, "accuracy"]
 
 
 def test_what_is_no_data_frame() -> None:

@@ -111,6 +111,31 @@ def test_groups_by_a_column_of_labels_and_by_categories() -> None:
     np.testing.assert_array_equal(found.matrix.sum(axis=-1).argmax(axis=-1), [0, 1, 2] * 2)
 
 
+def test_categories_that_dask_knows_are_classes_and_order_groups_as_in_memory() -> None:
+    """Those of labels are classes though no sample has them, and groups keep their type."""
+    labels = pd.CategoricalDtype(["eel", "dog", "cat", "ant"])
+    sites = pd.CategoricalDtype(["south", "north", "east"])
+    table = rows().astype({"y_true": labels, "y_pred": labels, "site": sites})
+    frame = dd.from_pandas(table, npartitions=3)
+    for by in ("site", ["year", "site"]):
+        found, wanted = on_dask.count_frame(frame, by=by).compute(), matrics.count_frame(table, by=by)
+        assert found.labels == wanted.labels == tuple(labels.categories)
+        np.testing.assert_array_equal(found.matrix, wanted.matrix)
+        pd.testing.assert_frame_equal(pd.DataFrame(found.groups), pd.DataFrame(wanted.groups))
+    unknown = on_dask.count_frame(frame.assign(y_true=frame["y_true"].cat.as_unknown()), by="site").compute()
+    assert unknown.labels == ("cat", "dog", "eel")
+
+
+@pytest.mark.parametrize("kind", ["uint64", "datetime64[s]"])
+def test_labels_are_those_in_memory(kind: str) -> None:
+    """Integers beyond those with a sign, and times."""
+    far = np.asarray([2**63 + 5, 7, 7, 2**63 + 5], np.uint64) if kind == "uint64" else np.arange(4).astype(kind)
+    table = pd.DataFrame({"y_true": far, "y_pred": far[::-1]})
+    found, wanted = on_dask.count_frame(dd.from_pandas(table, npartitions=2)).compute(), matrics.count_frame(table)
+    assert found.labels == wanted.labels
+    np.testing.assert_array_equal(found.matrix, wanted.matrix)
+
+
 def test_nothing_is_computed_while_the_graph_is_built_and_nothing_is_shuffled() -> None:
     with dask.config.set(scheduler=refuse_to_compute):
         made = dd.from_delayed([dask.delayed(refuse_to_compute)()], meta=rows(1))
@@ -153,6 +178,12 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
     frame = dd.from_pandas(rows(weight=[-1.0] + [1.0] * 59), npartitions=2)
     with pytest.raises(ValueError, match=r"column 'weight': expected finite weights of at least 0, got -1\.0"):
         on_dask.count_frame(frame, sample_weight="weight").compute()
+    with pytest.raises(TypeError, match=r"column 'site': expected weights, numbers of at least 0, got str"):
+        on_dask.count_frame(frame, sample_weight="site").compute()
+    with pytest.raises(ValueError, match=r"by: expected different columns, got \['site', 'site'\]"):
+        on_dask.count_frame(frame, by=["site", "site"])
+    with pytest.raises(TypeError, match=r"a DataFrame of dask, which matrics\.integrations\.dask\.count_frame counts"):
+        matrics.count_frame(frame)
     with pytest.raises(TypeError, match="got both"):
         on_dask.count_frame(frame, labels=WORDS, num_classes=3)
     mixed = dd.from_pandas(rows(y_pred=np.arange(60)), npartitions=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,14 @@ class Coded(NamedTuple):
         return list(self.values.to_list())
 
 
+def group_names(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """The columns of the groups, of which one may be given by itself; ValueError if one is there twice."""
+    names = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+    if len(set(names)) != len(names):
+        raise ValueError(f"by: expected different columns, got {list(names)}")
+    return names
+
+
 def check_frame(frame: Any, wanted: Sequence[Any]) -> None:
     """Raise unless it is a data frame with these columns, each once."""
     kind = type(frame).__name__
@@ -33,6 +41,8 @@ def check_frame(frame: Any, wanted: Sequence[Any]) -> None:
         raise TypeError(f"frame: expected a data frame of pandas or Polars, got a LazyFrame: {hint}")
     if library(frame) not in LIBRARIES or not hasattr(frame, "columns"):
         got = f"a {kind} of {library(frame)}" if library(frame) in LIBRARIES else described(frame)
+        if library(frame) == "dask":
+            got = f"a {kind} of dask, which matrics.integrations.dask.count_frame counts"
         raise TypeError(f"frame: expected a data frame of pandas or Polars, got {got}")
     there = list(frame.columns)
     for name in wanted:
@@ -81,6 +91,8 @@ def _coded_by_pandas(column: Any) -> Coded:
 def _coded_by_polars(column: Any) -> Coded:
     import polars as pl
 
+    if column.dtype.is_nested():  # whose values are lists or dicts, which cannot be looked up
+        raise TypeError("its values have parts")
     values = column.unique().sort()
     # Categories have numbers already, which are not always in the order of their names.
     if column.dtype in (pl.Categorical, pl.Enum):
@@ -113,6 +125,10 @@ def weights_of(name: Any, column: Any) -> Array:
     """A column of weights as numbers."""
     refuse_missing(name, column)
     found = np.asarray(column.to_numpy())
-    if found.dtype.kind == "O":  # nullable columns of pandas
-        found = found.astype(np.float64)
-    return found
+    try:
+        if found.dtype.kind in "biuf":
+            return found
+        # Nullable columns of pandas are objects, which may be numbers; times are none.
+        return found.astype(np.float64, casting="unsafe" if found.dtype.hasobject else "same_kind")
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"column {name!r}: expected weights, numbers of at least 0, got {column.dtype}") from error

@@ -10,7 +10,7 @@ import numpy as np
 from matrics._backend import Array
 from matrics.build import confusion_matrix
 from matrics.coding import check_classes
-from matrics.frame.columns import Coded, check_frame, coded, numbered, taken, weights_of
+from matrics.frame.columns import Coded, check_frame, coded, group_names, numbered, taken, weights_of
 from matrics.typing import NumPyArray
 
 MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but numbers of samples
@@ -42,11 +42,11 @@ class FrameCounts(NamedTuple):
 def count_frame(
     frame: Any,
     *,
-    true: str = "y_true",
-    pred: str = "y_pred",
-    by: str | Sequence[str] = (),
+    true: Hashable = "y_true",
+    pred: Hashable = "y_pred",
+    by: Hashable | Iterable[Hashable] = (),
     labels: Iterable[Hashable] | None = None,
-    sample_weight: str | None = None,
+    sample_weight: Hashable | None = None,
 ) -> FrameCounts:
     """Count a data frame of labels, one sample a row, into one confusion matrix for each group.
 
@@ -54,16 +54,16 @@ def count_frame(
     ----------
     frame : pandas.DataFrame or polars.DataFrame
         One sample a row. pyarrow is not needed.
-    true, pred : str, default "y_true" and "y_pred"
+    true, pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
-    by : str or sequence of str, optional
+    by : column name or sequence of them, optional
         The columns whose values make the groups: one matrix for each combination that occurs, sorted by the first
         column, then by the second. Without it there is one matrix.
     labels : sequence, optional
         The label of each class, in the order of rows and columns. If left out, the categories of both columns where
         these are the same categorical type (with categories that do not occur); otherwise all labels that occur in one
         of the columns, sorted.
-    sample_weight : str, optional
+    sample_weight : column name, optional
         The column of the weights of samples.
 
     Returns
@@ -97,14 +97,12 @@ def count_frame(
     0  north       1.0         1.0         1.0
     1  south       0.5         1.0         0.0
     """
-    by = (by,) if isinstance(by, str) else tuple(by)
-    if len(set(by)) != len(by):
-        raise ValueError(f"by: expected different columns, got {list(by)}")
-    check_frame(frame, [true, pred, *by, *(() if sample_weight is None else (sample_weight,))])
+    names = group_names(by)
+    check_frame(frame, [true, pred, *names, *(() if sample_weight is None else (sample_weight,))])
     found = [coded(name, frame[name]) for name in (true, pred)]
     classes = _classes(found, (true, pred)) if labels is None else check_classes(None, labels).labels or ()
     y_true, y_pred = (_numbers(name, one, classes) for name, one in zip((true, pred), found, strict=True))
-    group_of_row, groups, number = _groups(frame, by)
+    group_of_row, groups, number = _groups(frame, names)
     n = len(classes)
     if number * n * n > MOST_CELLS:
         raise ValueError(
@@ -114,14 +112,14 @@ def count_frame(
     options: dict[str, Any] = {"num_classes": n, "sample_weight": weights}
     if not number:  # no rows, and so no groups
         matrix = confusion_matrix(y_true, y_pred, **options)[None][:0]
-    elif by:
+    elif names:
         matrix = confusion_matrix(y_true, y_pred, groups=group_of_row, num_groups=number, **options)
     else:
         matrix = confusion_matrix(y_true, y_pred, **options)
     return FrameCounts(matrix, groups, classes)
 
 
-def _classes(columns: Sequence[Coded], names: tuple[str, str]) -> tuple[Hashable, ...]:
+def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tuple[Hashable, ...]:
     """The labels of both columns: their categories if these are the same, otherwise those that occur, sorted."""
     categories = {column.categories for column in columns}
     if len(categories) == 1 and None not in categories:
@@ -143,7 +141,7 @@ def _classes(columns: Sequence[Coded], names: tuple[str, str]) -> tuple[Hashable
         ) from error
 
 
-def _numbers(name: str, column: Coded, classes: Sequence[Hashable]) -> Array:
+def _numbers(name: Hashable, column: Coded, classes: Sequence[Hashable]) -> Array:
     """The number of the class of each row; unknown labels raise an error."""
     places = {label: place for place, label in enumerate(classes)}
     values = column.listed()
@@ -160,10 +158,10 @@ def _numbers(name: str, column: Coded, classes: Sequence[Hashable]) -> Array:
     return numbers[column.codes]
 
 
-def _groups(frame: Any, by: Sequence[str]) -> tuple[Array, dict[str, Any], int]:
+def _groups(frame: Any, by: Sequence[Hashable]) -> tuple[Array, dict[Any, Any], int]:
     """The group of every row, for each column the value of every group, and the number of groups."""
     rows = np.zeros(len(frame), np.int64)
-    places: dict[str, tuple[Any, Array]] = {}
+    places: dict[Any, tuple[Any, Array]] = {}
     number = 1
     for name in by:
         column = coded(name, frame[name])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import dask
 import numpy as np
 
 from matrics.coding import check_classes
+from matrics.frame.columns import group_names, weights_of
 from matrics.frame.counts import MOST_CELLS, FrameCounts
 from matrics.labels import one_or_more
 
@@ -18,7 +19,7 @@ def count_frame(
     *,
     true: Hashable = "y_true",
     pred: Hashable = "y_pred",
-    by: Hashable | Sequence[Hashable] = (),
+    by: Hashable | Iterable[Hashable] = (),
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: Hashable | None = None,
@@ -37,14 +38,16 @@ def count_frame(
     frame : dask.dataframe.DataFrame
         One row per sample.
     true, pred : column name
-        The columns of the true and the predicted labels: integers, text or booleans, also as categories.
+        The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
     by : column name or sequence of them, optional
-        The columns of the groups; one matrix for each combination of their values that is there.
+        The columns of the groups; one matrix for each combination of their values that is there, in order. That of
+        categories which dask knows before it reads them is their own.
     num_classes : int, optional
         Number of classes, if labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
         In place of ``num_classes``: the label of each class, in the order of rows and columns. If both are left out,
-        the classes are all labels in the two columns, sorted.
+        the classes are the categories of both columns, where these are the same and known to dask; otherwise all labels
+        in the two columns, sorted.
     sample_weight : column name, optional
         The column of the weights.
     ignore_index : label or sequence of labels, optional
@@ -63,8 +66,9 @@ def count_frame(
     TypeError
         ``frame`` is no dask data frame, a column has floating labels, or both ``num_classes`` and ``labels`` are given.
     ValueError
-        There is no such column. When the result is computed: a value is missing, a label is not one of ``labels``, a
-        weight is negative, NaN or infinite, or there are too many classes and groups to hold their matrices.
+        There is no such column, or one is named twice in ``by``. When the result is computed: a value is missing, a
+        label is not one of ``labels``, a weight is negative, NaN or infinite, or there are too many classes and groups
+        to hold their matrices.
 
     Examples
     --------
@@ -98,10 +102,13 @@ def count_frame(
     if num_classes is not None or labels is not None:
         classes = check_classes(num_classes, labels)
         known = tuple(range(classes.number)) if classes.labels is None else classes.labels
-    groups = [by] if isinstance(by, str) or not isinstance(by, Sequence) else list(by)
+    groups = group_names(by)
     columns = {"true": true, "pred": pred, **{f"by {k}": name for k, name in enumerate(groups)}}
     columns |= {} if sample_weight is None else {"weight": sample_weight}
     _check_columns(columns, list(frame.columns))
+    types = {own: _known_categories(frame[name]) for own, name in columns.items()}
+    if known is None and types["true"] is not None and types["true"] == types["pred"]:
+        known = tuple(types["true"].categories.tolist())
     ignored = one_or_more(ignore_index)
     counted = frame[list(dict.fromkeys(columns.values()))].reduction(
         _count_rows,
@@ -111,7 +118,7 @@ def count_frame(
         chunk_kwargs={"columns": columns, "ignored": ignored},
     )
     (table,) = counted.to_delayed()
-    return dask.delayed(_matrices)(table, columns, known, pure=True)
+    return dask.delayed(_matrices)(table, columns, known, types, pure=True)
 
 
 def _check_columns(columns: dict[str, Any], there: list[Any]) -> None:
@@ -122,6 +129,11 @@ def _check_columns(columns: dict[str, Any], there: list[Any]) -> None:
                 f"frame: expected the columns {', '.join(map(repr, dict.fromkeys(columns.values())))}, got {got}; the "
                 f"columns are {', '.join(map(repr, there))}"
             )
+
+
+def _known_categories(column: Any) -> Any:
+    """The categorical type of a column, if dask knows the categories before it reads them; None otherwise."""
+    return column.dtype if hasattr(column.dtype, "categories") and column.cat.known else None
 
 
 def _count_rows(rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...]) -> Any:
@@ -135,7 +147,7 @@ def _count_rows(rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...]) ->
     if weights is None:
         weights = np.ones(len(rows), np.int64)
     else:
-        weights = _checked_weights(weights.to_numpy(), columns["weight"])
+        weights = _checked_weights(weights_of(columns["weight"], weights), columns["weight"])
     return _merge(pd.DataFrame({**found, "count": weights}, index=rows.index))
 
 
@@ -156,10 +168,10 @@ def _plain(column: Any, name: Any, *, is_label: bool) -> Any:
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     if is_label:
-        if getattr(column.dtype, "kind", "O") not in "iubOUT":
+        if getattr(column.dtype, "kind", "O") not in "iubOUTmM":
             raise TypeError(f"column {name!r}: expected labels, integers or text, got {column.dtype}")
         if column.dtype.kind in "iu":  # also those that could be missing
-            column = column.astype(np.int64)
+            column = column.astype(np.int64 if column.dtype.kind == "i" else np.uint64)
     return column
 
 
@@ -174,7 +186,9 @@ def _checked_weights(weights: Any, name: Any) -> Any:
     return weights
 
 
-def _matrices(counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] | None) -> FrameCounts:
+def _matrices(
+    counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] | None, types: dict[str, Any]
+) -> FrameCounts:
     """The matrices of all groups, from counts in long form."""
     import pandas as pd
 
@@ -182,6 +196,7 @@ def _matrices(counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] 
     n = len(classes)
     codes = {which: _codes(counts[which], classes, columns[which]) for which in ("true", "pred")}
     groups = [name for name in counts.columns if name not in {"true", "pred", "count"}]
+    counts = counts.astype({name: types[name] for name in groups if types[name] is not None})  # and so in their order
     numbers = np.zeros(len(counts), np.int64)
     named = pd.DataFrame(index=range(1))
     if groups:
@@ -190,7 +205,7 @@ def _matrices(counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] 
         named.columns = [columns[name] for name in groups]
     if len(named) * n * n > MOST_CELLS:
         raise ValueError(
-            f"expected labels of few classes, got {n:,} classes in {len(named):,} groups: too many to count"
+            f"frame: expected labels of few classes, got {n:,} classes in {len(named):,} groups: too many to count"
         )
     matrix = np.zeros((len(named), n, n), counts["count"].dtype)
     matrix[numbers, codes["true"], codes["pred"]] = counts["count"]
