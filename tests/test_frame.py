@@ -68,6 +68,53 @@ def test_scores_of_two_stacks() -> None:
         matrics.to_frame(matrics.score(STACK), library="dask")
 
 
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        (3, "axes: expected names of axes, or a mapping of names to labels, got 3"),
+        ({"model": 2, "fold": [1, 2, 3]}, "axes: expected a list of labels for 'model', got 2"),
+        ({"model": np.ones((2, 2)), "fold": [1, 2, 3]}, r"a list of labels for 'model', got one of shape \(2, 2\)"),
+        (
+            {"model": pandas.MultiIndex.from_tuples([(1, 2), (3, 4)]), "fold": [1, 2, 3]},
+            r"labels for 'model', got a MultiIndex: pass its \.to_frame\(\)",
+        ),
+    ],
+)
+def test_what_are_no_labels(axes: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        matrics.to_frame(matrics.score(STACK, "mcc"), axes=axes)
+
+
+def test_no_value_is_lost_under_the_name_of_another() -> None:
+    """One measure under two keys is one column, as both have the same values."""
+    twice = matrics.to_frame(matrics.score(STACK[0], ["recall:class", "recall(average=class)"]))
+    assert list(twice.columns) == ["index_0", *(f"recall/{k}" for k in range(4))]
+    found = matrics.interval(STACK[0], "recall:class")
+    with pytest.raises(ValueError, match="scores: expected a column for each value, got two that are named 'recall/a/"):
+        matrics.to_frame(found, class_names=["a", "a/low", "b", "c"])
+    assert len(matrics.to_frame(found, class_names=["a", "a/low", "b", "c"], layout="long")) == 3 * 4
+
+
+def test_what_are_no_scores() -> None:
+    with pytest.raises(TypeError, match=r"scores: expected the names of measures as keys, got \[3\]"):
+        matrics.to_frame({3: np.zeros(2)})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match=r"recall:class: expected a value for each class, .*, got a single value"):
+        matrics.to_frame({"recall:class": 0.5})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_no_matrix_have_their_types(library: Any) -> None:
+    """As they are put below those of other stacks."""
+    frames = pytest.importorskip(library)
+    some, none = (
+        matrics.to_frame(matrics.score(part, ["mcc", "recall:class"]), layout="long", library=library)
+        for part in (STACK[0], STACK[0, :0])
+    )
+    assert len(none) == 0
+    assert list(none.dtypes) == list(some.dtypes)
+    assert len(frames.concat([some, none])) == len(some)
+
+
 AXES = {"model": ["a", "b"], "fold": [7, 8, 9]}
 
 
@@ -164,6 +211,8 @@ def test_polars() -> None:
     found = matrics.to_frame(matrics.interval(STACK[0], "mcc"), axes=ids, library="polars")
     assert_frame_equal(found[["day", "n"]], ids)
     assert found.columns[2:] == ["mcc", "mcc/low", "mcc/high", "mcc/standard_error", "mcc/status"]
+    with pytest.raises(TypeError, match=r"axes: expected text as the names of columns of Polars, got \[1\]"):
+        matrics.to_frame(matrics.score(STACK[0], "mcc"), axes={1: range(3)}, library="polars")
     # Columns of the other library, and of NumPy.
     other = matrics.to_frame(matrics.score(STACK[0], "mcc"), axes={"n": pandas.Series([1, 2, 3])}, library="polars")
     assert other["n"].to_list() == [1, 2, 3]

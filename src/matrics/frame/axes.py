@@ -24,7 +24,7 @@ def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str, *, time
     positions = np.repeat(np.indices(batch).reshape(len(batch), math.prod(batch)), times, axis=1)
     for axis, columns in enumerate(_by_axis(axes, batch)):
         for name, given in columns.items():
-            labels = _sized(given)
+            labels = _sized(name, given)
             if len(labels) != batch[axis]:
                 raise ValueError(f"axes: expected {batch[axis]} labels for {name!r}, got {len(labels)}")
             found[name] = _taken(labels, positions[axis], wanted)
@@ -36,9 +36,11 @@ def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
     if axes is None:
         axes = [f"index_{axis}" for axis in range(len(batch))]
     given = _columns_of(axes)
+    if given is None and not isinstance(axes, Iterable):
+        raise TypeError(f"axes: expected names of axes, or a mapping of names to labels, got {axes!r}")
     if given is None:
         names = [axes] if isinstance(axes, str) else list(axes)
-        columns = [{name: range(size)} for name, size in zip(names, batch, strict=False)]
+        columns = [{name: np.arange(size)} for name, size in zip(names, batch, strict=False)]
         number = len(names)
     else:
         columns = [_columns_of(labels) or {name: labels} for name, labels in given.items()]
@@ -58,8 +60,12 @@ def _columns_of(labels: Any) -> dict[str, Any] | None:
     return {name: labels[name] for name in labels.columns} if hasattr(labels, "columns") else None
 
 
-def _sized(labels: Any) -> Any:
+def _sized(name: Any, labels: Any) -> Any:
     """Labels as they are, if they have a length and positions; else in a list."""
+    if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1 or hasattr(labels, "levels"):
+        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else repr(labels)
+        got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got
+        raise ValueError(f"axes: expected a list of labels for {name!r}, got {got}")
     has_positions = isinstance(labels, (list, tuple, range, np.ndarray)) or library(labels) in ("pandas", "polars")
     return labels if has_positions else list(labels)
 

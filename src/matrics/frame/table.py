@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -31,13 +31,12 @@ class _Measure(NamedTuple):
     classes: list[str | None]  # [None] for a measure of whole matrices
     parts: dict[str, Array]  # each (rows, classes)
 
-    def columns(self) -> dict[str, Array]:
-        """One column for each class and part."""
-        found: dict[str, Array] = {}
+    def columns(self) -> Iterator[tuple[str, Array]]:
+        """One column for each class and part, with its name."""
         for position, label in enumerate(self.classes):
             start = self.name if label is None else f"{self.name}/{label}"
-            found |= {start + PARTS[part]: values[:, position] for part, values in self.parts.items()}
-        return found
+            for part, values in self.parts.items():
+                yield start + PARTS[part], values[:, position]
 
 
 def to_frame(
@@ -83,10 +82,11 @@ def to_frame(
     ImportError
         The library is not installed.
     TypeError
-        The scores are not a dict, or some are intervals and some are not.
+        The scores are not a dict with names of measures, or some are intervals and some are not; or names of axes are
+        not text, which Polars needs.
     ValueError
-        Names or labels do not fit the axes, the scores are of different stacks, or an option has a value that does not
-        exist.
+        Names or labels do not fit the axes, two columns would have one name, the scores are of different stacks, or an
+        option has a value that does not exist.
 
     Examples
     --------
@@ -118,6 +118,8 @@ def to_frame(
     if not isinstance(scores, Mapping) or not scores:
         what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
+    if not all(isinstance(key, str) for key in scores):
+        raise TypeError(f"scores: expected the names of measures as keys, got {list(scores)}")
     if len({isinstance(value, Interval) for value in scores.values()}) > 1:
         raise TypeError("scores: expected values or intervals, got both: make a data frame of each")
     measures, shapes = [], {}
@@ -133,6 +135,8 @@ def to_frame(
     both = sorted(set(indexed) & set(values))
     if both:
         raise ValueError(f"axes: expected names that no measure has, got {both[0]!r}")
+    if library == "polars" and not all(isinstance(name, str) for name in indexed):
+        raise TypeError(f"axes: expected text as the names of columns of Polars, got {list(indexed)}")
     return frames.DataFrame({**indexed, **values})
 
 
@@ -155,6 +159,8 @@ def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_
     for name, array in given.items():
         backend, (found,) = _backend.as_arrays(**{key: array})
         found = backend.to_numpy(found)
+        if is_classwise and not found.ndim:
+            raise ValueError(f"{key}: expected a value for each class, (*B, n), got a single value")
         shape = found.shape[:-1] if is_classwise else found.shape
         parts[name] = found.reshape(-1, found.shape[-1]) if is_classwise else found.reshape(-1, 1)
     if metric is None:
@@ -181,17 +187,26 @@ def _wide(measures: Sequence[_Measure]) -> dict[str, Any]:
     """One column a measure, class and part."""
     found: dict[str, Any] = {}
     for measure in measures:
-        found |= measure.columns()
+        for name, values in measure.columns():
+            # One measure under two keys, recall:class and recall(average=class), is one column.
+            if name in found and not np.array_equal(found[name], values, equal_nan=True):
+                raise ValueError(f"scores: expected a column for each value, got two that are named {name!r}")
+            found[name] = values
     return found
 
 
 def _long(measures: Sequence[_Measure], rows: int) -> dict[str, Any]:
     """One column a part, in the order of the matrices, and in that of the measures for each of them."""
     named = [(measure.name, label) for measure in measures for label in measure.classes]
-    found: dict[str, Any] = {"measure": [name for name, _ in named] * rows}
+    found: dict[str, Any] = {"measure": _text([name for name, _ in named] * rows)}
     if any(label is not None for _, label in named):
-        found["class"] = [label for _, label in named] * rows
+        found["class"] = _text([label for _, label in named] * rows)
     for part in measures[0].parts:
         name = PARTS[part].removeprefix("/") or "value"
         found[name] = np.concatenate([measure.parts[part] for measure in measures], axis=1).ravel()
     return found
+
+
+def _text(values: list[Any]) -> Any:
+    """A column of text, also if it is empty: libraries take the type of an empty list for another."""
+    return values or np.empty(0, np.str_)
