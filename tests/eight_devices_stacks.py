@@ -48,6 +48,8 @@ def check_scores(mesh: Any, n: int, spec: Any, specs: list[str] = SPECS) -> None
         np.testing.assert_allclose(values, wanted[name], **CLOSE, err_msg=name)
         assert values.sharding.is_equivalent_to(place, values.ndim), name
 
+    if not EVERYTHING and AxisType.Auto in mesh.axis_types:  # within shard_map all axes are manual
+        return
     mapped = jax.jit(jax.shard_map(lambda cm: matrics.score(cm, specs), mesh=mesh, in_specs=spec, out_specs=spec))
     compiled = mapped.lower(jax.device_put(stack, place)).compile()
     assert not moves(compiled)
@@ -120,7 +122,8 @@ def run(kind: Any) -> None:
             check_scores(mesh, 3, both, list(map(str, matrics.scoring.resolve("all"))))
         check_eigenvalues(mesh)
         check_counts(mesh)
-        check_blocks(mesh, flat)
+        if EVERYTHING:
+            check_blocks(mesh, flat)
         check_what_is_refused(mesh, flat, both)
     check_blocks(mesh, flat)
     print(kind.name)

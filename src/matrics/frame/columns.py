@@ -44,7 +44,11 @@ def check_frame(frame: Any, wanted: Sequence[Any]) -> None:
         if library(frame) == "dask":
             got = f"a {kind} of dask, which matrics.integrations.dask.count_frame counts"
         raise TypeError(f"frame: expected a data frame of pandas or Polars, got {got}")
-    there = list(frame.columns)
+    check_columns(list(frame.columns), wanted)
+
+
+def check_columns(there: list[Any], wanted: Iterable[Any]) -> None:
+    """Raise unless all these columns are there, each once."""
     for name in wanted:
         if there.count(name) != 1:
             got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"

@@ -9,7 +9,7 @@ import dask
 import numpy as np
 
 from matrics.coding import check_classes
-from matrics.frame.columns import group_names, weights_of
+from matrics.frame.columns import check_columns, group_names, weights_of
 from matrics.frame.counts import MOST_CELLS, FrameCounts
 from matrics.labels import one_or_more
 
@@ -105,7 +105,7 @@ def count_frame(
     groups = group_names(by)
     columns = {"true": true, "pred": pred, **{f"by {k}": name for k, name in enumerate(groups)}}
     columns |= {} if sample_weight is None else {"weight": sample_weight}
-    _check_columns(columns, list(frame.columns))
+    check_columns(list(frame.columns), columns.values())
     types = {own: _known_categories(frame[name]) for own, name in columns.items()}
     if known is None and types["true"] is not None and types["true"] == types["pred"]:
         known = tuple(types["true"].categories.tolist())
@@ -119,16 +119,6 @@ def count_frame(
     )
     (table,) = counted.to_delayed()
     return dask.delayed(_matrices)(table, columns, known, types, pure=True)
-
-
-def _check_columns(columns: dict[str, Any], there: list[Any]) -> None:
-    for name in columns.values():
-        if there.count(name) != 1:
-            got = f"no {name!r}" if name not in there else f"several columns {name!r}"
-            raise ValueError(
-                f"frame: expected the columns {', '.join(map(repr, dict.fromkeys(columns.values())))}, got {got}; the "
-                f"columns are {', '.join(map(repr, there))}"
-            )
 
 
 def _known_categories(column: Any) -> Any:

@@ -62,7 +62,8 @@ def interval(
     -------
     dict of str to Interval
         Keyed by metric, as given. The fields of each :class:`matrics.Interval` are dask arrays of the shape that
-        :func:`matrics.score` gives. Methods that draw nothing give the intervals of :func:`matrics.interval`.
+        :func:`matrics.score` gives. Methods that draw nothing give the intervals of :func:`matrics.interval`. Those of
+        invalid matrices are NaN; the warnings are issued where a block is computed, and tell positions within it.
 
     Raises
     ------
