@@ -156,7 +156,7 @@ def test_only_the_columns_that_are_named_are_read(tmp_path: Any) -> None:
     frame = dd.read_parquet(tmp_path / "labels.parquet")
     found = on_dask.count_frame(frame, by="site")
     np.testing.assert_array_equal(found.compute().matrix, by_hand(table, ["site"], WORDS)[1])
-    with pytest.raises(ValueError, match=r"frame: expected a column 'town', got the columns 'y_true', 'y_pred', 'site'"):
+    with pytest.raises(ValueError, match=r"expected a column 'town', got the columns 'y_true', 'y_pred', 'site'"):
         on_dask.count_frame(frame, by="town")
 
 

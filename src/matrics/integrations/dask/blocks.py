@@ -98,8 +98,7 @@ def check_stack(cm: Any, name: str = "cm") -> Any:
             f"{name}: expected axes of classes whose lengths are known, got shape {cm.shape}; "
             f"{name}.compute_chunk_sizes() finds them"
         )
-    # Of the shape alone: nothing has as many bytes as one element.
-    as_stack(np.broadcast_to(np.zeros((), cm.dtype), known(cm.shape)), name=name)
+    as_stack(stand_in(cm.dtype, cm.shape), name=name)
     check_whole(cm, name, (-2, -1), "classes")
     return cm
 
@@ -115,9 +114,9 @@ def check_whole(array: Any, name: str, axes: Axes, what: str) -> None:
         )
 
 
-def known(shape: tuple[float, ...]) -> tuple[int, ...]:
-    """A shape with 0 for the lengths that dask does not know."""
-    return tuple(0 if math.isnan(length) else int(length) for length in shape)
+def stand_in(dtype: Any, shape: tuple[float, ...]) -> Any:
+    """An array of NumPy of a dtype and a shape that takes no memory; 0 stands for lengths that dask does not know."""
+    return np.broadcast_to(np.zeros((), dtype), tuple(0 if math.isnan(length) else int(length) for length in shape))
 
 
 def empty_stack(cm: Any, batch: tuple[int, ...]) -> Any:

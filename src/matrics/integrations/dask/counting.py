@@ -13,7 +13,7 @@ from dask.layers import ArrayBlockIdDep
 import matrics
 from matrics._backend import NUMPY
 from matrics.coding import check_classes
-from matrics.integrations.dask.blocks import Axes, Part, at_block, check_whole, per_block, unwrapped
+from matrics.integrations.dask.blocks import Axes, Part, at_block, check_whole, per_block, stand_in, unwrapped
 from matrics.labels import broadcast, check_count, check_scores
 from matrics.transform import Over
 
@@ -144,21 +144,15 @@ def _column(series: Any) -> Any:
     return series.to_dask_array()
 
 
-def _stand_in(array: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """An array of NumPy of the same shape and dtype that takes no memory; 0 stands for unknown lengths."""
-    lengths = array.shape if shape is None else shape
-    return np.broadcast_to(np.zeros((), array.dtype), [0 if math.isnan(length) else length for length in lengths])
-
-
 def _check_scores(scores: Any, n: int, *, class_axis: int, sample_ndim: int) -> None:
     """Raise unless class scores have an axis of n classes of known length."""
-    stand_in = _stand_in(scores)
     if -scores.ndim <= class_axis < scores.ndim and math.isnan(scores.shape[class_axis]):
         raise ValueError(
             f"y_pred: expected an axis of classes whose length is known at class_axis={class_axis}, got shape "
             f"{scores.shape}; y_pred.compute_chunk_sizes() finds it"
         )
-    check_scores(stand_in, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=None, backend=NUMPY)
+    empty = stand_in(scores.dtype, scores.shape)
+    check_scores(empty, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=None, backend=NUMPY)
 
 
 def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool) -> None:
@@ -171,7 +165,7 @@ def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool
             for name in there:
                 if back <= sample_ndim or shapes[name][ends[name] - back] != 1:
                     shapes[name][ends[name] - back] = 0
-    stand_ins = [_stand_in(array, tuple(shapes[name])) for name, array in arrays.items()]
+    stand_ins = [stand_in(array.dtype, tuple(shapes[name])) for name, array in arrays.items()]
     given = {name: array.shape for name, array in arrays.items()}
     broadcast(sample_ndim, NUMPY, given, *stand_ins, has_classes=has_classes)
 
