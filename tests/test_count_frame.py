@@ -157,6 +157,9 @@ def test_no_rows(library: Any) -> None:
     assert len(matrics.to_frame(matrics.score(counts.matrix), axes=counts.groups)) == 0
     with pytest.raises(ValueError, match=r"expected at least one row, or labels="):
         matrics.count_frame(frame)
+    if library is pandas:
+        with pytest.raises(ValueError, match=r"expected at least one row, or labels="):  # nor any categories
+            matrics.count_frame(frame.astype({"y_true": "category", "y_pred": "category"}))
 
 
 def test_what_is_refused(library: Any) -> None:

@@ -122,6 +122,11 @@ def test_categories_that_dask_knows_are_classes_and_order_groups_as_in_memory() 
         assert found.labels == wanted.labels == tuple(labels.categories)
         np.testing.assert_array_equal(found.matrix, wanted.matrix)
         pd.testing.assert_frame_equal(pd.DataFrame(found.groups), pd.DataFrame(wanted.groups))
+    # The same categories in another order, which pandas takes for the same type.
+    other = table.assign(y_pred=table["y_pred"].cat.reorder_categories(labels.categories[::-1]))
+    assert other["y_pred"].dtype == labels
+    assert on_dask.count_frame(dd.from_pandas(other, npartitions=3)).compute().labels == ("cat", "dog", "eel")
+    assert matrics.count_frame(other).labels == ("cat", "dog", "eel")
     unknown = on_dask.count_frame(frame.assign(y_true=frame["y_true"].cat.as_unknown()), by="site").compute()
     assert unknown.labels == ("cat", "dog", "eel")
 

@@ -122,7 +122,7 @@ def count_frame(
 def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tuple[Hashable, ...]:
     """The labels of both columns: their categories if these are the same, otherwise those that occur, sorted."""
     categories = {column.categories for column in columns}
-    if len(categories) == 1 and None not in categories:
+    if len(categories) == 1 and any(categories):  # neither None nor without categories
         return categories.pop() or ()
     labels = {label for column in columns for label in column.listed()}
     floating = [label for label in labels if isinstance(label, float)]

@@ -107,8 +107,9 @@ def count_frame(
     columns |= {} if sample_weight is None else {"weight": sample_weight}
     check_columns(list(frame.columns), columns.values())
     types = {own: _known_categories(frame[name]) for own, name in columns.items()}
-    if known is None and types["true"] is not None and types["true"] == types["pred"]:
-        known = tuple(types["true"].categories.tolist())
+    orders = {None if types[own] is None else tuple(types[own].categories.tolist()) for own in ("true", "pred")}
+    if known is None and len(orders) == 1:
+        known = orders.pop()
     ignored = one_or_more(ignore_index)
     counted = frame[list(dict.fromkeys(columns.values()))].reduction(
         _count_rows,
