@@ -89,8 +89,8 @@ def score_blocks(
     -----
     Values are those of :func:`matrics.score` on the device, which differ from the host's by rounding. Integers are
     scored in the widest float of the device. By default JAX has 32 bits: integers and floats of 64 bits become float32,
-    in which counts are exact to 2**24, and so are the results. ``jax.config.update("jax_enable_x64", True)`` avoids
-    that.
+    in which counts are exact to 2**24 and cells below 1e-38 are 0, and so are the results.
+    ``jax.config.update("jax_enable_x64", True)`` avoids that.
 
     JAX compiles one program for all blocks; the last one is filled up with empty matrices. Measures of the group
     ``on_host`` cannot be part of it. On PyTorch's devices nothing waits but the fetching of results, and
