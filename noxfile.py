@@ -122,6 +122,8 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/many_classes.py")
     session.run("python", "benchmarks/score_state.py")
     session.run("python", "benchmarks/dask_cluster.py")
+    session.run("python", "benchmarks/command_line.py")
+    session.run("python", "benchmarks/count_labels.py")
 
 
 BARE = """

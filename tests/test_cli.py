@@ -91,7 +91,7 @@ def test_summary_over_several_blocks(command, monkeypatch, tmp_path):
     stack[:, :, 2, :] *= rng.random((5, 20, 1)) < 0.3  # many empty classes: undefined eve
     np.save(tmp_path / "s.npy", stack)
     once = command("score", "s.npy", "--metrics", "all")
-    monkeypatch.setattr("matrics.cli.run.BLOCK_BYTES", 8 * 9 * 7)
+    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 9 * 7)
     assert command("score", "s.npy", "--metrics", "all") == once
     eve = matrics.eve(stack)
     line = next(line for line in once[1].splitlines() if line.startswith("eve"))
@@ -203,7 +203,7 @@ def test_digits_equal_sklearn(command, tmp_path):
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy_to_file_in_blocks(command, monkeypatch, tmp_path, suffix, order):
-    monkeypatch.setattr("matrics.cli.run.BLOCK_BYTES", 8 * 9 * 7)
+    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 9 * 7)
     stack = np.random.default_rng(1).integers(0, 9, (4, 5, 3, 3))
     stack[1, 2, 0] = 0
     np.save(tmp_path / "s.npy", np.asarray(stack, order=order))
@@ -625,7 +625,7 @@ def test_help(command):
 
 
 def test_failure_halfway_leaves_nothing(command, monkeypatch, tmp_path):
-    monkeypatch.setattr("matrics.cli.run.BLOCK_BYTES", 8 * 4)
+    monkeypatch.setattr("matrics.cli.run.PIECE_BYTES", 8 * 4)
     stack = STACK.copy()
     stack[2, 1, 0] = -1
     np.save(tmp_path / "s.npy", stack)
@@ -651,7 +651,7 @@ def test_disk_full_names_the_output(command, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device", ".o.csv.tmp")
 
     np.save(tmp_path / "s.npy", STACK)
-    monkeypatch.setattr("matrics.cli.write.pa.table", fill)
+    monkeypatch.setattr("matrics.cli.outputs.volume.Volume.append", fill)
     assert command("score", "s.npy", "--output", "o.csv") == (2, "", "matrics: o.csv: No space left on device\n")
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
@@ -667,12 +667,12 @@ def test_interrupt_leaves_nothing(command, monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])
+@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow", "filelock"])
 def test_without_the_extra(missing):
     code = f"import sys; sys.modules[{missing!r}] = None\nfrom matrics.cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow\n"
+    assert ran.stderr == "the command line needs more packages: python -m pip install typer rich pyarrow filelock\n"
 
 
 @pytest.mark.parametrize("missing", ["torch", "jax"])

@@ -1,7 +1,12 @@
 """The command line: ``matrics score``, ``interval``, ``compare``, ``curve``, ``threshold``, ``metrics`` and others."""
 
+import contextlib
 import io
+import os
 import sys
+from typing import Any
+
+PACKAGES = ("typer", "rich", "pyarrow", "filelock")
 
 
 def main() -> None:
@@ -10,33 +15,75 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
     try:
-        import pyarrow as pa
-        import rich  # noqa: F401 (only to check that it is installed)
-        import typer
+        import filelock  # noqa: F401 (only to check that it is installed, as the next two)
+        import rich  # noqa: F401
+        import typer  # noqa: F401
 
-        from matrics.cli.app import UsageError, app
+        from matrics.cli import app
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"pyarrow", "rich", "typer"}:
+        if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
-        print("the command line needs more packages: python -m pip install typer rich pyarrow", file=sys.stderr)  # noqa: T201
+        print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    sys.exit(_end(app))
+
+
+def _end(app: Any) -> int:
+    """The exit code of a command, however it ends."""
+    import typer
+
+    from matrics.cli import stopping
+
+    code = 0
+    try:
+        with stopping.sigterm_stops():
+            code = _run(app)
+            sys.stdout.flush()  # or its errors would come when nobody catches them
+    except typer.Abort:
+        code = stopping.INTERRUPTED
+    except stopping.Stopped as stop:
+        code = stop.code
+        if str(stop):
+            stopping.say(str(stop))
+    except BrokenPipeError:  # who reads the output has seen enough, as in ``matrics metrics | head``
+        code = stopping.BROKEN_PIPE
+        _close_output()
+    except OSError as error:
+        if not code:  # or the command itself has met the error, and reported it
+            stopping.say(_message(error))
+        code = 2
+        _close_output()
+    return code
+
+
+def _run(app: Any) -> int:
+    """The exit code of a command."""
+    import pyarrow as pa
+
+    from matrics.cli.stopping import say
+
     try:
         # Not standalone, or typer would draw a box around errors in the arguments.
-        sys.exit(app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False))
-    except typer.Abort:
-        sys.exit(130)
-    except UsageError as error:
-        message = error.format_message()
+        return int(app.app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False) or 0)
+    except app.UsageError as error:
+        say(error.format_message())
+    except BrokenPipeError:
+        raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException) as error:
-        message = _message(error)
-    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
-    print(f"matrics: {line}", file=sys.stderr)  # noqa: T201
-    sys.exit(2)
+        say(_message(error))
+    return 2
+
+
+def _close_output() -> None:
+    """What is still to be written to standard output has nowhere to go."""
+    with contextlib.suppress(OSError, ValueError):  # where it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _message(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        # Output files name themselves, and so do files that are read.
+        return f"{error.filename or 'standard output'}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
     return str(error) or type(error).__name__

@@ -10,39 +10,45 @@ from rich.text import Text
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import decisions, markdown, report
+from matrics.cli import count, decisions, markdown, report
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
 from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.labels import Names
-from matrics.cli.open_run import Asked, open_run
+from matrics.cli.open_run import Asked, open_matrices, open_run
 from matrics.cli.options import (
     Average,
     By,
+    Cells,
+    Counts,
     FilePath,
     Level,
+    Manner,
     Metrics,
     Num,
+    OnInvalid,
     Output,
     Positive,
     PredColumn,
+    Resume,
     Rows,
     ScoresInstead,
     Seed,
     Separator,
+    ShowProgress,
     Threshold,
     TrueColumn,
+    Workers,
     ZeroDivision,
     column_names,
     integer,
     number,
 )
-from matrics.cli.read import read
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
-from matrics.cli.write import check_output
+from matrics.cli.work import open_work
 from matrics.scoring import resolve
 from matrics.study.certificates import CASES
 from matrics.study.sources.experiment import NUM
@@ -76,6 +82,7 @@ def _options(
 
 @app.command()
 def score(
+    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -88,10 +95,16 @@ def score(
     separator: Separator = None,
     average: Average = None,
     rows: Rows = None,
+    counts: Counts = None,
+    cells: Cells = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
     disparity: Annotated[bool, typer.Option("--disparity", help="How far the groups of --by are apart.")] = False,
     output: Output = None,
+    resume: Resume = False,
+    workers: Workers = None,
+    on_invalid: OnInvalid = "raise",
+    progress: ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
     zero = number("zero-division", zero_division)
@@ -105,17 +118,20 @@ def score(
         positive=positive,
         separator=separator,
         average=average,
+        counts=counts,
+        cells=cells,
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
-    if output is not None:
-        check_output(output, path)
-    run = open_run(path, asked, metrics, backend=backend, zero_division=zero)
-    deliver(run, output, disparity=disparity)
+    manner = Manner.read(workers, on_invalid, progress=progress)
+    with open_work(context, path, output, resume=resume) as work:
+        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
+        deliver(run, work, disparity=disparity)
 
 
 @app.command()
 def interval(
+    context: typer.Context,
     path: FilePath,
     *,
     metrics: Metrics = None,
@@ -123,6 +139,8 @@ def interval(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     rows: Rows = None,
+    counts: Counts = None,
+    cells: Cells = None,
     clusters: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
@@ -139,6 +157,10 @@ def interval(
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
     output: Output = None,
+    resume: Resume = False,
+    workers: Workers = None,
+    on_invalid: OnInvalid = "raise",
+    progress: ShowProgress = False,
 ) -> None:
     """Say how sure every score is: an interval for every measure of every matrix."""
     chosen, zero = resolve(metrics or "core"), number("zero-division", zero_division)
@@ -150,11 +172,12 @@ def interval(
         seed=integer("seed", seed),
         clusters=clusters,
     )
-    if output is not None:
-        check_output(output, path)
-    source = read(path, Names(true, pred, column_names(by or []), clusters), rows)
-    run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted)
-    deliver(run, output)
+    manner = Manner.read(workers, on_invalid, progress=progress)
+    asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, cells=cells)
+    with open_work(context, path, output, resume=resume) as work:
+        source = open_matrices(path, asked, clusters)
+        run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
+        deliver(run, work)
 
 
 @app.command()
@@ -194,6 +217,8 @@ def compare(
     show_comparison(open_console(), found, ", ".join(columns))
 
 
+app.command()(count.count)
+app.command()(count.merge)
 app.command()(decisions.curve)
 app.command()(decisions.threshold)
 

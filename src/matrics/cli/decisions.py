@@ -26,12 +26,13 @@ from matrics.cli.options import (
     integer,
     number,
 )
+from matrics.cli.outputs.destination import check_file
+from matrics.cli.outputs.whole import open_output
 from matrics.cli.report import counted
 from matrics.cli.scored import Scored, ScoreNames, read_scores
 from matrics.cli.screen import open_console
 from matrics.cli.threshold import NUM, ThresholdRun, Wanted
 from matrics.cli.threshold_report import show_thresholds
-from matrics.cli.write import check_output, open_output
 from matrics.scoring import resolve_of_two
 from matrics.uncertainty.options import check_level
 
@@ -84,7 +85,7 @@ def curve(
     labels = [column.label for column in run.columns]
     _refuse_same(source, ["threshold", *labels])
     count = 0
-    with open_output(output) as append:
+    with open_output(Path(output)) as append:
         for position in range(source.count):
             found, values = run.curve(position)
             names = source.columns(position, position + 1)
@@ -138,16 +139,16 @@ def threshold(
         return
     columns = run.outputs()
     _refuse_same(source, list(columns))
-    with open_output(output) as append:
+    with open_output(Path(output)) as append:
         append({**source.columns(0, source.count), **columns})
     _show_written(output, title, len(found), counted(len(columns), "column"))
 
 
 def _read(
-    path: Path, scores: list[str], *, true: str, by: list[str] | None, positive: str | None, output: Path | None
+    path: Path, scores: list[str], *, true: str, by: list[str] | None, positive: str | None, output: str | None
 ) -> Scored:
     if output is not None:
-        check_output(output, path)
+        check_file(output, path)
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     source = read_scores(path, names)
     if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
@@ -168,6 +169,6 @@ def _refuse_same(source: Scored, names: list[str]) -> None:
         raise ValueError(f"--output: expected different names, got two columns of the name {both[0]!r}")
 
 
-def _show_written(output: Path, title: Text, rows: int, what: str) -> None:
+def _show_written(output: str, title: Text, rows: int, what: str) -> None:
     written = f"{output}: {counted(rows, 'row')} of {what}"
     report.show(open_console(), title, Text(report.plain(written)))

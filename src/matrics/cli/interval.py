@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from matrics.cli.run import MatrixRun, name_cell
 from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
+    from matrics.cli.found import Totals
     from matrics.cli.read import Source
 
 Array = Any
@@ -19,8 +21,6 @@ Array = Any
 # What is found for a matrix and a measure, in this order along the last axis, and how its columns are named in a file.
 PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
 ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
-
-BLOCK_BYTES = 2**20  # of the file at a time: an interval takes far longer than a score
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,10 @@ class IntervalRun(MatrixRun):
     """The intervals (rows, columns, parts) of one source."""
 
     unit: ClassVar[str] = "interval"
+    # An interval takes far longer than a score.
+    piece_bytes: ClassVar[int | None] = 2**20
+    block_cells: ClassVar[int | None] = 2**16
+    least_rows: ClassVar[int | None] = 256
 
     wanted: Wanted
 
@@ -76,9 +80,21 @@ class IntervalRun(MatrixRun):
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
 
     @property
-    def block_bytes(self) -> int:
-        """Bytes of the file at a time."""
-        return BLOCK_BYTES
+    def state(self) -> Any:
+        """That of the generator, and the seed, which may have been chosen by the run."""
+        if self.rng is None:
+            return None
+        bits: Any = self.rng.bit_generator
+        return [self.wanted.seed, bits.seed_seq.n_children_spawned, bits.state]
+
+    def restore(self, totals: Totals) -> None:
+        """Go on behind what an earlier run has found, with its draws."""
+        super().restore(totals)
+        if self.rng is not None:
+            seed, children, bits = totals.state
+            self.rng = np.random.default_rng(np.random.SeedSequence(seed, n_children_spawned=children))
+            self.rng.bit_generator.state = bits
+            self.wanted = replace(self.wanted, seed=seed)
 
     @property
     def title(self) -> str:
@@ -93,14 +109,33 @@ class IntervalRun(MatrixRun):
             facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
         return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
 
-    def evaluate(self, start: int, block: Array) -> Array:
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the limits, whatever the matrices have."""
+        return np.dtype(np.float64)
+
+    def missing(self, rows: int) -> Array:
+        """Nothing but the status."""
+        missing = np.full((rows, len(self.columns), len(PARTS)), np.nan)
+        missing[..., STATUS] = matrics.IntervalStatus.INVALID
+        return missing
+
+    def scores_of(self, values: Array) -> Array:
+        """The scores alone: (rows, columns)."""
+        return values[..., ESTIMATE]
+
+    def statuses_of(self, values: Array) -> Counter[int]:
+        """How many values have each status."""
+        return Counter(values[..., STATUS].astype(int).ravel().tolist())
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
         """The intervals of a block."""
         options = self.wanted.options
         matrics.check(block)
         if self.rng is not None and options.method != "posterior" and options.scheme in ("multinomial", "rows"):
-            _refuse_fractions(self.source, start, block, options.scheme)
+            _refuse_fractions(self.source, positions, block, options.scheme)
         given: dict[str, Any] = {"level": options.level, "method": options.method, "scheme": self.wanted.scheme}
-        given |= {"zero_division": self.zero_division, "workers": -1}
+        given |= {"zero_division": self.zero_division, "workers": self.manner.workers}
         if self.rng is not None:
             given["num"] = options.num
         try:
@@ -108,7 +143,7 @@ class IntervalRun(MatrixRun):
                 return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
             # One by one, as each has clusters of its own. All draw from the same seed, as a stack of them would.
             given |= {"cluster_axis": 0, "rng": self.wanted.seed}
-            stacks = [self.source.clusters_of(start + row)[:, None] for row in range(len(block))]
+            stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
             return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])
         except ValueError as error:  # of Wilson's method, which is not for every measure
             raise ValueError(f"--{error}" if str(error).startswith("method:") else str(error)) from error
@@ -118,10 +153,13 @@ class IntervalRun(MatrixRun):
         """The names of the columns of an output file: five per measure."""
         return [column.label + ending for column in self.columns for ending in PARTS]
 
-    def outputs(self, found: Array) -> dict[str, Array]:
+    def outputs(self, values: Array) -> dict[str, Array]:
         """The columns of an output file."""
-        columns = dict(zip(self.labels, found.reshape(len(found), -1).T, strict=True))
-        return {name: values.astype(int) if name.endswith("/status") else values for name, values in columns.items()}
+        columns = values.reshape(len(values), len(self.labels)).T
+        return {
+            name: column.astype(int) if name.endswith("/status") else column
+            for name, column in zip(self.labels, columns, strict=True)
+        }
 
 
 def _parts(intervals: dict[str, matrics.Interval]) -> Array:
@@ -137,11 +175,11 @@ def _refuse_single_clusters(source: Source, clusters: str | None) -> None:
         raise ValueError(f"--clusters: expected at least two values of {clusters!r}{where}, got one")
 
 
-def _refuse_fractions(source: Source, start: int, block: Array, scheme: str) -> None:
+def _refuse_fractions(source: Source, positions: Array, block: Array, scheme: str) -> None:
     wrong = block != np.rint(block)
     if wrong.any():
         wrong, block = (x if source.rows == "true" else x.transpose(0, 2, 1) for x in (wrong, block))
         raise ValueError(
             f"{source.file}: expected counts, as the scheme {scheme} draws samples, got "
-            f"{name_cell(source, start, block, wrong)}; --scheme poisson takes soft counts as well"
+            f"{name_cell(source, positions, block, wrong)}; --scheme poisson takes soft counts as well"
         )

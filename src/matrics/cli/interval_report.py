@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from matrics.cli.interval import ERROR, ESTIMATE, HIGH, LOW, STATUS
 from matrics.cli.report import Column, fold, number, plain, show, show_blocks, sort
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from rich.console import Console
 
 Array = Any
@@ -58,11 +59,6 @@ def widths(found: Array) -> Array:
     """How wide each interval is: (rows, columns)."""
     with np.errstate(invalid="ignore"):  # between two infinite limits
         return found[..., HIGH] - found[..., LOW]
-
-
-def count_statuses(found: Array) -> Counter[int]:
-    """How many values have each status."""
-    return Counter(found[..., STATUS].astype(int).ravel().tolist())
 
 
 def show_statuses(console: Console, counts: Counter[int], *, signs: bool) -> None:

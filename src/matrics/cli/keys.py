@@ -39,7 +39,8 @@ class Keyed:
 
     def _indices(self, start: int, stop: int) -> tuple[Array, ...]:
         batch = self.batch
-        return np.unravel_index(np.arange(start, stop), batch) if batch else ()
+        places = np.arange(start, stop)
+        return (places,) if len(batch) == 1 else np.unravel_index(places, batch) if batch else ()
 
     def columns(self, start: int, stop: int) -> dict[str, Array]:
         """Return the columns that name these matrices in an output file."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from matrics._backend import NUMPY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from matrics.cli.text import Row
 
@@ -33,10 +31,28 @@ class Names:
     pred: str = "y_pred"
     by: tuple[str, ...] = ()
     clusters: str | None = None  # whose values tell which rows are not independent of each other
+    counts: str | None = field(default=None, kw_only=True)  # how many samples each row stands for
+
+    def check(self) -> None:
+        """Raise if one column is named twice."""
+        if self.true == self.pred:
+            raise ValueError(
+                f"--pred: expected another column than that of the true labels, got {self.pred!r} for both"
+            )
+        if self.clusters in {*self.by, *self.labels}:
+            raise ValueError(
+                f"--clusters: expected another column than those of the labels and of --by, got {self.clusters!r}"
+            )
+        if self.counts in {*self.by, *self.labels}:
+            raise ValueError(
+                f"--counts: expected another column than those of the labels and of --by, got {self.counts!r}"
+            )
+        if None not in (self.counts, self.clusters):
+            raise ValueError(f"--counts: expected nothing beside --clusters, got {self.counts!r}")
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """All columns but those of labels."""
+        """The columns of groups, and of clusters."""
         return self.by if self.clusters is None else (*self.by, self.clusters)
 
     @property
@@ -79,36 +95,40 @@ class Labelled:
     sample_names: list[str]
 
 
-def count_rows(rows: Iterator[Row], header: Sequence[str], names: Names) -> GroupCounts:
-    """Count the rows of a text file that follow its header."""
-    return _count(rows_table(rows, header, names), names)
-
-
 def rows_table(rows: Iterator[Row], header: Sequence[str], names: Names) -> Any:
     """The columns of the rows of a text file that follow its header."""
-    wanted = _check_columns(header, names)
-    chunks: dict[str, list[Column]] = {name: [] for name in wanted}
+    wanted = check_columns(header, names)
+    kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
+    table = pa.Table.from_batches(row_chunks(rows, header, names), pa.schema(kinds))
+    columns = dict(zip(wanted, table.columns, strict=True))
+    others = [name for name in names.cells if name not in names.labels]
+    columns.update({name: typed(columns[name]) for name in others})
+    if names.labels:
+        columns.update(zip(names.labels, as_numbers([columns[name] for name in names.labels]), strict=True))
+    return pa.table(columns)
+
+
+def row_chunks(rows: Iterator[Row], header: Sequence[str], names: Names) -> Iterator[Any]:
+    """Some rows of a text file at a time, as batches of text, and of numbers where only those are expected."""
+    wanted = check_columns(header, names)
     # In chunks, as pyarrow takes a tenth of the memory of texts in Python.
     for chunk in iter(lambda: list(itertools.islice(rows, CHUNK_ROWS)), []):
-        for name, column in chunks.items():
+        columns = {}
+        for name in wanted:
             position = list(header).index(name)
             texts = [row[position] for _, row in chunk]
-            column.append(pa.array(texts, pa.large_string()))
+            columns[name] = pa.array(texts, pa.large_string())
             refused = r"[\r\n]" if name in names.texts else r"^$|[\r\n]"
-            wrong = pc.index(pc.match_substring_regex(column[-1], refused), value=True).as_py()
+            wrong = pc.index(pc.match_substring_regex(columns[name], refused), value=True).as_py()
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {name!r}, got {got}")
             if name in names.numbers:
-                column[-1] = _parsed(name, column[-1], chunk)
-    kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
-    columns = {name: pa.chunked_array(column, kinds[name]) for name, column in chunks.items()}
-    others = [name for name in names.cells if name not in names.labels]
-    columns.update({name: _typed(columns[name]) for name in others})
-    if names.labels:
-        columns.update(zip(names.labels, _numbers([columns[name] for name in names.labels]), strict=True))
-    return pa.table(columns)
+                columns[name] = _parsed(name, columns[name], chunk)
+            elif name == names.counts:
+                _parsed(name, columns[name], chunk)  # which stay text, as a floating number is not every integer
+        yield pa.record_batch(columns)
 
 
 def _parsed(name: str, column: Column, rows: list[Row]) -> Column:
@@ -126,22 +146,22 @@ def _parsed(name: str, column: Column, rows: list[Row]) -> Column:
         raise
 
 
-def _numbers(columns: list[Column]) -> list[Column]:
+def as_numbers(columns: list[Column]) -> list[Column]:
     """Convert text to integers if all of it is written like str(int); 01 and 0x10 are names, and stay text."""
     both = pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.large_string()))
-    if _all_match(both, "0|-?[1-9][0-9]*"):
+    if all_match(both, "0|-?[1-9][0-9]*"):
         try:
             return [pc.cast(column, pa.int64()) for column in columns]
         except pa.ArrowInvalid:  # longer than 64 bits: treat as names
             return columns
     points = pc.match_substring(both, ".")
-    if pc.any(points).as_py() and _all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
+    if pc.any(points).as_py() and all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
         decimal = both.filter(points)[0].as_py()
         raise ValueError(f"expected labels, integers or text, got decimal numbers such as {decimal!r}")
     return columns
 
 
-def _typed(column: Column) -> Column:
+def typed(column: Column) -> Column:
     """Convert text to numbers or times if all of it is such, and no two texts are the same number or time."""
     texts = pc.unique(column)
     for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
@@ -154,19 +174,9 @@ def _typed(column: Column) -> Column:
     return column
 
 
-def _all_match(column: Column, pattern: str) -> bool:
+def all_match(column: Column, pattern: str) -> bool:
+    """Whether every text is written like this."""
     return bool(pc.all(pc.match_substring_regex(column, f"^({pattern})$")).as_py())
-
-
-def count_parquet(path: Path, names: Names) -> GroupCounts:
-    """Count a Parquet file."""
-    return _count(parquet_table(path, names), names)
-
-
-def parquet_table(path: Path, names: Names) -> Any:
-    """The columns of a Parquet file."""
-    with pq.ParquetFile(path) as file:
-        return file.read(columns=_check_columns(file.schema_arrow.names, names))
 
 
 def numbered(table: Any, names: Names) -> Labelled:
@@ -180,8 +190,15 @@ def numbered(table: Any, names: Names) -> Labelled:
     return Labelled(true, pred, groups, samples, tuple(map(str, classes.to_pylist())), titles, sample_names)
 
 
-def _check_columns(header: Sequence[str], names: Names) -> list[str]:
-    wanted = list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *names.cells]))
+def wanted_columns(names: Names) -> list[str]:
+    """The columns that are read."""
+    counts = [] if names.counts is None else [names.counts]
+    return list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *counts, *names.cells]))
+
+
+def check_columns(header: Sequence[str], names: Names) -> list[str]:
+    """The columns that are read, all of which must be there, and once."""
+    wanted = wanted_columns(names)
     there = ", ".join(repr(name) for name in header)
     for name in wanted:
         if name not in header:
@@ -206,7 +223,8 @@ def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
     return codes(true, classes), codes(pred, classes), classes
 
 
-def _count(table: Any, names: Names) -> GroupCounts:
+def count_table(table: Any, names: Names) -> GroupCounts:
+    """Count a whole table, group by group and, if there are any, cluster by cluster."""
     true, pred, classes = _coded(table, names)
     n = len(classes)
     row_groups, groups = group_rows(table, names.by)
@@ -230,15 +248,18 @@ def _count(table: Any, names: Names) -> GroupCounts:
 
 def refuse_missing(name: str, column: Column) -> None:
     """Raise where a row has no value."""
-    if is_text(column.type):  # empty text is missing as an empty cell of a text file is
-        missing = pc.fill_null(pc.equal(column, ""), fill_value=True).to_numpy()
-    else:
-        missing = pc.is_null(column).to_numpy()
+    missing = is_missing(column)
     if missing.any():
         raise ValueError(
             f"column {name!r}: expected a value in every row, got {missing.sum()} missing, the first in row "
             f"{missing.argmax() + 1} of the data"
         )
+
+
+def is_missing(column: Column) -> Any:
+    """Whether each row has no value; empty text is missing as an empty cell of a text file is."""
+    empty = pc.fill_null(pc.equal(column, ""), fill_value=True) if is_text(column.type) else pc.is_null(column)
+    return empty.to_numpy(zero_copy_only=False)
 
 
 def as_labels(name: str, column: Column) -> Column:

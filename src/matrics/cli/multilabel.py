@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 import matrics
 from matrics.cli import labels
+from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import MOST_CELLS, Names
 from matrics.cli.read import read_rows
@@ -97,19 +98,23 @@ class MultilabelRun(Run):
         ends = ((f"{column.label}/{name}", column) for column in columns for name in self.source.classes)
         return [Column(label, column.range, column.higher_is_better) for label, column in ends]
 
-    def blocks(self) -> Iterator[tuple[int, Array]]:
-        """Yield each group and its scores."""
-        for position, (true, pred) in enumerate(self.source.groups):
-            scores = matrics.multilabel_score(
-                self.to_backend(true),
-                self.to_backend(pred),
-                list(self.metrics),
-                average=cast("Average", self.average),  # __post_init__ has checked it
-                zero_division=self.zero_division,
-                workers=-1,
-            )
-            self.samples += len(true)
-            yield position, np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
+    def pieces(self, block: int) -> Iterator[tuple[int, int]]:
+        """Each group."""
+        yield from ((position, position + 1) for position in range(block * self.rows, self.source.count))
+
+    def find(self, piece: Piece) -> Found:
+        """The scores of a group."""
+        true, pred = self.source.groups[piece.start]
+        scores = matrics.multilabel_score(
+            self.to_backend(true),
+            self.to_backend(pred),
+            list(self.metrics),
+            average=cast("Average", self.average),  # __post_init__ has checked it
+            zero_division=self.zero_division,
+            workers=self.manner.workers,
+        )
+        values = np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
+        return Found(piece.start, piece.stop, values, samples=float(len(true)), undefined=int(np.isnan(values).sum()))
 
 
 def read_sets(path: Path, names: SetNames) -> Sets:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matrics.cli import multilabel
 from matrics.cli.labels import Names
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
-from matrics.cli.options import number
-from matrics.cli.read import read
+from matrics.cli.options import Manner, number
+from matrics.cli.read import Source, read
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.cli.scored import ScoreNames, read_scores
+from matrics.cli.wide import CellNames, read_cells
 from matrics.scoring import resolve, resolve_of_two
 
 if TYPE_CHECKING:
@@ -25,12 +26,14 @@ class Asked:
     true: str
     pred: str
     by: tuple[str, ...]
-    rows: str | None
-    scores: list[str] | None
-    threshold: str | None
-    positive: str | None
-    separator: str | None
-    average: str | None
+    rows: str | None = None
+    scores: list[str] | None = None
+    threshold: str | None = None
+    positive: str | None = None
+    separator: str | None = None
+    average: str | None = None
+    counts: str | None = None
+    cells: list[str] | None = None
 
     def refuse(self, beside: str, *options: str) -> None:
         """Raise if one of these options is given."""
@@ -41,26 +44,38 @@ class Asked:
                 raise ValueError(f"--{option}: expected {beside}, got {text!r}")
 
 
-def open_run(path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float) -> Run:
+def open_matrices(path: Path, asked: Asked, clusters: str | None = None) -> Source:
+    """Read matrices, or count labels."""
+    if asked.cells is None:
+        return read(path, Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts), asked.rows)
+    asked.refuse("nothing beside --cells", "pred", "counts")
+    if clusters is not None or asked.true != Names.true:
+        option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
+        raise ValueError(f"--{option}: expected nothing beside --cells, got {given!r}")
+    return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
+
+
+def open_run(
+    path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float, manner: Manner
+) -> Run:
     """Read the file, and say what to compute."""
-    to_backend = open_backend(backend)
+    common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
-        asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive")
+        asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive", "counts", "cells")
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
         return MultilabelRun(
             source=read_sets(path, names),
             metrics=resolve(metrics or multilabel.METRICS),
-            zero_division=zero_division,
             average=asked.average or "macro",
-            to_backend=to_backend,
+            **common,
         )
     asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores beside it", "threshold", "positive")
-        source = read(path, Names(asked.true, asked.pred, asked.by), asked.rows)
+        source = open_matrices(path, asked)
         chosen = resolve(metrics or "core")
-        return ScoreRun(source=source, metrics=chosen, to_backend=to_backend, zero_division=zero_division)
-    asked.refuse("nothing beside --scores", "rows", "pred")
+        return ScoreRun(source=source, metrics=chosen, **common)
+    asked.refuse("nothing beside --scores", "rows", "pred", "counts", "cells")
     score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=asked.positive)
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     number_of_columns = len(score_names.scores)
@@ -73,4 +88,4 @@ def open_run(path: Path, asked: Asked, metrics: list[str] | None, *, backend: st
         )
     scored = read_scores(path, score_names, of_all=limit is None)
     chosen = (resolve if limit is None else resolve_of_two)(metrics or "core")
-    return ScoreRun(source=scored.matrices(limit), metrics=chosen, to_backend=to_backend, zero_division=zero_division)
+    return ScoreRun(source=scored.matrices(limit), metrics=chosen, **common)

@@ -1,9 +1,13 @@
 """Options that several commands share, and how their text is read."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
+
+from matrics.cli.in_order import cores
 
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
 # same one-line form as all others.
@@ -11,7 +15,8 @@ FilePath = Annotated[
     Path,
     typer.Argument(
         help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
-        "Labels: .parquet or text with the columns y_true and y_pred. "
+        "Labels: .parquet or text with the columns y_true and y_pred, a directory or a pattern of Parquet files, or "
+        "counts of matrics count. "
         "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
         show_default=False,
     ),
@@ -51,6 +56,19 @@ Average = Annotated[
     str | None,
     typer.Option(metavar="macro|micro|weighted|samples|label", help="Of the labels of sets.", show_default="macro"),
 ]
+Counts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="How many samples each row of labels stands for, as GROUP BY of SQL writes it."
+    ),
+]
+Cells = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TN,FP,FN,TP",
+        help="Matrices as rows of a table: the columns of their n² cells, row by row; repeatable.",
+    ),
+]
 TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
 PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
 Rows = Annotated[
@@ -65,8 +83,46 @@ Seed = Annotated[
     str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
 ]
 Output = Annotated[
-    Path | None, typer.Option(help="Write all of it to this .csv or .parquet file instead of the screen.")
+    str | None,
+    typer.Option(
+        metavar="FILE|FOLDER/",
+        help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files.",
+    ),
 ]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on where an earlier run with the same --output was stopped.")
+]
+ShowProgress = Annotated[
+    bool, typer.Option("--progress", help="Without a terminal, too, say every ten seconds how far it is.")
+]
+Workers = Annotated[
+    str | None, typer.Option(metavar="INTEGER", help="The number of threads.", show_default="one for each core")
+]
+OnInvalid = Annotated[
+    str,
+    typer.Option(
+        metavar="raise|nan|skip",
+        help="Matrices with negative or infinite cells, or NaN: an error, undefined scores, or left out.",
+    ),
+]
+
+
+class Manner(NamedTuple):
+    """How a run goes."""
+
+    workers: int = 1
+    on_invalid: str = "raise"
+    progress: bool = False  # whether it is shown where there is no terminal
+
+    @classmethod
+    def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> Manner:
+        """Check the options."""
+        threads = integer("workers", workers)
+        if threads is not None and threads < 1:
+            raise ValueError(f"--workers: expected a number of threads from 1, got {threads}")
+        if on_invalid not in ("raise", "nan", "skip"):
+            raise ValueError(f"--on-invalid: expected raise, nan or skip, got {on_invalid!r}")
+        return cls(cores() if threads is None else threads, on_invalid, progress)
 
 
 def number(option: str, text: str) -> float:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import itertools
 import tokenize
-import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from matrics.cli import labels, matrix
+from matrics.cli import labels, matrix, npz
+from matrics.cli.counting.batches import Batch, named, text_batches
+from matrics.cli.counting.counter import Counter
+from matrics.cli.counting.counts_rows import OF_NPZ
+from matrics.cli.counting.fragments import is_pattern
+from matrics.cli.counting.inputs import count, open_input, parquet_rows
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
-from matrics.cli.text import STDIN, open_rows
+from matrics.cli.npz import BAD_HEADER, NpzStack
+from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.evaluation import as_stack
 
 if TYPE_CHECKING:
@@ -28,11 +32,7 @@ Array = Any
 AnyNames = TypeVar("AnyNames", bound=Names)
 Made = TypeVar("Made")
 
-TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 FIRST_ROWS = 1000  # that may tell what a text file holds
-
-# Used where NumPy's own message comes from the Python parser, and means nothing to a user.
-_BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Source(Keyed):
     """A stack ``(*B, n, n)`` in a file, of which only the requested blocks are read."""
 
     file: str  # its name, for messages
-    stack: Array
+    stack: Array  # an array, or what has its shape and reads blocks of it
     keys: tuple[Key, ...]
     classes: tuple[str, ...]
     rows: str = "true"
@@ -59,9 +59,17 @@ class Source(Keyed):
 
     def block(self, start: int, stop: int) -> Array:
         """Read the matrices from ``start`` to ``stop``, in the order and orientation of the file, as float32 or 64."""
-        # Select by index, as reshaping a stack in Fortran order would copy all of it into memory.
-        block = self.stack[self._indices(start, stop)] if self.stack.ndim > 2 else self.stack[None]
+        block = self._read(start, stop)
         return np.asarray(block, np.float32 if block.dtype in (np.float16, np.float32) else np.float64)
+
+    def _read(self, start: int, stop: int) -> Array:
+        stack = self.stack
+        if not isinstance(stack, np.ndarray):
+            return stack.read(start, stop)
+        if stack.flags.c_contiguous:
+            return stack.reshape(-1, self.n, self.n)[start:stop]
+        # Select by index, as reshaping a stack in Fortran order would copy all of it into memory.
+        return stack[self._indices(start, stop)] if stack.ndim > 2 else stack[None]
 
     @property
     def cluster_counts(self) -> Array:
@@ -79,18 +87,13 @@ def read(path: Path, names: Names, rows: str | None) -> Source:
     readers = {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet} | dict.fromkeys(TEXTS, _read_text)
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {rows!r}")
-    if names.true == names.pred:
-        raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
-    if names.clusters in {*names.by, *names.labels}:
-        raise ValueError(
-            f"--clusters: expected another column than those of the labels and of --by, got {names.clusters!r}"
-        )
+    names.check()
     if path == STDIN:
         return _read_text(path, names, rows)
+    if path.is_dir() or is_pattern(path):
+        return _read_parquet(path, names, rows)
     path.stat()  # raises with the name of a missing file
-    if path.is_dir():
-        raise ValueError(f"{path}: expected a file, got a directory")
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix not in readers:
         raise ValueError(f"{path}: expected a name that ends in {', '.join(readers)}, got {suffix or 'no suffix'}")
     return readers[suffix](path, names, rows)
@@ -98,33 +101,28 @@ def read(path: Path, names: Names, rows: str | None) -> Source:
 
 def read_labels(path: Path, names: Names) -> labels.Labelled:
     """The labels of a file, row by row."""
-    if names.true == names.pred:
-        raise ValueError(f"--pred: expected another column than that of the true labels, got {names.pred!r} for both")
+    names.check()
     return read_rows(path, names, labels.numbered)[1]
 
 
 def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
     """The name of a file of rows, and what is made of its table; errors have the name of the file."""
-    if path != STDIN:
-        path.stat()  # raises with the name of a missing file
     file = "standard input" if path == STDIN else str(path)
-    suffix = ".csv" if path == STDIN else _suffix(path)
+    suffix = ".csv" if path == STDIN else suffix_of(path)
+    if path.is_dir() or is_pattern(path):
+        suffix = ".parquet"
+    elif path != STDIN:
+        path.stat()  # raises with the name of a missing file
     if suffix not in (".parquet", *TEXTS):
         raise ValueError(
             f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix or 'no suffix'}"
         )
-    try:
+    with named(file):
         if suffix == ".parquet":
-            return file, made(labels.parquet_table(path, names), names)
+            return file, made(parquet_rows([path], names).table(), names)
         with open_rows(path, suffix) as lines:
             _, header = next(lines, (0, []))
             return file, made(labels.rows_table(lines, header, names), names)
-    except (ValueError, pa.ArrowException) as error:
-        raise ValueError(f"{file}: {error}") from error
-
-
-def _suffix(path: Path) -> str:
-    return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
 
 
 def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
@@ -132,38 +130,31 @@ def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
         # Only the requested blocks of a big file are in memory.
         stack = np.lib.format.open_memmap(path, mode="r")
     except (SyntaxError, tokenize.TokenError) as error:
-        raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.save')}") from error
+        raise ValueError(f"{path}: {BAD_HEADER.format('numpy.save')}") from error
     except (ValueError, ArithmeticError) as error:
         raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error
     return _matrices(str(path), stack, names, rows)
 
 
 def _read_npz(path: Path, names: Names, rows: str | None) -> Source:
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path}: expected arrays written by numpy.savez, got a file that is not a zip archive")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: np.asarray(archive[name]) for name in archive.files}
-    except (SyntaxError, tokenize.TokenError) as error:
-        raise ValueError(f"{path}: {_BAD_HEADER.format('numpy.savez')}") from error
-    except (ValueError, ArithmeticError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path}: expected arrays of numbers written by numpy.savez: {error}") from error
+    arrays = npz.members(path)
+    if {array.name for array in arrays} >= OF_NPZ:
+        return _read_labels(path, names, rows)
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
-    for name, array in arrays.items():
-        as_stack(array, name=f"{path}: array {name!r}")
-    if len(arrays) == 1:
-        return _matrices(str(path), next(iter(arrays.values())), names, rows)
-    if len({array.shape for array in arrays.values()}) > 1:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    for array in arrays:
+        as_stack(array.like, name=f"{path}: array {array.name!r}")
+    if len({array.shape for array in arrays}) > 1:
+        shapes = ", ".join(f"{array.name} {array.shape}" for array in arrays)
         raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")
-    return _matrices(str(path), np.stack(list(arrays.values())), names, rows, arrays=pa.array(list(arrays)))
+    keys = pa.array([array.name for array in arrays]) if len(arrays) > 1 else None
+    return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
 
 
 def _read_text(path: Path, names: Names, rows: str | None) -> Source:
     file = "standard input" if path == STDIN else str(path)
     try:
-        with open_rows(path, ".csv" if path == STDIN else _suffix(path)) as lines:
+        with open_rows(path, ".csv" if path == STDIN else suffix_of(path)) as lines:
             found, classes = _parse(lines, names)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
@@ -184,15 +175,30 @@ def _parse(lines: Iterator[Row], names: Names) -> tuple[labels.GroupCounts | Arr
             return matrix.read_crosstab(header, [*start, *lines])
         if wanted.isdisjoint(header) and any(map(matrix.is_number, header)):
             return matrix.read_numbers([first, *start, *lines]), None
-    return labels.count_rows(lines, header, names), None
+    return _count_lines(lines, header, names), None
+
+
+def _count_lines(lines: Iterator[Row], header: list[str], names: Names) -> labels.GroupCounts:
+    """Count the rows of a text file that follow its header."""
+    if names.clusters is not None:
+        return labels.count_table(labels.rows_table(lines, header, names), names)
+    counter = Counter(names, frozenset({*names.labels, *names.by}))
+    for table in text_batches(lines, header, names):
+        counter.add(Batch(table, "", counter.rows))
+    return counter.counted().of_source
 
 
 def _read_parquet(path: Path, names: Names, rows: str | None) -> Source:
-    try:
-        counted = labels.count_parquet(path, names)
-    except (ValueError, OSError, pa.ArrowException) as error:
-        raise ValueError(f"{path}: {error}") from error
-    return _groups(str(path), counted, rows)
+    if names.clusters is None:
+        return _read_labels(path, names, rows)
+    with named(str(path)):
+        return _groups(str(path), labels.count_table(parquet_rows([path], names).table(), names), rows)
+
+
+def _read_labels(path: Path, names: Names, rows: str | None) -> Source:
+    if names.clusters is not None:
+        raise ValueError(f"--clusters: expected a file of labels, got {path}, which has counts")
+    return _groups(str(path), count(open_input([path], names), None).of_source, rows)
 
 
 def _matrices(
@@ -205,16 +211,17 @@ def _matrices(
     classes: tuple[str, ...] | None = None,
 ) -> Source:
     renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
-    for option, given in (("by", names.by), ("clusters", names.clusters), *renamed):
+    for option, given in (("by", names.by), ("clusters", names.clusters), ("counts", names.counts), *renamed):
         if given:
             columns = " and ".join(names.labels)
             raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
-    as_stack(stack, name=file)
-    if not stack.size:
+    if isinstance(stack, np.ndarray):
+        as_stack(stack, name=file)
+    if 0 in stack.shape:
         raise ValueError(f"{file}: expected at least one confusion matrix, got shape {stack.shape}")
-    named = () if arrays is None else (Key("array", 0, arrays),)
-    indexed = range(len(named), stack.ndim - 2)
-    keys = (*named, *(Key(f"index_{axis - len(named)}", axis) for axis in indexed))
+    of_arrays = () if arrays is None else (Key("array", 0, arrays),)
+    indexed = range(len(of_arrays), len(stack.shape) - 2)
+    keys = (*of_arrays, *(Key(f"index_{axis - len(of_arrays)}", axis) for axis in indexed))
     return Source(file, stack, keys, classes or tuple(map(str, range(stack.shape[-1]))), rows or "true")
 
 

@@ -1,32 +1,44 @@
-"""Score a source block by block on a backend, so that memory stays bounded for a file of any size."""
+"""Score a source piece by piece on a backend, so that memory stays bounded for a file of any size."""
 
 from __future__ import annotations
 
+import functools
 import importlib
-import sys
-import time
-from dataclasses import dataclass
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 
 import matrics
+from matrics._backend import NUMPY
 from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
+from matrics.cli.found import Found, Piece, Totals, joined
+from matrics.cli.in_order import in_order
+from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
 from matrics.naming import columns as named_columns
+from matrics.roads import table_in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from matrics.cli.keys import Keyed
+    from matrics.cli.options import Manner
     from matrics.cli.read import Source
 
 Array = Any
 
-BLOCK_BYTES = 32 * 1024 * 1024  # of the file at a time
+# A piece is what is read and scored at a time, and a block what is written at a time. Neither depends on the number of
+# workers, and so no digit of the results does, nor a byte of an output file.
+PIECE_BYTES = 8 * 1024 * 1024  # of matrices, as float64
+BLOCK_CELLS = 2**20  # of the table that is written
+BLOCK_BYTES = 256 * 1024 * 1024  # of matrices, as float64
+LEAST_ROWS = 8192
 
 
 @dataclass(kw_only=True)
@@ -34,11 +46,15 @@ class Run:
     """One pass over a source; subclasses compute scores or intervals."""
 
     unit: ClassVar[str]  # what it computes for a matrix and a measure, in words
+    piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
+    block_cells: ClassVar[int | None] = None
+    least_rows: ClassVar[int | None] = None
 
     source: Keyed
     metrics: dict[str, Metric]
     zero_division: float
-    samples: float = 0.0  # counted on the way
+    manner: Manner
+    totals: Totals = field(default_factory=Totals)
 
     @property
     def counts(self) -> str:
@@ -55,18 +71,86 @@ class Run:
         """The names of the columns of an output file."""
         return [column.label for column in self.columns]
 
-    def outputs(self, found: Array) -> dict[str, Array]:
+    def outputs(self, values: Array) -> dict[str, Array]:
         """The columns of an output file."""
-        return dict(zip(self.labels, found.T, strict=True))
+        return dict(zip(self.labels, values.T, strict=True))
 
-    def blocks(self) -> Iterator[tuple[int, Array]]:
-        """Yield the first matrix of each block and what is found for it: (rows, columns, ...)."""
+    @functools.cached_property
+    def rows(self) -> int:
+        """The number of matrices of a block: a power of two."""
+        columns = len(self.source.keys) + len(self.labels)
+        rows = max(self.least_rows or LEAST_ROWS, (self.block_cells or BLOCK_CELLS) // columns)
+        # What is read for a block is what a run that is stopped may have to do again.
+        most = max(1, BLOCK_BYTES // self.matrix_bytes) if self.matrix_bytes else rows
+        return int(2 ** math.floor(math.log2(min(rows, most))))
+
+    @property
+    def matrix_bytes(self) -> int:
+        """The bytes of a matrix as float64; 0 where samples are scored."""
+        return 0
+
+    def missing(self, rows: int) -> Array:
+        """What stands for what is found where matrices are invalid: (rows, columns, ...)."""
+        return np.full((len(self.columns), rows), np.nan, self.dtype).T
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of what is found."""
+        return np.dtype(np.float64)
+
+    def pieces(self, block: int) -> Iterator[tuple[int, int]]:
+        """Where pieces start and stop, from a block on; none goes beyond the end of its block."""
+        count = self.source.count
+        for start in range(block * self.rows, count, self.rows):
+            stop = min(start + self.rows, count)
+            number = min(stop - start, -(-(stop - start) * self.matrix_bytes // (self.piece_bytes or PIECE_BYTES)) or 1)
+            cuts = [start + (stop - start) * k // number for k in range(number + 1)]
+            yield from itertools.pairwise(cuts)
+
+    def read(self, block: int) -> Iterator[Piece]:
+        """The pieces from a block on, with what has to be read in order."""
+        yield from itertools.starmap(Piece, self.pieces(block))
+
+    def find(self, piece: Piece) -> Found:
+        """What is found for a piece."""
         raise NotImplementedError
+
+    @property
+    def threads(self) -> int:
+        """How many pieces may be found at the same time; where it is one, the library itself may use all workers."""
+        return 1
+
+    def found(self, block: int = 0) -> Generator[Found]:
+        """What is found for every piece, from a block on, in order."""
+        return in_order(self.find, self.read(block), self.threads)
+
+    def blocks(self, block: int = 0) -> Generator[Found]:
+        """The same for every block."""
+        waiting: list[Found] = []
+        for piece in self.found(block):
+            waiting.append(piece)
+            if piece.stop % self.rows == 0 or piece.stop == self.source.count:
+                yield joined(waiting)
+                waiting = []
+
+    def restore(self, totals: Totals) -> None:
+        """Go on behind what an earlier run has found."""
+        self.totals = totals
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Show how far the run is."""
+        totals = self.totals
+        return shown(Progress(self.source.count, self.input_bytes, totals, totals.matrices), lines=self.manner.progress)
+
+    @property
+    def input_bytes(self) -> float:
+        """The bytes of a matrix in the input; 0 where samples were counted."""
+        return 0.0
 
 
 @dataclass(kw_only=True)
 class MatrixRun(Run):
-    """One pass over matrices, block by block."""
+    """One pass over matrices."""
 
     source: Source
 
@@ -77,46 +161,80 @@ class MatrixRun(Run):
         return f"{matrices} of {counted(self.source.n, 'class', 'classes')}"
 
     @property
-    def block_bytes(self) -> int:
-        """Bytes of the file at a time."""
-        return BLOCK_BYTES
+    def matrix_bytes(self) -> int:
+        """The bytes of a matrix as float64."""
+        return 8 * self.source.n**2
 
-    def evaluate(self, start: int, block: Array) -> Array:
-        """What is found for a block, true classes in rows, that begins at matrix ``start``: (rows, columns, ...)."""
-        raise NotImplementedError
+    @functools.cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """Single precision stays what it is."""
+        dtype: np.dtype[Any] = self.source.block(0, 1).dtype
+        return dtype
 
     @property
+    def input_bytes(self) -> float:
+        """The bytes of a matrix as it is in the source."""
+        return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
+
+    def read(self, block: int) -> Iterator[Piece]:
+        """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
+        if isinstance(self.source.stack, np.ndarray):
+            yield from super().read(block)
+            return
+        for start, stop in self.pieces(block):
+            yield Piece(start, stop, self.source.block(start, stop), self.source.columns(start, stop))
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
+        """What is found for a block, true classes in rows, of the matrices at these positions: (rows, columns, ...)."""
+        raise NotImplementedError
+
+    @functools.cached_property
     def columns(self) -> list[Column]:
         """One column per measure, or one per class for measures of every class."""
         return score_columns(self.metrics, self.source.classes)
 
-    def blocks(self) -> Iterator[tuple[int, Array]]:
-        """Yield the first matrix of each block and what is found for it, with a progress bar if it takes long."""
-        source = self.source
-        size = max(1, self.block_bytes // (8 * source.n**2))
-        begin, bar_shown = time.monotonic(), False
-        progress = Progress(console=Console(stderr=True), transient=True)
-        task = progress.add_task("scoring", total=source.count)
-        try:
-            for start in range(0, source.count, size):
-                yield start, self._found(start, min(start + size, source.count))
-                progress.update(task, completed=start + size)
-                if not bar_shown and time.monotonic() - begin > 1 and sys.stderr.isatty():
-                    bar_shown = True
-                    progress.start()
-        finally:
-            if bar_shown:
-                progress.stop()
-
-    def _found(self, start: int, stop: int) -> Array:
-        block = self.source.block(start, stop)
+    def find(self, piece: Piece) -> Found:
+        """What is found for a piece; an invalid matrix is an error unless something else was asked for."""
+        start, stop = piece.start, piece.stop
+        block = self.source.block(start, stop) if piece.block is None else piece.block
         oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
+        positions = np.arange(start, stop)
         try:
-            found = self.evaluate(start, oriented)
+            values, valid = self.evaluate(positions, oriented), None
         except matrics.InvalidConfusionMatrix as error:
-            raise ValueError(_name_invalid(self.source, start, block)) from error
-        self.samples += float(block.sum(dtype=np.float64))
-        return found
+            if self.manner.on_invalid == "raise":
+                raise ValueError(_name_invalid(self.source, positions, block)) from error
+            valid = _valid(oriented)
+            values = self.missing(len(block))
+            if valid.any():
+                values[valid] = self.evaluate(positions[valid], oriented[valid])
+        scores = self.scores_of(values)
+        counted_ones = block if valid is None else block[valid]
+        return Found(
+            start,
+            stop,
+            values.astype(self.dtype, copy=False),
+            samples=float(counted_ones.sum(dtype=np.float64)),
+            undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
+            invalid=() if valid is None else tuple(positions[~valid].tolist()),
+            statuses=self.statuses_of(values),
+            state=self.state,
+            keys=piece.keys,
+        )
+
+    def scores_of(self, values: Array) -> Array:
+        """The scores alone: (rows, columns)."""
+        return values
+
+    def statuses_of(self, values: Array) -> Counter[int]:
+        """How many intervals have each status."""
+        del values
+        return Counter()
+
+    @property
+    def state(self) -> Any:
+        """That of the generator of random numbers, if there is one."""
+        return None
 
 
 @dataclass(kw_only=True)
@@ -127,17 +245,19 @@ class ScoreRun(MatrixRun):
 
     to_backend: Callable[[Array], Array]
 
-    def evaluate(self, start: int, block: Array) -> Array:
+    @property
+    def threads(self) -> int:
+        """As many as there are workers; PyTorch and JAX have threads of their own."""
+        return self.manner.workers if self.to_backend is np.asarray else 1
+
+    def evaluate(self, positions: Array, block: Array) -> Array:
         """The scores of a block."""
-        del start
+        del positions
         scores = matrics.score(
-            self.to_backend(block),
-            self.metrics.values(),
-            zero_division=self.zero_division,
-            invalid="raise",
-            workers=-1,
+            self.to_backend(block), self.metrics.values(), zero_division=self.zero_division, invalid="raise"
         )
-        return np.column_stack([np.asarray(values) for values in scores.values()])
+        # Each column in one place, as it is written.
+        return np.concatenate([np.atleast_2d(np.asarray(values).T) for values in scores.values()]).T
 
 
 def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Column]:
@@ -155,18 +275,24 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
     return columns
 
 
-def _name_invalid(source: Source, start: int, block: Array) -> str:
+def _valid(block: Array) -> Array:
+    """Which matrices are valid, as ``matrics.check`` says."""
+    with NUMPY.quiet():
+        return NUMPY.to_numpy(table_in_order(NUMPY.to_float(block), NUMPY).valid)
+
+
+def _name_invalid(source: Source, positions: Array, block: Array) -> str:
     wrong = ~(np.isfinite(block) & (block >= 0))
     if not wrong.any():
         return f"{source.file}: expected counts with a finite sum, got a matrix whose sum is infinite"
-    return f"{source.file}: expected counts of at least 0, got {name_cell(source, start, block, wrong)}"
+    return f"{source.file}: expected counts of at least 0, got {name_cell(source, positions, block, wrong)}"
 
 
-def name_cell(source: Source, start: int, block: Array, wrong: Array) -> str:
+def name_cell(source: Source, positions: Array, block: Array, wrong: Array) -> str:
     """Name the first wrong cell by its position in the file; the library would count from the start of the block."""
-    position, i, j = (int(index) for index in np.argwhere(wrong)[0])
-    matrix = f" of matrix {source.name(start + position)}" if source.keys else ""
-    return f"{block[position, i, j]:.10g} in the cell [{i}, {j}] (from 0){matrix}"
+    row, i, j = (int(index) for index in np.argwhere(wrong)[0])
+    matrix = f" of matrix {source.name(int(positions[row]))}" if source.keys else ""
+    return f"{block[row, i, j]:.10g} in the cell [{i}, {j}] (from 0){matrix}"
 
 
 def open_backend(backend: str) -> Callable[[Array], Array]:

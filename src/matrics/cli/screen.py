@@ -1,8 +1,9 @@
 """Runs on the screen, as a table or a summary, or in a file."""
 
+from __future__ import annotations
+
 import sys
-from collections import Counter
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -10,17 +11,24 @@ from rich.text import Text
 
 from matrics.cli import report
 from matrics.cli.disparity_report import show_disparity
+from matrics.cli.found import Found, joined
 from matrics.cli.interval import IntervalRun
-from matrics.cli.interval_report import count_statuses, show_intervals, show_statuses, widths
+from matrics.cli.interval_report import show_intervals, show_statuses, widths
+from matrics.cli.outputs.unfinished import Unfinished
 from matrics.cli.report import counted
 from matrics.cli.run import Run
-from matrics.cli.write import open_output
+from matrics.cli.write_blocks import write_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Array = Any
 
 
-def deliver(run: Run, output: Path | None, *, disparity: bool = False) -> None:
+def deliver(run: Run, work: Unfinished | None, *, disparity: bool = False) -> None:
     """Write all that is found to a file, or show it as a table or, where there are many matrices, as a summary."""
-    if output is not None:
-        _write(run, output, disparity=disparity)
+    if work is not None:
+        _write(run, work, disparity=disparity)
     elif run.source.count > report.MOST_ROWS:
         _summarise_intervals(run) if isinstance(run, IntervalRun) else _summarise(run, disparity=disparity)
     elif isinstance(run, IntervalRun):
@@ -29,78 +37,105 @@ def deliver(run: Run, output: Path | None, *, disparity: bool = False) -> None:
         _tabulate(run, disparity=disparity)
 
 
-def _write(run: Run, output: Path, *, disparity: bool) -> None:
+def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
     both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
         raise ValueError(
             f"--output: expected different names, got a measure and a column of the file both named {both[0]!r}"
         )
-    with open_output(output) as append:
-        statuses: Counter[int] = Counter()
-        summary = report.Summary(len(run.columns))
-        for start, found in run.blocks():
-            append({**run.source.columns(start, start + len(found)), **run.outputs(found)})
-            if isinstance(run, IntervalRun):
-                statuses += count_statuses(found)
-            elif disparity:
-                summary.add(start, found)
-    written = f"{output}: {counted(run.source.count, 'row')} of {counted(len(run.columns), run.unit)}"
+    summary = report.Summary(len(run.columns)) if disparity else None
+    write_blocks(run, work, summary)
+    rows = counted(_rows(run), "row")
     console = open_console()
+    written = f"{work.destination.path}: {rows} of {counted(len(run.columns), run.unit)}"
     report.show(console, *_title(run), Text(report.plain(written)))
-    show_statuses(console, statuses, signs=False)
-    if disparity:
+    show_statuses(console, run.totals.statuses, signs=False)
+    if summary is not None:
         show_disparity(console, run.columns, summary, run.source.name)
+
+
+def _rows(run: Run) -> int:
+    """The number of matrices, without those that are left out."""
+    return run.source.count - (run.totals.invalid if run.manner.on_invalid == "skip" else 0)
+
+
+def _found(run: Run) -> Iterator[Found]:
+    """All that is found, while it is shown how far the run is."""
+    with run.shown():
+        for found in run.found():
+            run.totals.add(found)
+            yield found
+
+
+def _all_found(run: Run) -> tuple[Array, list[str]]:
+    """What is found for few matrices, and their names."""
+    found = joined(list(_found(run)))
+    rows = np.arange(run.source.count)
+    if run.manner.on_invalid == "skip":
+        rows = rows[found.valid]
+    if not len(rows):
+        raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
+    return found.values[rows], [run.source.name(position) for position in rows.tolist()]
 
 
 def _summarise(run: Run, *, disparity: bool) -> None:
     summary = report.Summary(len(run.columns))
-    for start, scores in run.blocks():
-        summary.add(start, scores)
+    for found in _found(run):
+        summary.add(found.start, found.values)
     console = open_console()
     report.show(console, *_title(run), Text())
-    report.show_summary(console, run.columns, summary, run.source.count, run.source.name)
+    report.show_summary(console, run.columns, summary, _rows(run), run.source.name)
     if disparity:
         show_disparity(console, run.columns, summary, run.source.name)
 
 
 def _tabulate(run: Run, *, disparity: bool) -> None:
-    scores = np.concatenate([scores for _, scores in run.blocks()])
-    names = [run.source.name(position) for position in range(run.source.count)]
+    scores, names = _all_found(run)
     console = open_console()
     report.show(console, *_title(run), Text())
     report.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
     if disparity:
         summary = report.Summary(len(run.columns))
         summary.add(0, scores)
-        show_disparity(console, run.columns, summary, run.source.name)
+        show_disparity(console, run.columns, summary, names.__getitem__)
 
 
 def _summarise_intervals(run: IntervalRun) -> None:
-    summary, statuses = report.Summary(len(run.columns)), Counter[int]()
-    for start, found in run.blocks():
-        summary.add(start, widths(found))
-        statuses += count_statuses(found)
+    summary = report.Summary(len(run.columns))
+    for found in _found(run):
+        summary.add(found.start, widths(found.values))
     console = open_console()
     report.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
     columns = [report.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
-    report.show_summary(console, columns, summary, run.source.count, run.source.name, missing="no limits")
-    show_statuses(console, statuses, signs=False)
+    report.show_summary(console, columns, summary, _rows(run), run.source.name, missing="no limits")
+    show_statuses(console, run.totals.statuses, signs=False)
 
 
 def _tabulate_intervals(run: IntervalRun) -> None:
-    found = np.concatenate([found for _, found in run.blocks()])
-    names = [run.source.name(position) for position in range(run.source.count)]
+    found, names = _all_found(run)
     console = open_console()
     report.show(console, *_title(run), Text())
     show_intervals(console, run.columns, found, names, run.source.heading, ordered=run.source.in_order)
-    show_statuses(console, count_statuses(found), signs=True)
+    show_statuses(console, run.totals.statuses, signs=True)
 
 
 def _title(run: Run) -> list[Text]:
-    lines = [f"{run.source.file}: {run.counts}, {counted(run.samples, 'sample')}"]
+    lines = [f"{run.source.file}: {run.counts}, {counted(run.totals.samples, 'sample')}"]
     if isinstance(run, IntervalRun):
         lines.append(run.title)
+    if run.totals.invalid:
+        lines.append(_invalid(run))
     return [Text(report.plain(line)) for line in lines]
+
+
+def _invalid(run: Run) -> str:
+    """How many matrices are invalid, which are the first of them, and what became of them."""
+    totals = run.totals
+    names = ", ".join(run.source.name(position) for position in totals.first_invalid)
+    more = totals.invalid - len(totals.first_invalid)
+    what = "left out" if run.manner.on_invalid == "skip" else "undefined"
+    named = f": {names}" + (f" and {more:,} more" if more else "") if run.source.keys else ""
+    return f"{counted(totals.invalid, 'invalid matrix', 'invalid matrices')}, {what}{named}"
 
 
 def open_console() -> Console:

@@ -13,8 +13,14 @@ from pathlib import Path
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
 STDIN = Path("-")
+TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
 MOST_LETTERS = 2**26  # of a cell: a quote that is left open in a big file must not take all memory
+
+
+def suffix_of(path: Path) -> str:
+    """How the name of a file ends, with the ending before ``.gz``."""
+    return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
 
 
 @contextlib.contextmanager

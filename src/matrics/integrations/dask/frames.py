@@ -12,6 +12,7 @@ from matrics.coding import check_classes
 from matrics.frame.counts import MOST_CELLS, FrameCounts
 from matrics.labels import one_or_more
 
+
 def count_frame(
     frame: Any,
     *,

@@ -1,0 +1,89 @@
+"""``matrics count`` and ``matrics merge``: labels counted on many machines, and scored on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from matrics.cli import report
+from matrics.cli.counting.counter import Counted
+from matrics.cli.counting.counts_file import About, write_npz, write_parquet
+from matrics.cli.counting.inputs import Input, open_counts, open_input
+from matrics.cli.counting.inputs import count as count_rows
+from matrics.cli.labels import Names
+from matrics.cli.options import By, Counts, PredColumn, TrueColumn, column_names
+from matrics.cli.report import counted as in_words
+from matrics.cli.screen import open_console
+from matrics.cli.whole import whole_file
+
+WRITERS = {".npz": write_npz, ".parquet": write_parquet}
+
+CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .npz or .parquet.", show_default=False)]
+
+
+def count(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
+            show_default=False,
+            metavar="PATH...",
+        ),
+    ],
+    *,
+    by: By = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    counts: Counts = None,
+    output: CountsOutput = None,
+) -> None:
+    """Count labels, and write the confusion matrices instead of scores."""
+    written = _check_output(output, paths)
+    names = Names(true, pred, column_names(by or []), counts=counts)
+    names.check()
+    _write(open_input(paths, names), written)
+
+
+def merge(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH..."),
+    ],
+    *,
+    by: By = None,
+    output: CountsOutput = None,
+) -> None:
+    """Add up files of counts: their classes and groups are united."""
+    written = _check_output(output, paths)
+    _write(open_counts(paths, Names(by=column_names(by or []))), written)
+
+
+def _write(given: Input, output: Path) -> None:
+    counted = count_rows(given)
+    about = About.of(counted, given.names)
+    with whole_file(output) as file:
+        WRITERS[output.suffix.lower()](file, counted, about)
+    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(len(counted.stack), 'matrix', 'matrices')}"]
+    report.show(open_console(), *(Text(report.plain(line)) for line in lines))
+
+
+def _in_words(counted: Counted) -> str:
+    classes = in_words(len(counted.classes), "class", "classes")
+    return f"{in_words(len(counted.stack), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
+
+
+def _check_output(output: Path | None, inputs: list[Path]) -> Path:
+    """Raise an error, before any work is done, if the output cannot be written."""
+    if output is None or output.suffix.lower() not in WRITERS:
+        got = "none" if output is None else repr(str(output))
+        raise ValueError(f"--output: expected a name that ends in .npz or .parquet, got {got}")
+    if not output.parent.is_dir():
+        raise ValueError(f"--output: expected an existing directory, got {str(output.parent)!r}")
+    if output.is_dir():
+        raise ValueError(f"--output: expected a file, got the directory {str(output)!r}")
+    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
+        raise ValueError(f"--output: expected another file than the input, got {str(output)!r}")
+    return output

@@ -1,0 +1,127 @@
+"""Rows of files in batches, and the next batch read while this one is counted."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import queue
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from matrics.cli import labels
+from matrics.cli.text import STDIN, open_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from matrics.cli.labels import Names
+    from matrics.cli.text import Row
+
+Item = TypeVar("Item")
+
+BATCH_ROWS = 2**20
+AHEAD = 1  # batches that are read and wait
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file: columns by name."""
+
+    table: Any  # a pyarrow.RecordBatch
+    file: str
+    row: int = 0  # the first one's place in the file, from 0
+    where: str = "the data"  # the file's name, where there are several
+
+
+class Rows(Protocol):
+    """The rows of one or more files, in order."""
+
+    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """The rows of text files."""
+
+    paths: tuple[Path, ...]
+    suffixes: tuple[str, ...]
+    names: Names
+
+    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+        position = 0
+        for path, suffix in zip(self.paths, self.suffixes, strict=True):
+            file = "standard input" if path == STDIN else str(path)
+            first = position
+            with named(file), open_rows(path, suffix) as lines:
+                _, header = next(lines, (0, []))
+                for table in text_batches(lines, header, self.names):
+                    position += len(table)
+                    if position > start:  # the rows before must be parsed to know where they end
+                        new = table.slice(max(0, len(table) - (position - start)))
+                        where = file if len(self.paths) > 1 else "the data"
+                        yield position, Batch(new, file, position - len(new) - first, where)
+
+
+def text_batches(rows: Iterator[Row], header: list[str], names: Names) -> Iterator[Any]:
+    """The rows of a text file that follow its header, as batches of text."""
+    chunks = labels.row_chunks(rows, header, names)
+    for some in iter(lambda: list(itertools.islice(chunks, max(1, BATCH_ROWS // labels.CHUNK_ROWS))), []):
+        yield from pa.Table.from_batches(some).combine_chunks().to_batches()
+
+
+class FileError(ValueError):
+    """An error that begins with the name of its file."""
+
+
+@contextlib.contextmanager
+def named(file: str) -> Iterator[None]:
+    """Errors begin with the name of the file, once."""
+    try:
+        yield
+    except FileError:
+        raise
+    except (ValueError, OSError, pa.ArrowException) as error:
+        raise FileError(f"{file}: {error}") from error
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, of which the next one is made in a thread meanwhile."""
+    waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
+    done = threading.Event()
+
+    def put(item: Item | None, error: BaseException | None = None) -> None:
+        while not done.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put((item, error), timeout=0.1)
+                return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item)
+                if done.is_set():
+                    return
+            put(None)
+        except BaseException as error:  # noqa: BLE001 (raised again where the items are taken)
+            put(None, error)
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = waiting.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+            del item  # or it would be held while the next one is waited for
+    finally:
+        done.set()
+        thread.join()

@@ -1,0 +1,131 @@
+"""Which rows are to be counted: of text files, of Parquet files and data sets, or of files of counts."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matrics.cli.counting.batches import Rows, TextRows, ahead, named
+from matrics.cli.counting.counter import Counted, Counter
+from matrics.cli.counting.counts_rows import CountsFile, CountsRows, opened
+from matrics.cli.counting.fragments import Fragment, find, is_pattern
+from matrics.cli.counting.parquet import ParquetRows
+from matrics.cli.labels import Names
+from matrics.cli.text import STDIN, TEXTS, suffix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+COUNTS = (".npz", ".parquet")
+
+
+@dataclass(frozen=True)
+class Input:
+    """Rows, the columns that are counted, and what is known of them before."""
+
+    file: str  # for messages
+    rows: Rows
+    names: Names
+    texts: frozenset[str] = frozenset()  # columns of text that may be numbers or times
+    classes: tuple[Any, ...] = ()  # that are there whether a row has them or not
+
+    def counter(self) -> Counter:
+        """Nothing counted yet."""
+        counter = Counter(self.names, self.texts)
+        for classes in self.classes:
+            with named(self.file):
+                counter.learn_classes(classes)
+        return counter
+
+
+def count(given: Input, state: bytes | None = None) -> Counted:
+    """Count all rows, or those that follow the ones that are counted in ``state``."""
+    counter = given.counter() if state is None else Counter.from_state(state)
+    batches = given.rows.batches(counter.rows)
+    # Text is parsed by Python itself, which does one thing at a time.
+    for _, batch in batches if isinstance(given.rows, TextRows) else ahead(batches):
+        with named(batch.file):
+            counter.add(batch)
+    with named(given.file):
+        return counter.counted()
+
+
+def open_input(paths: Sequence[Path], names: Names) -> Input:
+    """What these files have to count: labels, or counts where nothing says which columns have them."""
+    file = ", ".join("standard input" if path == STDIN else str(path) for path in paths)
+    if all(path == STDIN or suffix_of(path) in TEXTS for path in paths):
+        if list(paths).count(STDIN) > 1:
+            raise ValueError("-: expected standard input once, got it several times")
+        suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
+        texts = frozenset({*names.labels, *names.by})
+        return Input(file, TextRows(tuple(paths), suffixes, names), names, texts)
+    fragments = [fragment for path in paths for fragment in _fragments(path)]
+    counts = _counts(fragments) if names.counts is None else None
+    if counts is not None:
+        return _of_counts(file, counts, names)
+    rows = _parquet_rows(fragments, names)
+    return Input(file, rows, names, rows.folders)
+
+
+def open_counts(paths: Sequence[Path], names: Names) -> Input:
+    """What these files of counts have to count."""
+    for path in paths:
+        if suffix_of(path) not in COUNTS and not (path.is_dir() or is_pattern(path)):
+            raise ValueError(f"{path}: expected a file of counts, {' or '.join(COUNTS)}, as by matrics count")
+    fragments = [fragment for path in paths for fragment in _fragments(path)]
+    files = [(one.path, opened(one.path)) for one in fragments]
+    wrong = next((path for path, counts in files if counts is None), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong}: expected a file of counts, as by matrics count, got another")
+    return _of_counts(", ".join(map(str, paths)), [counts for _, counts in files if counts is not None], names)
+
+
+def _of_counts(file: str, files: list[CountsFile], names: Names) -> Input:
+    rows = CountsRows(files)
+    for one in files:
+        with named(str(one.path)):
+            one.about  # noqa: B018 (raises if it cannot be read)
+    rows.check()
+    if names.labels not in (Names().labels, rows.names.labels):
+        there = " and ".join(rows.names.labels)
+        raise ValueError(f"{file}: expected --true and --pred to name {there}, got {' and '.join(names.labels)}")
+    with named(str(files[0].path)):
+        chosen = rows.chosen(names.by)
+    return Input(file, rows, chosen, classes=tuple(one.about.classes for one in files))
+
+
+def _fragments(path: Path) -> list[Fragment]:
+    if not is_pattern(path):
+        path.stat()  # raises with the name of a missing file
+    return find(path)
+
+
+def _counts(fragments: list[Fragment]) -> list[CountsFile] | None:
+    """The files as those of counts, if they all are."""
+    files = [opened(fragment.path) for fragment in fragments]
+    found: list[CountsFile] = [file for file in files if file is not None]
+    if found and len(found) < len(files):
+        other = next(one.path for one, file in zip(fragments, files, strict=True) if file is None)
+        raise ValueError(f"{other}: expected a file of counts, as {found[0].path} is one, got another")
+    return found or None
+
+
+def parquet_rows(paths: Sequence[Path], names: Names) -> ParquetRows:
+    """The rows of Parquet files and data sets."""
+    return _parquet_rows([fragment for path in paths for fragment in _fragments(path)], names)
+
+
+def _parquet_rows(fragments: list[Fragment], names: Names) -> ParquetRows:
+    wrong = next((one.path for one in fragments if suffix_of(one.path) != ".parquet"), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong}: expected text files alone or Parquet files alone, got both kinds, or another")
+    first = [name for name, _ in fragments[0].folders]
+    for one, other in itertools.pairwise(fragments):
+        names_of_folders = [name for name, _ in other.folders]
+        if names_of_folders != first:
+            raise ValueError(
+                f"{other.path}: expected folders named as those of {one.path}, got {names_of_folders} after {first}"
+            )
+    return ParquetRows(fragments, names)

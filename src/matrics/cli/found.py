@@ -1,0 +1,97 @@
+"""What is found for some matrices of a source, and what is known of all that were found so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+Array = Any
+
+MOST_NAMED = 10  # invalid matrices
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some matrices of a source, from ``start`` to ``stop``."""
+
+    start: int
+    stop: int
+    block: Array = None  # and what names them: where any thread may read them, nothing
+    keys: dict[str, Array] | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The scores or intervals of the matrices from ``start`` to ``stop``, those of invalid ones undefined."""
+
+    start: int
+    stop: int
+    values: Array  # (rows, columns, ...)
+    samples: float = 0.0
+    undefined: int = 0  # values of valid matrices
+    invalid: tuple[int, ...] = ()  # positions in the file, in order
+    statuses: Counter[int] = field(default_factory=Counter)  # of intervals: how many have each
+    state: Any = None  # of the generator of random numbers behind these matrices
+    keys: dict[str, Array] | None = None  # the columns that name the matrices, where they come with them
+
+    @property
+    def valid(self) -> Array:
+        """Which rows are valid."""
+        rows = np.ones(self.stop - self.start, bool)
+        rows[np.asarray(self.invalid, int) - self.start] = False
+        return rows
+
+
+def joined(pieces: list[Found]) -> Found:
+    """Pieces that follow each other, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    keys = pieces[0].keys
+    return Found(
+        pieces[0].start,
+        pieces[-1].stop,
+        np.concatenate([piece.values for piece in pieces]),
+        sum(piece.samples for piece in pieces),
+        sum(piece.undefined for piece in pieces),
+        tuple(position for piece in pieces for position in piece.invalid),
+        sum((piece.statuses for piece in pieces), Counter()),
+        pieces[-1].state,
+        keys and {name: pa.concat_arrays([piece.keys[name] for piece in pieces if piece.keys]) for name in keys},
+    )
+
+
+@dataclass
+class Totals:
+    """What was found so far; ``record`` is all of it for JSON, with which a run that was stopped goes on."""
+
+    matrices: int = 0
+    samples: float = 0.0
+    undefined: int = 0
+    invalid: int = 0
+    first_invalid: list[int] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    state: Any = None
+
+    def add(self, found: Found) -> None:
+        """Add what was found for the next matrices."""
+        self.matrices = found.stop
+        self.samples += found.samples
+        self.undefined += found.undefined
+        self.invalid += len(found.invalid)
+        self.first_invalid += found.invalid[: MOST_NAMED - len(self.first_invalid)]
+        self.statuses += found.statuses
+        self.state = found.state
+
+    def record(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {**vars(self), "first_invalid": [*self.first_invalid], "statuses": dict(self.statuses)}
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any]) -> Totals:
+        """The totals of a record; JSON has only text as names."""
+        statuses = Counter({int(status): count for status, count in record["statuses"].items()})
+        return cls(**{**record, "statuses": statuses})

@@ -1,0 +1,102 @@
+"""How far a run is: a bar on a terminal, or on request a line from time to time."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from matrics.cli.report import counted
+from matrics.cli.stopping import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matrics.cli.found import Totals
+
+SHOW_AFTER = 1.0  # seconds: what is done sooner needs no bar
+REFRESH = 0.2
+LINE_EVERY = 10.0
+
+
+@dataclass
+class Progress:
+    """What is done of ``total`` matrices, and how fast."""
+
+    total: int
+    bytes_each: float  # of the input; 0 if matrices were counted before
+    totals: Totals
+    before: int = 0  # matrices that an earlier run has done
+    begin: float = field(default_factory=time.monotonic)
+
+    def words(self) -> str:
+        """How far the run is, how fast, for how long still, and what it has found."""
+        done, seconds = self.totals.matrices, time.monotonic() - self.begin
+        rate = (done - self.before) / seconds if seconds > 0 else 0.0
+        parts = [f"{done:,} of {counted(self.total, 'matrix', 'matrices')}", f"{_short(rate)} matrices/s"]
+        if self.bytes_each:
+            parts.append(f"{rate * self.bytes_each / 1e6:,.0f} MB/s")
+        if rate:
+            parts.append(f"{_time((self.total - done) / rate)} left")
+        found = (("undefined", self.totals.undefined), ("invalid", self.totals.invalid))
+        return ", ".join([*parts, *(f"{number:,} {what}" for what, number in found if number)])
+
+    @property
+    def percent(self) -> int:
+        """The share that is done, rounded down."""
+        return 100 * self.totals.matrices // max(1, self.total)
+
+
+@contextlib.contextmanager
+def shown(progress: Progress, *, lines: bool) -> Iterator[None]:
+    """Show it as long as this is open: with a bar on a terminal, and elsewhere in lines if they are asked for."""
+    on_terminal = sys.stderr.isatty()
+    if not on_terminal and not lines:
+        yield
+        return
+    stop = threading.Event()
+    watch = threading.Thread(target=_draw if on_terminal else _print, args=(progress, stop), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watch.join()
+
+
+def _print(progress: Progress, stop: threading.Event) -> None:
+    while not stop.wait(LINE_EVERY):
+        say(f"{progress.percent} %: {progress.words()}")
+
+
+def _draw(progress: Progress, stop: threading.Event) -> None:
+    if stop.wait(SHOW_AFTER):
+        return
+    columns = BarColumn(bar_width=20), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.description}")
+    with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("", total=progress.total)
+        while True:
+            bar.update(task, completed=progress.totals.matrices, description=progress.words(), refresh=True)
+            if stop.wait(REFRESH):
+                return
+
+
+def _short(rate: float) -> str:
+    """A rate in three digits."""
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if rate >= unit:
+            return f"{rate / unit:.3g}{name}"
+    return f"{rate:.3g}"
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

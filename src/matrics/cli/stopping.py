@@ -1,0 +1,49 @@
+"""Lines on stderr, and how a run ends before it is done: by Ctrl-C, or by SIGTERM."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Exit codes of a shell for programs that a signal has ended: 128 and the number of the signal.
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+TERMINATED = 143
+
+
+class Stopped(BaseException):
+    """The run is to end at once, with this exit code and, if there is anything to say, one line."""
+
+    def __init__(self, code: int, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def say(message: str) -> None:
+    """Print one line on stderr, without what would move the cursor of a terminal."""
+    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
+    with contextlib.suppress(OSError):  # nobody reads it
+        print(f"matrics: {line}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+@contextlib.contextmanager
+def sigterm_stops() -> Iterator[None]:
+    """Within this, SIGTERM raises Stopped in the main thread, so that what is finished can be kept."""
+
+    def stop(*_: Any) -> None:
+        raise Stopped(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,47 @@
+"""The output of a command and, with ``--resume``, what an earlier run has left of it."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+import matrics
+from matrics.cli.outputs.destination import check_output
+from matrics.cli.outputs.question import Question, inputs_of
+from matrics.cli.outputs.unfinished import Unfinished, unfinished_output
+from matrics.cli.text import STDIN
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+# Options that change no byte of an output. All others do, or may, and have to be the same in a run that goes on.
+CHANGE_NOTHING = {"path", "output", "resume", "workers", "progress", "disparity"}
+
+
+def open_work(
+    context: Any, path: Path, output: str | None, *, resume: bool
+) -> AbstractContextManager[Unfinished | None]:
+    """The output that is asked for with the options of a command's context; None is the screen."""
+    if output is None:
+        if resume:
+            raise ValueError("--resume: expected --output FILE beside it, got none")
+        return contextlib.nullcontext()
+    destination = check_output(output, path)
+    if resume and path == STDIN:
+        raise ValueError("--resume: expected a file that can be read again, got standard input")
+    options = {
+        f"--{name.replace('_', '-')}": value for name, value in context.params.items() if name not in CHANGE_NOTHING
+    }
+    versions = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
+    backend = context.params.get("backend", "numpy")
+    if backend in ("torch", "jax"):
+        with contextlib.suppress(ImportError):  # the command says that it is missing
+            versions[backend] = version(backend)
+    inputs = () if path == STDIN else inputs_of(path)
+    question = Question(versions, {"the command": context.info_name, **options}, inputs)
+    return unfinished_output(destination, question, resume=resume)

@@ -1,0 +1,59 @@
+"""From a run to its output: blocks are encoded in threads while the next ones are found, and written in order."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from matrics.cli.found import Found, Totals
+from matrics.cli.in_order import in_order
+from matrics.cli.outputs.whole import table_of
+
+if TYPE_CHECKING:
+    from matrics.cli.outputs.unfinished import Encoded, Unfinished
+    from matrics.cli.report import Summary
+    from matrics.cli.run import Run
+
+
+def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
+    """Write all blocks that are not finished, and give the output its name; a summary needs the finished ones, too."""
+    output = work.begin(_schema(run), run.source.count)
+    done = work.done
+    if done and summary is None:
+        run.restore(Totals.of_record(work.records[-1]["totals"]))
+
+    def encode(found: Found) -> tuple[Found, Encoded | None]:
+        return found, output.encode(_table(run, found)) if found.stop > finished else None
+
+    finished = work.stop
+    blocks = run.blocks(0 if summary is not None else done)
+    # Closed at once if anything is wrong, and not when the garbage is collected: threads belong to them.
+    with (
+        run.shown(),
+        contextlib.closing(blocks),
+        contextlib.closing(in_order(encode, blocks, run.manner.workers)) as encoded,
+    ):
+        for found, block in encoded:
+            run.totals.add(found)
+            if summary is not None:
+                summary.add(found.start, found.values)
+            if block is not None:
+                output.append(block, {"stop": found.stop, "totals": run.totals.record()})
+    output.finish()
+
+
+def _table(run: Run, found: Found) -> Any:
+    """The rows of a block."""
+    keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
+    table = table_of({**keys, **run.outputs(found.values)})
+    if found.invalid and run.manner.on_invalid == "skip":
+        return table.filter(pa.array(found.valid))
+    return table
+
+
+def _schema(run: Run) -> Any:
+    """The names and types of the columns: those of no rows."""
+    keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
+    return _table(run, Found(0, 0, run.missing(0), keys=keys)).schema
