@@ -43,6 +43,9 @@ NEEDS = {
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]
 
+# They run where the pages are built, and have no examples.
+collect_ignore_glob = ["docs/*.py"]
+
 PROCESSES = 2
 
 

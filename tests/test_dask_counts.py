@@ -38,7 +38,9 @@ def test_counts_of_any_chunks_are_those_in_memory(split_every: int | None, *, un
     assert found.chunks == ((4,), (4,))
 
 
-@pytest.mark.parametrize("shapes", [((37,), (5, 37)), ((5, 37), (37,)), ((1, 37), (5, 37)), ((2, 1, 37), (5, 37))])
+@pytest.mark.parametrize(
+    "shapes", [((37,), (5, 37)), ((5, 37), (37,)), ((1, 37), (5, 37)), ((2, 1, 37), (5, 37)), ((1, 3, 37), (2, 1, 37))]
+)
 def test_batches_broadcast(shapes: tuple[tuple[int, ...], ...]) -> None:
     arrays = [RANDOM.integers(0, 3, shape) for shape in shapes]
     cut = [da.from_array(array, chunks=size) for array, size in zip(arrays, (9, 4), strict=True)]

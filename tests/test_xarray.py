@@ -1,4 +1,4 @@
-"""DataArrays in, Datasets out: dimensions and coordinates, in memory and in chunks of Dask."""
+"""DataArrays in, Datasets out: dimensions and coordinates, in memory and in files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_xarray import METRICS, NAMES, cube
 
 import matrics
 
@@ -17,29 +18,7 @@ named = pytest.importorskip("matrics.integrations.xarray")
 from xarray.testing import assert_allclose, assert_equal, assert_identical  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
-NAMES = ["cat", "dog", "owl"]
-METRICS = ["accuracy", "mcc", "recall:class", "recall", "mcc:one_vs_rest", "fbeta(beta=2):weighted"]
 CLASSWISE = {"recall:class", "mcc:one_vs_rest"}
-
-
-def cube(dtype: Any = np.int64) -> Any:
-    """Matrices of 2 models, 3 folds and 4 epochs, with coordinates of every kind."""
-    return xr.DataArray(
-        RANDOM.integers(1, 30, (2, 3, 4, 3, 3)).astype(dtype),
-        dims=("model", "fold", "epoch", "true", "pred"),
-        coords={
-            "model": ["tree", "net"],
-            "epoch": [1, 2, 5, 9],
-            "true": ("true", NAMES, {"long_name": "species"}),
-            "pred": NAMES,
-            "depth": ("model", [3, 12]),  # of a dimension
-            "seconds": (("model", "epoch"), np.arange(8.0).reshape(2, 4)),  # of two
-            "run": "first",  # of none
-            "weight": (("fold", "true"), np.ones((3, 3))),  # of a dimension of classes, which goes
-        },
-        attrs={"experiment": "a sweep"},
-        name="confusion_matrix",
-    )
 
 
 def test_dimensions_and_coordinates() -> None:
@@ -178,6 +157,18 @@ def test_intervals_of_clusters_and_draws() -> None:
     np.testing.assert_array_equal(drawn["mcc_limits"].sel(bound="high"), again.high)
 
 
+def test_arrays_of_jax_stay_there() -> None:
+    jax = pytest.importorskip("jax")
+    da = cube(np.float32)
+    there = da.copy(data=jax.numpy.asarray(da.values))
+    for found, expected in (
+        (named.score(there, "mcc"), named.score(da, "mcc")),
+        (named.interval(there, "mcc"), named.interval(da, "mcc")),
+    ):
+        assert all(isinstance(variable.data, jax.Array) for variable in found.data_vars.values())
+        assert_allclose(xr.Dataset({name: found[name].as_numpy() for name in found}), expected, rtol=1e-5)
+
+
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
@@ -215,111 +206,6 @@ def test_what_is_no_data_array() -> None:
     assert found["recall:class"].dims == ("class", "fold", "epoch", "species")
     ways = cube().assign_coords(pred=NAMES[::-1])
     assert named.score(ways.sel(pred=ways["true"].values), "mcc").sizes["model"] == 2  # as the message says
-
-
-# Chunks ---------------------------------------------------------------------------------------------------------------
-
-
-def no_scheduler(*_: Any, **__: Any) -> Any:
-    raise AssertionError("computed too early")
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
-@pytest.mark.parametrize("chunks", [{}, {"model": 1, "epoch": 3}, {"fold": (1, 2), "epoch": 1}])
-def test_chunks_stay_lazy(chunks: dict[str, Any], dtype: Any) -> None:
-    """Nothing is computed before it is asked for; dtypes are known; the values are those of one piece."""
-    dask = pytest.importorskip("dask")
-    da = cube(dtype)
-    with dask.config.set(scheduler=no_scheduler):
-        lazy = named.score(da.chunk(chunks), METRICS)
-    expected = named.score(da, METRICS)
-    for name in METRICS:
-        assert lazy[name].chunks is not None
-        assert lazy[name].dtype == expected[name].dtype == (np.float32 if dtype == np.float32 else np.float64)
-    with dask.config.set(scheduler="sync"):
-        assert_identical(lazy.compute(), expected)
-
-
-def test_one_call_for_each_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    dask = pytest.importorskip("dask")
-    calls = []
-    score = matrics.score
-
-    def counting(cm: Any, *args: Any, **options: Any) -> Any:
-        calls.append(cm.shape)
-        return score(cm, *args, **options)
-
-    lazy = named.score(cube().chunk(model=1), METRICS)
-    monkeypatch.setattr(matrics, "score", counting)
-    with dask.config.set(scheduler="sync"):
-        lazy.compute()
-    assert calls == [(1, 3, 4, 3, 3)] * 2
-
-
-def test_intervals_of_chunks() -> None:
-    dask = pytest.importorskip("dask")
-    da = cube()
-    chosen = ["mcc", "recall:class"]
-    with dask.config.set(scheduler=no_scheduler):
-        lazy = named.interval(da.chunk(model=1), chosen)
-    expected = named.interval(da, chosen)
-    with dask.config.set(scheduler="sync"):
-        assert_identical(lazy.compute(), expected)
-        clusters = named.interval(da.chunk(model=1), "mcc", cluster_dim="fold").compute()
-    assert_allclose(clusters, named.interval(da, "mcc", cluster_dim="fold"))
-    assert {name: lazy[name].dtype for name in lazy} == {name: expected[name].dtype for name in expected}
-    with pytest.raises(ValueError, match="method: expected 'auto', 'delta' or 'wilson' for a chunked array"):
-        named.interval(da.chunk(model=1), "mcc", method="bootstrap")
-
-
-def test_nothing_to_score() -> None:
-    """A batch without matrices keeps its other dimensions, in memory and in chunks."""
-    pytest.importorskip("dask")
-    empty = cube().isel(model=[])
-    sizes = {"model": 0, "fold": 3, "epoch": 4, "class": 3}
-    assert named.score(empty, METRICS).sizes == named.score(empty.chunk(), METRICS).compute().sizes == sizes
-    assert named.interval(empty, "recall:class").sizes == sizes | {"bound": 2}
-
-
-@pytest.mark.exhaustive
-def test_chunks_in_other_processes() -> None:
-    """What is to be computed can be sent to them."""
-    dask = pytest.importorskip("dask")
-    da = cube()
-    y_true = xr.DataArray(RANDOM.integers(0, 3, 100), dims="sample")
-    chosen = ["mcc", "fbeta(beta=2):class", matrics.recall]
-    lazy = [
-        named.score(da.chunk(model=1), chosen),
-        named.interval(da.chunk(fold=1), "mcc"),
-        named.confusion_matrix(y_true.chunk(sample=30), y_true, num_classes=3),
-    ]
-    expected = [
-        named.score(da, chosen),
-        named.interval(da, "mcc"),
-        named.confusion_matrix(y_true, y_true, num_classes=3),
-    ]
-    for found, again in zip(dask.compute(*lazy, scheduler="processes", num_workers=2), expected, strict=True):
-        assert_identical(found, again)
-
-
-def test_arrays_of_jax_stay_there() -> None:
-    jax = pytest.importorskip("jax")
-    da = cube(np.float32)
-    there = da.copy(data=jax.numpy.asarray(da.values))
-    for found, expected in (
-        (named.score(there, "mcc"), named.score(da, "mcc")),
-        (named.interval(there, "mcc"), named.interval(da, "mcc")),
-    ):
-        assert all(isinstance(variable.data, jax.Array) for variable in found.data_vars.values())
-        assert_allclose(xr.Dataset({name: found[name].as_numpy() for name in found}), expected, rtol=1e-5)
-
-
-def test_chunks_of_classes() -> None:
-    pytest.importorskip("dask")
-    with pytest.raises(ValueError, match=r"expected 'pred' whole in each chunk, got 3 chunks along it: da.chunk"):
-        named.score(cube().chunk(pred=1))
-    with pytest.raises(ValueError, match="binary"):  # what does not fit raises at once
-        named.score(cube().chunk(model=1), "recall:binary")
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

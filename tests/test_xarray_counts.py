@@ -164,7 +164,9 @@ def test_chunks(chunks: dict[str, int], others: dict[str, int]) -> None:
         ]
 
     with dask.config.set(scheduler=no_scheduler):
-        lazy = counts(y_true.chunk(chunks), y_pred.chunk(others), scores.chunk(sample=20, threshold=3))
+        lazy = counts(
+            y_true.chunk(chunks), y_pred.chunk(others), scores.chunk({"sample": 20, "threshold": 3, "class": 2})
+        )
     with dask.config.set(scheduler="sync"):
         for found, expected in zip(lazy, counts(y_true, y_pred, scores), strict=True):
             assert found.chunks is not None

@@ -18,11 +18,11 @@ from matrics._backend import Array, as_arrays
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid
 from matrics.integrations.xarray_counts import confusion_matrix
-from matrics.integrations.xarray_dimensions import Layout, attributes, clusters_last, dataset, layout_of, of_blocks
+from matrics.integrations.xarray_dimensions import Layout, attributes, clusters_last, dataset, layout_of, library_for
 from matrics.naming import CLASSWISE
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
-from matrics.uncertainty.options import DRAWING, Method, SchemeOfInterval
+from matrics.uncertainty.options import Method, SchemeOfInterval
 
 __all__ = ["MatricsAccessor", "confusion_matrix", "interval", "score"]
 
@@ -44,7 +44,8 @@ def score(
     ----------
     da : xarray.DataArray
         Counts or soft counts, with one dimension of true classes, one of predicted classes, and any others, in any
-        order. Chunked arrays (Dask) stay lazy, and all measures of a chunk are computed together.
+        order. Chunked arrays (Dask) stay lazy, and all measures of a chunk are computed together, as
+        :func:`matrics.integrations.dask.score` does; the dimensions of the classes are whole in each chunk.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     class_dims : two names, optional
@@ -54,7 +55,7 @@ def score(
         The dimension of measures of every class (``"recall:class"``).
     zero_division, invalid, workers
         As in :func:`matrics.score`. Of a chunked array, ``invalid`` warns or raises where a chunk is computed, and
-        names matrices by their place in it; ``workers`` is the number of threads for each chunk.
+        names the chunk, and matrices by their place in it; ``workers`` is the number of threads for each chunk.
     keep_attrs : bool, optional
         Whether the Dataset has the attributes of ``da``; xarray's option ``keep_attrs`` if left out, which keeps them
         by default.
@@ -69,7 +70,7 @@ def score(
     Raises
     ------
     TypeError
-        ``da`` is no DataArray, or its cells are not real numbers.
+        ``da`` is no DataArray, its cells are not real numbers, or its chunks are of another library than Dask.
     ValueError
         The dimensions of the classes are not clear, differ in their classes or in the order of these, or are chunked;
         or a measure, or an option of it, does not exist.
@@ -91,17 +92,12 @@ def score(
     'tree'
     """
     layout = layout_of(da, class_dims)
+    stack, library = layout.stack, library_for(da=da)
     chosen = resolve(metrics)
-    own = [(class_dim,) if metric.average in CLASSWISE else () for metric in chosen.values()]
-
-    def results(stack: Array) -> list[Array]:
-        found = matrics.score(stack, list(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
-        return list(found.values())
-
-    values = of_blocks(results, layout, own, {class_dim: layout.num_classes})
+    found = library.score(stack, list(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
     variables = {
-        name: (dims, value, attributes(metric))
-        for (name, metric), dims, value in zip(chosen.items(), own, values, strict=True)
+        name: ((class_dim,) if metric.average in CLASSWISE else (), found[name], attributes(metric))
+        for name, metric in chosen.items()
     }
     return dataset(layout, variables, _classes(layout, class_dim), keep_attrs=keep_attrs)
 
@@ -128,13 +124,15 @@ def interval(
     Parameters
     ----------
     da : xarray.DataArray
-        Counts, as in :func:`score`. Chunked arrays stay lazy; methods that draw replicates refuse them.
+        Counts, as in :func:`score`. Chunked arrays stay lazy; the dimension of clusters is whole in each chunk, too.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     class_dims, class_dim, keep_attrs
         As in :func:`score`.
     level, method, scheme, prior, num, rng, zero_division, workers
-        As in :func:`matrics.interval`.
+        As in :func:`matrics.interval`. For a chunked array ``rng`` is a seed or a generator of NumPy, and each chunk
+        draws from a stream of its own, as in :func:`matrics.integrations.dask.interval`: the replicates depend on the
+        seed and on the chunks.
     cluster_dim : name, optional
         The dimension along which the matrices are those of clusters, such as patients or documents; their sum is
         scored, and whole clusters are random.
@@ -150,9 +148,9 @@ def interval(
     Raises
     ------
     TypeError
-        ``da`` is no DataArray; or ``rng`` is of another library than its values.
+        As in :func:`score`; or ``rng`` is of another library than the values of ``da``.
     ValueError
-        As in :func:`score` and :func:`matrics.interval`; or the method draws replicates and the array is chunked.
+        As in :func:`score` and :func:`matrics.interval`; or the dimension of clusters is in several chunks.
 
     Examples
     --------
@@ -163,29 +161,20 @@ def interval(
     array([0.83, 0.83])
     """
     layout = layout_of(da, class_dims)
-    if da.chunks is not None and method in DRAWING:
-        raise ValueError(
-            f"method: expected 'auto', 'delta' or 'wilson' for a chunked array, got {method!r}, whose replicates would "
-            "be the same in every chunk: da.load() first"
-        )
     options: dict[str, Any] = {"level": level, "method": method, "scheme": scheme, "prior": prior, "num": num}
     options |= {"rng": rng, "zero_division": zero_division, "workers": workers}
     if cluster_dim is not None:
         layout, options["cluster_axis"] = clusters_last(layout, cluster_dim), -3
+    stack, library = layout.stack, library_for(da=da)
     chosen = resolve(metrics)
-
-    def results(stack: Array) -> list[Array]:
-        return [part for found in matrics.interval(stack, list(chosen), **options).values() for part in _parts(found)]
-
-    own, names, attrs = [], [], []
+    found = library.interval(stack, list(chosen), **options)
+    variables = {}
     for name, metric in chosen.items():
         of_class = (class_dim,) if metric.average in CLASSWISE else ()
-        for ending, part in _PARTS.items():
-            names.append(name + ending)
-            own.append((*of_class, "bound") if ending == "_limits" else of_class)
-            attrs.append(_about(part, metric, level, method) if part else attributes(metric))
-    values = of_blocks(results, layout, own, {class_dim: layout.num_classes, "bound": 2})
-    variables = dict(zip(names, zip(own, values, attrs, strict=True), strict=True))
+        for (ending, part), values in zip(_PARTS.items(), _parts(found[name]), strict=True):
+            own = (*of_class, "bound") if ending == "_limits" else of_class
+            attrs = _about(part, metric, level, method) if part else attributes(metric)
+            variables[name + ending] = own, values, attrs
     coords = {**_classes(layout, class_dim), "bound": ["low", "high"]}
     return dataset(layout, variables, coords, keep_attrs=keep_attrs)
 
@@ -202,9 +191,18 @@ _PARTS = {
 
 def _parts(found: matrics.Interval) -> list[Array]:
     """The variables of an interval, in their order."""
-    backend, bounds = as_arrays(low=found.low, high=found.high)
-    limits = backend.xp.stack(bounds, axis=-1)
+    low, high = found.low, found.high
+    if hasattr(low, "__dask_graph__"):
+        limits = low.map_blocks(_limits, high, new_axis=low.ndim, chunks=(*low.chunks, (2,)), dtype=low.dtype)
+    else:
+        limits = _limits(low, high)
     return [found.estimate, limits, found.standard_error, found.undefined, found.status]
+
+
+def _limits(low: Array, high: Array) -> Array:
+    """Both limits along a last axis."""
+    backend, bounds = as_arrays(low=low, high=high)
+    return backend.xp.stack(bounds, axis=-1)
 
 
 def _about(part: str, metric: Metric, level: float, method: str) -> dict[str, Any]:

@@ -2,79 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-import matrics
 from matrics._backend import Array
 from matrics.coding import check_classes
-from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array
-
-
-class _Count(NamedTuple):
-    """How labels are counted; the samples are the last dimensions, but for the classes of scores."""
-
-    num_classes: int
-    num_samples: int  # dimensions of them
-    has_classes: bool
-    num_groups: int
-    has_weights: bool
-    options: dict[str, Any]
-
-    def __call__(self, y_true: Array, y_pred: Array, *others: Array) -> Array:
-        """The matrices of arrays in memory."""
-        options = dict(self.options, sample_ndim=self.num_samples)
-        if self.num_groups:
-            options |= {"groups": others[0], "num_groups": self.num_groups}
-        if self.has_weights:
-            options["sample_weight"] = others[-1]
-        return matrics.confusion_matrix(y_true, y_pred, **options)
-
-    def of_block(self, *arrays: Array) -> Array:
-        """The matrices of a chunk, with the dimensions of the samples, each of length 1."""
-        found = self(*arrays)
-        before = found.ndim - 2 - bool(self.num_groups)
-        return np.expand_dims(found, tuple(range(before, before + self.num_samples)))
-
-    def of_chunks(self, arrays: Sequence[Array]) -> Array:
-        """The matrices of arrays of Dask: those of each chunk, added up as a tree."""
-        import dask.array as dask_array
-
-        extra = [0, int(self.has_classes), *(0 for _ in arrays[2:])]
-        num_batch = max(array.ndim - more for array, more in zip(arrays, extra, strict=True)) - self.num_samples
-        batch = [f"batch {axis}" for axis in range(num_batch)]
-        samples = [f"sample {axis}" for axis in range(self.num_samples)]
-        new: dict[Any, int] = {"groups": self.num_groups} if self.num_groups else {}
-        new |= {TRUE: self.num_classes, PRED: self.num_classes}
-        pairs: list[Any] = []
-        for array, more in zip(arrays, extra, strict=True):
-            own = [*batch, *samples][num_batch + self.num_samples - (array.ndim - more) :]
-            pairs += [array, (*own, *(["class"] if more else []))]
-        # Weights are added up in 64 bits, here as within a chunk.
-        dtype = np.dtype(np.float64 if self.has_weights else np.int64)
-        if self.has_weights:
-            pairs[-2] = pairs[-2].astype(dtype)
-        parts = dask_array.blockwise(
-            self.of_block,
-            (*batch, *samples, *new),
-            *pairs,
-            new_axes=new,
-            adjust_chunks=dict.fromkeys(samples, _one),
-            concatenate=True,
-            dtype=dtype,
-            meta=np.empty((0,) * (num_batch + self.num_samples + len(new)), dtype),
-        )
-        found = parts.sum(axis=tuple(range(num_batch, num_batch + self.num_samples)), dtype=dtype)
-        is_single = self.has_weights and arrays[-1].dtype in (np.float16, np.float32)
-        return found.astype(np.float32) if is_single else found
-
-
-def _one(_: int) -> int:
-    """The length of a chunk whose samples are counted."""
-    return 1
+from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array, library_for
 
 
 def confusion_matrix(
@@ -158,7 +94,9 @@ def confusion_matrix(
     names: tuple[Hashable, ...] = classes.labels or tuple(range(classes.number))
     has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
     if has_classes:
-        given["y_pred"] = _in_order(y_pred, class_dim, names, num_classes)
+        ordered = _in_order(y_pred, class_dim, names, num_classes)
+        # The largest score is that of all classes, so these are needed together.
+        given["y_pred"] = ordered if ordered.chunks is None else ordered.chunk({class_dim: -1})
     values: Array = None
     if groups is not None:
         if groups.name is None:
@@ -167,23 +105,17 @@ def confusion_matrix(
             raise ValueError(f"groups: expected a value for every sample, got {int(groups.isnull().sum())} missing")
         values, codes = np.unique(groups.values, return_inverse=True)
         coded = groups.copy(data=codes.reshape(groups.shape))
-        weights = {"sample_weight": given.pop("sample_weight")} if sample_weight is not None else {}
-        given |= {"groups": coded.drop_vars([groups.name], errors="ignore"), **weights}
-    count = _Count(
-        num_classes=len(names),
-        num_samples=len(samples),
-        has_classes=has_classes,
-        num_groups=0 if groups is None else len(values),
-        has_weights=sample_weight is not None,
-        options={
-            "num_classes": num_classes,
-            "labels": classes.labels,
-            "threshold": threshold,
-            "ignore_index": ignore_index,
-        },
-    )
+        given["groups"] = coded.drop_vars([groups.name], errors="ignore")
+    options = {
+        "num_classes": num_classes,
+        "labels": classes.labels,
+        "sample_ndim": len(samples),
+        "threshold": threshold,
+        "ignore_index": ignore_index,
+        "num_groups": None if groups is None else len(values),
+    }
     own = [*([groups.name] if groups is not None else []), *class_dims]
-    found: xr.DataArray = _applied(count, list(given.values()), samples, class_dim, own)
+    found: xr.DataArray = _applied(given, options, {"y_pred": [class_dim]} if has_classes else {}, samples, own)
     coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
     found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})
     found.name, found.attrs = "confusion_matrix", {"long_name": "confusion matrix", "units": "1"}
@@ -208,25 +140,25 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
 
 
 def _applied(
-    count: _Count,
-    arrays: Sequence[xr.DataArray],
+    given: Mapping[str, xr.DataArray],
+    options: Mapping[str, Any],
+    after: Mapping[str, list[Hashable]],
     samples: Sequence[Hashable],
-    class_dim: Hashable,
     own: Sequence[Hashable],
 ) -> Any:
-    """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays."""
+    """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays.
+
+    ``after`` are the dimensions that an array has after those of the samples, ``own`` those of the result.
+    """
+    library = library_for(**given)
 
     def counted(*values: Array) -> Array:
-        is_lazy = any(array.chunks is not None for array in arrays)
-        return count.of_chunks(values) if is_lazy else count(*values)
+        return library.confusion_matrix(**dict(zip(given, values, strict=True)), **options)
 
-    core = [
-        [*samples, *([class_dim] if count.has_classes and position == 1 else [])] for position in range(len(arrays))
-    ]
     return xr.apply_ufunc(
         counted,
-        *arrays,
-        input_core_dims=core,
+        *given.values(),
+        input_core_dims=[[*samples, *after.get(name, [])] for name in given],
         output_core_dims=[list(own)],
         join="exact",
         dask="allowed",

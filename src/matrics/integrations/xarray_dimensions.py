@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import xarray as xr
 
+import matrics
 from matrics._backend import Array
 from matrics.catalogue.description import direction_of, range_of
 from matrics.catalogue.record import Metric
@@ -30,7 +30,14 @@ class Layout(NamedTuple):
 
     @property
     def stack(self) -> Array:
-        """The values, with the classes last."""
+        """The values, with the classes last; raises if these are in several chunks."""
+        chunks = self.array.chunksizes
+        split = [dim for dim in self.core if len(chunks.get(dim, ())) > 1]
+        if split:
+            raise ValueError(
+                f"da: expected {split[0]!r} whole in each chunk, got {len(chunks[split[0]])} chunks along it: "
+                f"da.chunk({dict.fromkeys(self.core, -1)})"
+            )
         return self.array.variable.transpose(*self.batch, *self.core).data
 
 
@@ -74,6 +81,22 @@ def check_array(name: str, value: Any) -> None:
         raise TypeError(f"{name}: expected an xarray.DataArray, got a {type(value).__name__}{hint}")
 
 
+def library_for(**arrays: xr.DataArray) -> Any:
+    """The module whose functions take the values of these arrays: that for Dask if any is in chunks."""
+    chunked = {name: array.data for name, array in arrays.items() if array.chunks is not None}
+    for name, values in chunked.items():
+        if not hasattr(values, "__dask_graph__"):
+            kind = f"{type(values).__module__}.{type(values).__qualname__}"
+            raise TypeError(
+                f"{name}: expected values in memory or in chunks of Dask, got a {kind}: {name}.load() reads them"
+            )
+    if not chunked:
+        return matrics
+    from matrics.integrations import dask
+
+    return dask
+
+
 def _named(da: xr.DataArray, class_dims: Sequence[Hashable] | None) -> tuple[Hashable, Hashable]:
     """The dimensions of the true and of the predicted classes."""
     if class_dims is not None:
@@ -97,47 +120,6 @@ def _named(da: xr.DataArray, class_dims: Sequence[Hashable] | None) -> tuple[Has
             "clearly those; got none"
         )
     return last[0], last[1]
-
-
-def of_blocks(
-    function: Callable[[Array], list[Array]],
-    layout: Layout,
-    own: Sequence[tuple[Hashable, ...]],
-    sizes: Mapping[Any, int],
-) -> list[Any]:
-    """All results of a function of a stack; for a chunked array lazily, with one call for each chunk.
-
-    ``own`` are the dimensions that each result has after those of the batch.
-    """
-    da = layout.array
-    if da.chunks is None:
-        return function(layout.stack)
-    split = [dim for dim in layout.core if len(da.chunksizes[dim]) > 1]
-    if split:
-        raise ValueError(
-            f"da: expected {split[0]!r} whole in each chunk, got {len(da.chunksizes[split[0]])} chunks along it: "
-            f"da.chunk({dict.fromkeys(layout.core, -1)})"
-        )
-    # A small stack tells the dtypes, and what does not fit raises now rather than where chunks are computed.
-    size = min(layout.num_classes, 3)
-    small = np.ones((*(2 for _ in layout.core[:-2]), size, size), da.dtype)
-    dtypes = [np.asarray(result).dtype for result in function(small)]
-
-    def of_block(stack: Array) -> Any:
-        results = function(stack)
-        return tuple(results) if len(results) > 1 else results[0]
-
-    core = [f"core {axis}" for axis in range(len(layout.core))]  # names that no result has
-    found = xr.apply_ufunc(
-        of_block,
-        xr.Variable((*(f"batch {axis}" for axis in range(len(layout.batch))), *core), layout.stack),
-        input_core_dims=[core],
-        output_core_dims=[list(dims) for dims in own],
-        dask="parallelized",
-        output_dtypes=dtypes,
-        dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dims in own for dim in dims}},
-    )
-    return [one.data for one in (found if isinstance(found, tuple) else (found,))]
 
 
 def dataset(

@@ -234,7 +234,8 @@ def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str,
     chunks: dict[int, tuple[int, ...]] = {}
     for name, array in zip(arrays, cut, strict=True):
         for axis, sizes in zip(places[name], array.chunks, strict=True):
-            if len(sizes) >= len(chunks.get(axis, ())):
+            so_far = chunks.get(axis, ())
+            if len(sizes) > len(so_far) or (len(sizes) == len(so_far) and sizes != (1,)):  # a length of 1 broadcasts
                 chunks[axis] = sizes
     return dict(zip(arrays, cut, strict=True)), chunks
 
