@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,20 +16,21 @@ DIGEST_BYTES, NUMBER_BYTES = 16, 8  # behind the content: how much work is in it
 PIECE = 2**20  # bytes that are compared at a time
 
 
-class _Summed:
+class _Summed(io.RawIOBase):
     """A file that is written from its beginning to its end, and the checksum of what was written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self.digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+        self.sum = hashlib.blake2b(digest_size=DIGEST_BYTES)
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
 
     def write(self, content: Any) -> int:
         """Write some bytes."""
-        self.digest.update(content)
+        self.sum.update(content)
         return self._file.write(content)
-
-    def flush(self) -> None:
-        """Nothing is to be done before the end."""
 
 
 def save_snapshot(path: Path, number: int, write: Callable[[Any], None]) -> None:
@@ -38,7 +40,7 @@ def save_snapshot(path: Path, number: int, write: Callable[[Any], None]) -> None
         summed = _Summed(file)
         write(summed)
         summed.write(number.to_bytes(NUMBER_BYTES, "little"))
-        file.write(summed.digest.digest())
+        file.write(summed.sum.digest())
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)

@@ -129,6 +129,8 @@ class Unfinished:
 
     def keep(self) -> bool:
         """Leave the folder as it is, if there is anything in it to go on with."""
+        if not self.records:  # the run may have been stopped just when its count was saved
+            self.rows = snapshot_number(self.counted)
         if self.is_whole or not (self.records or self.rows) or not self.can_be_repeated:
             return False
         self.give_up()
