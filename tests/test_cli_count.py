@@ -224,7 +224,7 @@ def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics.cli.whole.os.fsync", full)
+    monkeypatch.setattr("matrics.cli.outputs.whole.os.fsync", full)
     assert refused(command, "count", "x.csv", "--output", "c.npz") == "c.npz: No space left on device"
     assert Path("c.npz").read_text() == "precious"
     assert sorted(path.name for path in Path().iterdir()) == ["c.npz", "x.csv"]

@@ -307,23 +307,24 @@ def test_an_input_that_changes_while_it_is_read(command, tmp_path, monkeypatch):
 
 def test_files_of_directories_and_patterns(tmp_path):
     """The names of their folders are data; hidden files are none, as the folder of an unfinished run may be there."""
-    for name in ("a=1/x", "a=2/x", ".hidden/x", "_done"):
+    for name in ("a=1/x.parquet", "a=2/x.parquet", ".hidden/x.parquet", "_done"):
         file = tmp_path / "data" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("same")
         os.utime(file, ns=(1, 1))
     question = partial(Question, {}, {})
     found = question(inputs_of(tmp_path / "data"))
-    assert [one.place for one in found.inputs] == [str(Path("a=1", "x")), str(Path("a=2", "x"))]
+    assert [one.place for one in found.inputs] == [str(Path("a=1", "x.parquet")), str(Path("a=2", "x.parquet"))]
     assert [one.name for one in inputs_of(tmp_path / "data" / "a=*")] == [one.name for one in found.inputs]
-    assert inputs_of(tmp_path / "none*") == ()
+    with pytest.raises(ValueError, match="expected at least one file of such a name"):
+        inputs_of(tmp_path / "none*")
     assert Question.of_record(found.record()) == found
     (tmp_path / "data").rename(tmp_path / "moved")
     assert question(inputs_of(tmp_path / "moved")).difference(found) is None
     (tmp_path / "moved" / "a=2").rename(tmp_path / "moved" / "a=3")
     others = question(inputs_of(tmp_path / "moved"))
     assert others.difference(found).startswith("the files to read are others: a=3")
-    (tmp_path / "moved" / "y").write_text("")
+    (tmp_path / "moved" / "y.parquet").write_text("")
     assert question(inputs_of(tmp_path / "moved")).difference(found) == "there are 3 files to read, and there were 2"
     assert found.changed_input() == found.inputs[0].name
 

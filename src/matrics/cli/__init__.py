@@ -39,7 +39,7 @@ def _end(app: Any) -> int:
         with stopping.sigterm_stops():
             code = _run(app)
             sys.stdout.flush()  # or its errors would come when nobody catches them
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):  # of a command, or before it has begun
         code = stopping.INTERRUPTED
     except stopping.Stopped as stop:
         code = stop.code

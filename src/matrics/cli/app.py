@@ -14,6 +14,7 @@ from matrics.cli import count, decisions, markdown, report
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
+from matrics.cli.counting.count import Beside
 from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.labels import Names
 from matrics.cli.open_run import Asked, open_matrices, open_run
@@ -125,7 +126,7 @@ def score(
         raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
     manner = Manner.read(workers, on_invalid, progress=progress)
     with open_work(context, path, output, resume=resume) as work:
-        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner)
+        run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
         deliver(run, work, disparity=disparity)
 
 
@@ -175,7 +176,7 @@ def interval(
     manner = Manner.read(workers, on_invalid, progress=progress)
     asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, cells=cells)
     with open_work(context, path, output, resume=resume) as work:
-        source = open_matrices(path, asked, clusters)
+        source = open_matrices(path, asked, Beside(work, manner.progress), clusters)
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
         deliver(run, work)
 

@@ -9,15 +9,19 @@ import typer
 from rich.text import Text
 
 from matrics.cli import report
+from matrics.cli.counting.count import Beside
+from matrics.cli.counting.count import count as count_rows
 from matrics.cli.counting.counter import Counted
 from matrics.cli.counting.counts_file import About, write_npz, write_parquet
 from matrics.cli.counting.inputs import Input, open_counts, open_input
-from matrics.cli.counting.inputs import count as count_rows
 from matrics.cli.labels import Names
-from matrics.cli.options import By, Counts, PredColumn, TrueColumn, column_names
+from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, column_names
+from matrics.cli.outputs.destination import Destination
+from matrics.cli.outputs.unfinished import Unfinished
+from matrics.cli.outputs.whole import whole_file
 from matrics.cli.report import counted as in_words
 from matrics.cli.screen import open_console
-from matrics.cli.whole import whole_file
+from matrics.cli.work import open_destination
 
 WRITERS = {".npz": write_npz, ".parquet": write_parquet}
 
@@ -25,6 +29,7 @@ CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .np
 
 
 def count(
+    context: typer.Context,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -39,15 +44,20 @@ def count(
     pred: PredColumn = Names.pred,
     counts: Counts = None,
     output: CountsOutput = None,
+    resume: Resume = False,
+    progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
-    written = _check_output(output, paths)
+    destination = _check_output(output, paths)
     names = Names(true, pred, column_names(by or []), counts=counts)
     names.check()
-    _write(open_input(paths, names), written)
+    given = open_input(paths, names)
+    with open_destination(context, paths, destination, resume=resume) as work:
+        _write(given, work, progress=progress)
 
 
 def merge(
+    context: typer.Context,
     paths: Annotated[
         list[Path],
         typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH..."),
@@ -55,16 +65,20 @@ def merge(
     *,
     by: By = None,
     output: CountsOutput = None,
+    resume: Resume = False,
+    progress: ShowProgress = False,
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
-    written = _check_output(output, paths)
-    _write(open_counts(paths, Names(by=column_names(by or []))), written)
+    destination = _check_output(output, paths)
+    given = open_counts(paths, Names(by=column_names(by or [])))
+    with open_destination(context, paths, destination, resume=resume) as work:
+        _write(given, work, progress=progress)
 
 
-def _write(given: Input, output: Path) -> None:
-    counted = count_rows(given)
-    about = About.of(counted, given.names)
-    with whole_file(output) as file:
+def _write(given: Input, work: Unfinished, *, progress: bool) -> None:
+    counted = count_rows(given, Beside(work, progress))
+    about, output = About.of(counted, given.names), work.destination.path
+    with whole_file(work) as file:
         WRITERS[output.suffix.lower()](file, counted, about)
     lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(len(counted.stack), 'matrix', 'matrices')}"]
     report.show(open_console(), *(Text(report.plain(line)) for line in lines))
@@ -75,7 +89,7 @@ def _in_words(counted: Counted) -> str:
     return f"{in_words(len(counted.stack), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
 
 
-def _check_output(output: Path | None, inputs: list[Path]) -> Path:
+def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error, before any work is done, if the output cannot be written."""
     if output is None or output.suffix.lower() not in WRITERS:
         got = "none" if output is None else repr(str(output))
@@ -86,4 +100,4 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Path:
         raise ValueError(f"--output: expected a file, got the directory {str(output)!r}")
     if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
         raise ValueError(f"--output: expected another file than the input, got {str(output)!r}")
-    return output
+    return Destination(output, output.suffix.lower().removeprefix("."))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matrics.cli import multilabel
+from matrics.cli.counting.count import Beside
 from matrics.cli.labels import Names
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
 from matrics.cli.options import Manner, number
@@ -17,6 +18,8 @@ from matrics.scoring import resolve, resolve_of_two
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matrics.cli.outputs.unfinished import Unfinished
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +47,10 @@ class Asked:
                 raise ValueError(f"--{option}: expected {beside}, got {text!r}")
 
 
-def open_matrices(path: Path, asked: Asked, clusters: str | None = None) -> Source:
+def open_matrices(path: Path, asked: Asked, beside: Beside, clusters: str | None = None) -> Source:
     """Read matrices, or count labels."""
     if asked.cells is None:
-        return read(path, Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts), asked.rows)
+        return read(path, Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts), asked.rows, beside)
     asked.refuse("nothing beside --cells", "pred", "counts")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
@@ -56,7 +59,14 @@ def open_matrices(path: Path, asked: Asked, clusters: str | None = None) -> Sour
 
 
 def open_run(
-    path: Path, asked: Asked, metrics: list[str] | None, *, backend: str, zero_division: float, manner: Manner
+    path: Path,
+    asked: Asked,
+    metrics: list[str] | None,
+    *,
+    backend: str,
+    zero_division: float,
+    manner: Manner,
+    work: Unfinished | None,
 ) -> Run:
     """Read the file, and say what to compute."""
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
@@ -72,7 +82,7 @@ def open_run(
     asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores beside it", "threshold", "positive")
-        source = open_matrices(path, asked)
+        source = open_matrices(path, asked, Beside(work, manner.progress))
         chosen = resolve(metrics or "core")
         return ScoreRun(source=source, metrics=chosen, **common)
     asked.refuse("nothing beside --scores", "rows", "pred", "counts", "cells")

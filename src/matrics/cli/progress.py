@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
@@ -49,13 +51,71 @@ class Progress:
         return ", ".join([*parts, *(f"{number:,} {what}" for what, number in found if number)])
 
     @property
-    def percent(self) -> int:
+    def percent(self) -> int | None:
         """The share that is done, rounded down."""
         return 100 * self.totals.matrices // max(1, self.total)
 
 
+class Counted(Protocol):
+    """Rows that are counted."""
+
+    @property
+    def count(self) -> int | None:
+        """The number of all rows, if it is known before they are read."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+
+
+@dataclass
+class RowProgress:
+    """How many rows of labels are counted, and how fast."""
+
+    given: Counted
+    before: int  # rows that an earlier run has counted
+    rows: int = 0
+    read: float = 0.0  # bytes
+    begin: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.rows = self.before
+
+    @functools.cached_property
+    def total(self) -> int | None:
+        """The number of all rows, if it is known; asked for only when it is shown."""
+        with contextlib.suppress(ValueError, OSError, pa.ArrowException):  # which the run itself meets, and reports
+            return self.given.count
+        return None
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+        with contextlib.suppress(OSError):
+            return self.given.size
+        return 0
+
+    def words(self) -> str:
+        """How far the count is, how fast, and for how long still."""
+        rows, read, seconds = self.rows, self.read, time.monotonic() - self.begin
+        rate = (rows - self.before) / seconds if seconds > 0 else 0.0
+        of = f" of {self.total:,}" if self.total else ""
+        parts = [f"{rows:,}{of} rows counted", f"{_short(rate)} rows/s"]
+        bytes_rate = rate * read / rows if rows else 0.0
+        if self.size and bytes_rate:
+            parts += [f"{bytes_rate / 1e6:,.0f} MB/s", f"{_time(max(0.0, self.size - read) / bytes_rate)} left"]
+        return ", ".join(parts)
+
+    @property
+    def percent(self) -> int | None:
+        """The share that is done, rounded down, by rows or else by bytes, if either is known."""
+        if self.total:
+            return 100 * self.rows // self.total
+        return min(100, int(100 * self.read / self.size)) if self.size else None
+
+
 @contextlib.contextmanager
-def shown(progress: Progress, *, lines: bool) -> Iterator[None]:
+def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
     """Show it as long as this is open: with a bar on a terminal, and elsewhere in lines if they are asked for."""
     on_terminal = sys.stderr.isatty()
     if not on_terminal and not lines:
@@ -71,19 +131,25 @@ def shown(progress: Progress, *, lines: bool) -> Iterator[None]:
         watch.join()
 
 
-def _print(progress: Progress, stop: threading.Event) -> None:
+def _print(progress: Progress | RowProgress, stop: threading.Event) -> None:
     while not stop.wait(LINE_EVERY):
-        say(f"{progress.percent} %: {progress.words()}")
+        say(_line(progress))
 
 
-def _draw(progress: Progress, stop: threading.Event) -> None:
+def _line(progress: Progress | RowProgress) -> str:
+    percent = progress.percent
+    return progress.words() if percent is None else f"{percent} %: {progress.words()}"
+
+
+def _draw(progress: Progress | RowProgress, stop: threading.Event) -> None:
     if stop.wait(SHOW_AFTER):
         return
-    columns = BarColumn(bar_width=20), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.description}")
+    columns = BarColumn(bar_width=20), TextColumn("{task.description}")
     with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=progress.total)
+        # Without a share to show, the bar only moves.
+        task = bar.add_task("", total=None if progress.percent is None else 100)
         while True:
-            bar.update(task, completed=progress.totals.matrices, description=progress.words(), refresh=True)
+            bar.update(task, completed=progress.percent or 0, description=_line(progress), refresh=True)
             if stop.wait(REFRESH):
                 return
 

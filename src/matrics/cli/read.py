@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from matrics.cli import labels, matrix, npz
-from matrics.cli.counting.batches import Batch, named, text_batches
-from matrics.cli.counting.counter import Counter
+from matrics.cli.counting.batches import OpenRows, named
+from matrics.cli.counting.count import COUNT_ALONE, Beside, count
 from matrics.cli.counting.counts_rows import OF_NPZ
 from matrics.cli.counting.fragments import is_pattern
-from matrics.cli.counting.inputs import count, open_input, parquet_rows
+from matrics.cli.counting.inputs import Input, open_input, parquet_rows
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.npz import BAD_HEADER, NpzStack
@@ -82,21 +82,27 @@ class Source(Keyed):
         return self.clusters[start : start + self.cluster_counts[position]]
 
 
-def read(path: Path, names: Names, rows: str | None) -> Source:
+def read(path: Path, names: Names, rows: str | None, beside: Beside = COUNT_ALONE) -> Source:
     """Open a file of confusion matrices, or count a file of labels."""
-    readers = {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet} | dict.fromkeys(TEXTS, _read_text)
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {rows!r}")
     names.check()
-    if path == STDIN:
-        return _read_text(path, names, rows)
     if path.is_dir() or is_pattern(path):
-        return _read_parquet(path, names, rows)
+        return _read_labels(path, names, rows, beside)
+    if path == STDIN:
+        return _read_text(path, names, rows, beside)
     path.stat()  # raises with the name of a missing file
     suffix = suffix_of(path)
-    if suffix not in readers:
-        raise ValueError(f"{path}: expected a name that ends in {', '.join(readers)}, got {suffix or 'no suffix'}")
-    return readers[suffix](path, names, rows)
+    if suffix == ".npy":
+        return _read_npy(path, names, rows)
+    if suffix == ".npz":
+        return _read_npz(path, names, rows, beside)
+    if suffix == ".parquet":
+        return _read_labels(path, names, rows, beside)
+    if suffix not in TEXTS:
+        known = ", ".join((".npy", ".npz", ".parquet", *TEXTS))
+        raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
+    return _read_text(path, names, rows, beside)
 
 
 def read_labels(path: Path, names: Names) -> labels.Labelled:
@@ -136,10 +142,12 @@ def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
     return _matrices(str(path), stack, names, rows)
 
 
-def _read_npz(path: Path, names: Names, rows: str | None) -> Source:
+def _read_npz(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:
     arrays = npz.members(path)
     if {array.name for array in arrays} >= OF_NPZ:
-        return _read_labels(path, names, rows)
+        if names.clusters is not None:
+            raise ValueError(f"--clusters: expected a file of labels, got {path}, which has counts")
+        return _read_labels(path, names, rows, beside)
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
     for array in arrays:
@@ -151,54 +159,40 @@ def _read_npz(path: Path, names: Names, rows: str | None) -> Source:
     return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
 
 
-def _read_text(path: Path, names: Names, rows: str | None) -> Source:
-    file = "standard input" if path == STDIN else str(path)
-    try:
-        with open_rows(path, ".csv" if path == STDIN else suffix_of(path)) as lines:
-            found, classes = _parse(lines, names)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
-    if isinstance(found, labels.GroupCounts):
-        return _groups(file, found, rows)
-    return _matrices(file, found, names, rows, classes=classes)
-
-
-def _parse(lines: Iterator[Row], names: Names) -> tuple[labels.GroupCounts | Array, tuple[str, ...] | None]:
+def _read_text(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:
     """Count labels, or read a matrix and, if it has any, its labels: whichever the first rows look like."""
-    first = next(lines, None)
-    if first is None:
-        raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
-    header, wanted = first[1], set(names.labels)
-    if not wanted.issubset(header):
-        start = list(itertools.islice(lines, FIRST_ROWS))
-        if matrix.is_crosstab(header, start):
-            return matrix.read_crosstab(header, [*start, *lines])
-        if wanted.isdisjoint(header) and any(map(matrix.is_number, header)):
-            return matrix.read_numbers([first, *start, *lines]), None
-    return _count_lines(lines, header, names), None
+    file, suffix = ("standard input", ".csv") if path == STDIN else (str(path), suffix_of(path))
+    counted: labels.GroupCounts | None = None
+    with named(file), open_rows(path, suffix) as lines:
+        first = next(lines, None)
+        if first is None:
+            raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
+        found = None if set(names.labels).issubset(first[1]) else _parse_matrix(lines, first, names)
+        if found is None and names.clusters is not None:
+            counted = labels.count_table(labels.rows_table(lines, first[1], names), names)
+        elif found is None and (path == STDIN or not path.is_file()):  # a pipe, which cannot be read twice
+            texts = frozenset({*names.labels, *names.by})
+            counted = count(Input(file, OpenRows(file, lines, first[1], names), names, texts), beside).of_source
+    if found is not None:
+        return _matrices(file, found[0], names, rows, classes=found[1])
+    return _read_labels(path, names, rows, beside) if counted is None else _groups(file, counted, rows)
 
 
-def _count_lines(lines: Iterator[Row], header: list[str], names: Names) -> labels.GroupCounts:
-    """Count the rows of a text file that follow its header."""
-    if names.clusters is not None:
-        return labels.count_table(labels.rows_table(lines, header, names), names)
-    counter = Counter(names, frozenset({*names.labels, *names.by}))
-    for table in text_batches(lines, header, names):
-        counter.add(Batch(table, "", counter.rows))
-    return counter.counted().of_source
+def _parse_matrix(lines: Iterator[Row], first: Row, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
+    """A matrix and its labels, if the rows look like one; else columns are missing, which who counts them says."""
+    start = list(itertools.islice(lines, FIRST_ROWS))
+    if matrix.is_crosstab(first[1], start):
+        return matrix.read_crosstab(first[1], [*start, *lines])
+    if set(names.labels).isdisjoint(first[1]) and any(map(matrix.is_number, first[1])):
+        return matrix.read_numbers([first, *start, *lines]), None
+    return None
 
 
-def _read_parquet(path: Path, names: Names, rows: str | None) -> Source:
+def _read_labels(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:
     if names.clusters is None:
-        return _read_labels(path, names, rows)
+        return _groups(str(path), count(open_input([path], names), beside).of_source, rows)
     with named(str(path)):
         return _groups(str(path), labels.count_table(parquet_rows([path], names).table(), names), rows)
-
-
-def _read_labels(path: Path, names: Names, rows: str | None) -> Source:
-    if names.clusters is not None:
-        raise ValueError(f"--clusters: expected a file of labels, got {path}, which has counts")
-    return _groups(str(path), count(open_input([path], names), None).of_source, rows)
 
 
 def _matrices(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import io
 import itertools
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
@@ -25,14 +27,22 @@ def suffix_of(path: Path) -> str:
 
 @contextlib.contextmanager
 def open_rows(path: Path, suffix: str) -> Iterator[Iterator[Row]]:
-    """Open a file for ``rows``; errors in its encoding or compression say what was expected."""
+    """Open a file for ``rows``."""
+    with open_raw(path) as raw, parsed(raw, suffix) as lines:
+        yield lines
+
+
+def open_raw(path: Path) -> BinaryIO:
+    """Open a file, or standard input, which stays open for others."""
+    return open(0, "rb", closefd=False) if path == STDIN else path.open("rb")
+
+
+@contextlib.contextmanager
+def parsed(raw: BinaryIO, suffix: str) -> Iterator[Iterator[Row]]:
+    """``rows`` of a file that is open; errors in its encoding or compression say what was expected."""
     try:
-        with contextlib.ExitStack() as stack:
-            if path == STDIN:
-                file = stack.enter_context(open(0, encoding="utf-8-sig", newline="", closefd=False))
-            else:
-                opened = gzip.open if suffix.endswith(".gz") else open
-                file = stack.enter_context(opened(path, "rt", encoding="utf-8-sig", newline=""))
+        content: Any = gzip.GzipFile(fileobj=raw) if suffix.endswith(".gz") else raw
+        with io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as file:
             yield rows(file, SEPARATORS[suffix.removesuffix(".gz")])
     except UnicodeDecodeError as error:
         raise ValueError(f"expected text in UTF-8: {error}") from error

@@ -16,11 +16,14 @@ from matrics.cli.outputs.unfinished import Unfinished, unfinished_output
 from matrics.cli.text import STDIN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from matrics.cli.outputs.destination import Destination
+
 # Options that change no byte of an output. All others do, or may, and have to be the same in a run that goes on.
-CHANGE_NOTHING = {"path", "output", "resume", "workers", "progress", "disparity"}
+CHANGE_NOTHING = {"path", "paths", "output", "resume", "workers", "progress", "disparity"}
 
 
 def open_work(
@@ -31,9 +34,17 @@ def open_work(
         if resume:
             raise ValueError("--resume: expected --output FILE beside it, got none")
         return contextlib.nullcontext()
-    destination = check_output(output, path)
-    if resume and path == STDIN:
-        raise ValueError("--resume: expected a file that can be read again, got standard input")
+    return open_destination(context, [path], check_output(output, path), resume=resume)
+
+
+def open_destination(
+    context: Any, paths: Sequence[Path], destination: Destination, *, resume: bool
+) -> AbstractContextManager[Unfinished]:
+    """An output with a name that can be written, made of these inputs."""
+    stream = next((path for path in paths if _is_stream(path)), None)
+    if resume and stream is not None:
+        got = "standard input" if stream == STDIN else f"the pipe {str(stream)!r}"
+        raise ValueError(f"--resume: expected a file that can be read again, got {got}")
     options = {
         f"--{name.replace('_', '-')}": value for name, value in context.params.items() if name not in CHANGE_NOTHING
     }
@@ -42,6 +53,11 @@ def open_work(
     if backend in ("torch", "jax"):
         with contextlib.suppress(ImportError):  # the command says that it is missing
             versions[backend] = version(backend)
-    inputs = () if path == STDIN else inputs_of(path)
+    inputs = () if stream is not None else tuple(one for path in paths for one in inputs_of(path))
     question = Question(versions, {"the command": context.info_name, **options}, inputs)
     return unfinished_output(destination, question, resume=resume)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether what is read once is gone."""
+    return path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())

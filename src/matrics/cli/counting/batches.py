@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pyarrow as pa
 
 from matrics.cli import labels
-from matrics.cli.text import STDIN, open_rows
+from matrics.cli.text import STDIN, open_raw, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
     from matrics.cli.labels import Names
@@ -35,12 +35,21 @@ class Batch:
     file: str
     row: int = 0  # the first one's place in the file, from 0
     where: str = "the data"  # the file's name, where there are several
+    read: float = 0.0  # bytes of all files up to its end, as far as they are known
 
 
 class Rows(Protocol):
     """The rows of one or more files, in order."""
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+    @property
+    def count(self) -> int | None:
+        """The number of all rows, if it is known before they are read."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 if that is not known."""
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
 
 
@@ -52,20 +61,56 @@ class TextRows:
     suffixes: tuple[str, ...]
     names: Names
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+    @property
+    def count(self) -> int | None:
+        """Not known before they are read."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files; 0 with standard input."""
+        return 0 if STDIN in self.paths else total_size(self.paths)
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
-        position = 0
+        position = before = 0
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
             file = "standard input" if path == STDIN else str(path)
             first = position
-            with named(file), open_rows(path, suffix) as lines:
+            with named(file), open_raw(path) as raw, parsed(raw, suffix) as lines:
                 _, header = next(lines, (0, []))
                 for table in text_batches(lines, header, self.names):
                     position += len(table)
+                    read = before + (0 if path == STDIN else raw.tell())
                     if position > start:  # the rows before must be parsed to know where they end
                         new = table.slice(max(0, len(table) - (position - start)))
                         where = file if len(self.paths) > 1 else "the data"
-                        yield position, Batch(new, file, position - len(new) - first, where)
+                        yield position, Batch(new, file, position - len(new) - first, where, read)
+                before += 0 if path == STDIN else raw.tell()
+
+
+@dataclass(frozen=True)
+class OpenRows:
+    """The rows of a text file whose header was read, and which cannot be opened again."""
+
+    file: str
+    lines: Iterator[Row]
+    header: list[str]
+    names: Names
+    count: int | None = None
+    size: int = 0
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield all rows."""
+        position = start
+        for table in text_batches(self.lines, self.header, self.names):
+            yield position + len(table), Batch(table, self.file, position)
+            position += len(table)
+
+
+def total_size(paths: Iterable[Path]) -> int:
+    """The bytes of all files."""
+    return sum(path.stat().st_size for path in paths)
 
 
 def text_batches(rows: Iterator[Row], header: list[str], names: Names) -> Iterator[Any]:
@@ -90,7 +135,7 @@ def named(file: str) -> Iterator[None]:
         raise FileError(f"{file}: {error}") from error
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
+def ahead(items: Iterator[Item]) -> Generator[Item]:
     """The same items, of which the next one is made in a thread meanwhile."""
     waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
     done = threading.Event()

@@ -155,29 +155,28 @@ class Counter:
 
     # To be continued -------------------------------------------------------------------------------------------------
 
-    def state(self) -> bytes:
-        """All that is added so far, and how many rows that is, as a file of NumPy."""
+    def save(self, file: Any) -> None:
+        """Write all that is added so far, and how many rows that is, as a file of NumPy, in little memory."""
         about = {"names": asdict(self.names), "texts": sorted(self.texts), "rows": self.rows, "missing": self.missing}
         arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8), "stack": self.cells.stack}
         for k, codes in enumerate((self.classes, *self.of_column.values())):
             arrays[f"values_{k}"] = _to_bytes(codes)
         for k, pairs in enumerate(self.pairs):
             arrays[f"pairs_{k}"] = np.stack([pairs.left, pairs.right])
-        file = io.BytesIO()
         np.savez(file, allow_pickle=False, **arrays)
-        return file.getvalue()
 
     @classmethod
-    def from_state(cls, state: bytes) -> Counter:
-        """Continue where ``state`` was taken."""
-        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
+    def load(cls, file: Any) -> Counter:
+        """Continue where ``save`` was called."""
+        with np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             given: dict[str, Any] = about["names"]
             names = Names(**{**given, "by": tuple(given["by"])})
             missing = {name: (number, first) for name, (number, first) in about["missing"].items()}
             counter = cls(names, frozenset(about["texts"]), about["rows"], Cells(arrays["stack"]), missing)
-            every = {names.true: counter.classes, **counter.of_column}
-            for k, (name, codes) in enumerate(every.items()):
+            # One column may be that of labels and of groups.
+            every = [(names.true, counter.classes), *counter.of_column.items()]
+            for k, (name, codes) in enumerate(every):
                 known = _from_bytes(arrays[f"values_{k}"])
                 if known is not None:
                     codes.learn(name, known)

@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from matrics.cli import labels, npz
-from matrics.cli.counting.batches import Batch, Rows, named
+from matrics.cli.counting.batches import Batch, named, total_size
 from matrics.cli.counting.counts_file import BLOCK_CELLS, DAMAGED, DIGEST, KEY, SIGNS, About, Digest, from_numpy
 from matrics.cli.counting.fragments import Fragment
 from matrics.cli.counting.parquet import ParquetRows
 from matrics.cli.npz import NpzStack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from matrics.cli.labels import Names
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 OF_NPZ = {"counts", "classes", "about"}  # the arrays by which a file of counts is known
 
 
-class CountsFile(Rows, Protocol):
+class CountsFile(Protocol):
     """One file of counts."""
+
+    def batches(self) -> Iterator[tuple[int, Batch]]:
+        """Yield all rows, each batch with the number of rows up to its end."""
 
     @property
     def path(self) -> Path:
@@ -54,8 +57,8 @@ class ParquetCounts:
             raise ValueError(DAMAGED)
         return About.parse(found)
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
-        """Yield all rows from row ``start`` on; at their end raise if any is not what was written."""
+    def batches(self) -> Iterator[tuple[int, Batch]]:
+        """Yield all rows; at their end raise if any is not what was written."""
         with named(str(self.path)):
             with pq.ParquetFile(self.path) as file:
                 written = (file.metadata.metadata or {}).get(DIGEST)
@@ -63,9 +66,7 @@ class ParquetCounts:
         for position, batch in ParquetRows([Fragment(self.path)], self.about.names).batches():
             with named(str(self.path)):
                 digest.add(batch.table)
-            if position > start:
-                rows = len(batch.table)
-                yield position, replace(batch, table=batch.table.slice(max(0, rows - (position - start))))
+            yield position, batch
         if written != digest.text.encode():
             raise ValueError(f"{self.path}: {DAMAGED}")
 
@@ -85,7 +86,7 @@ class NpzCounts:
         """What the file says of itself."""
         return About.parse(str(npz.load(self.path, self._arrays["about"])))
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+    def batches(self) -> Iterator[tuple[int, Batch]]:
         """Yield a row for each cell that is not 0."""
         names, classes = self.about.names, self.about.classes
         with named(str(self.path)):
@@ -94,7 +95,7 @@ class NpzCounts:
                 for name, kind in zip(names.by, self.about.kinds, strict=True)
             }
         stack = NpzStack(self.path, [self._arrays["counts"]])
-        number, n = stack.shape[0], len(classes)
+        number, n, size = stack.shape[0], len(classes), self.path.stat().st_size
         position, some = 0, max(1, BLOCK_CELLS // n**2)
         for first in range(0, number, some):
             block = stack.read(first, min(number, first + some))
@@ -107,8 +108,7 @@ class NpzCounts:
             columns[str(names.counts)] = pa.array(block[wanted])
             table = pa.record_batch(columns)
             position += len(table)
-            if position > start:
-                yield position, Batch(table.slice(max(0, len(table) - (position - start))), str(self.path))
+            yield position, Batch(table, str(self.path), read=size * (first + len(block)) / number)
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,16 @@ class CountsRows:
     """The rows of files of counts that fit together."""
 
     files: Sequence[CountsFile]
+
+    @property
+    def count(self) -> int | None:
+        """Not known before they are read: one for each cell that is not 0."""
+        return None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return total_size(file.path for file in self.files)
 
     @property
     def names(self) -> Names:
@@ -143,9 +153,9 @@ class CountsRows:
                     f"{file.about.classes.type}"
                 )
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
-        """Yield the rows of one file after the other."""
-        before = 0
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield the rows of one file after the other, from row ``start`` on; the rows before are checked, too."""
+        before = before_bytes = 0
         for file in self.files:
             position = 0
             for position, batch in file.batches():
@@ -157,8 +167,9 @@ class CountsRows:
                         **dict(zip(table.schema.names, table.columns, strict=True)),
                         str(self.names.counts): counts,
                     }
-                    yield before + position, replace(batch, table=pa.record_batch(columns))
-            before += position
+                    batch = replace(batch, table=pa.record_batch(columns), read=before_bytes + batch.read)  # noqa: PLW2901
+                    yield before + position, batch
+            before, before_bytes = before + position, before_bytes + file.path.stat().st_size
 
 
 def _columns(names: Names) -> str:

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matrics.cli.counting.batches import Rows, TextRows, ahead, named
-from matrics.cli.counting.counter import Counted, Counter
+from matrics.cli.counting.batches import Rows, TextRows, named
+from matrics.cli.counting.counter import Counter
 from matrics.cli.counting.counts_rows import CountsFile, CountsRows, opened
 from matrics.cli.counting.fragments import Fragment, find, is_pattern
 from matrics.cli.counting.parquet import ParquetRows
@@ -38,18 +38,6 @@ class Input:
             with named(self.file):
                 counter.learn_classes(classes)
         return counter
-
-
-def count(given: Input, state: bytes | None = None) -> Counted:
-    """Count all rows, or those that follow the ones that are counted in ``state``."""
-    counter = given.counter() if state is None else Counter.from_state(state)
-    batches = given.rows.batches(counter.rows)
-    # Text is parsed by Python itself, which does one thing at a time.
-    for _, batch in batches if isinstance(given.rows, TextRows) else ahead(batches):
-        with named(batch.file):
-            counter.add(batch)
-    with named(given.file):
-        return counter.counted()
 
 
 def open_input(paths: Sequence[Path], names: Names) -> Input:

@@ -16,7 +16,7 @@ from matrics.cli.counting import batches
 from matrics.cli.counting.batches import Batch, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from matrics.cli.counting.fragments import Fragment
@@ -47,20 +47,27 @@ class ParquetRows:
                 total += file.metadata.num_rows
         return total
 
-    def batches(self, start: int = 0) -> Iterator[tuple[int, Batch]]:
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return batches.total_size(fragment.path for fragment in self.fragments)
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
-        position = 0
+        position = before = 0
         for fragment in self.fragments:
             with named(str(fragment.path)), open_parquet(fragment.path, self._texts) as file:
                 columns = self._columns(fragment, file.schema_arrow.names)
-                first = position
-                position += file.metadata.num_rows
+                first, size = position, fragment.path.stat().st_size
+                position, before = position + file.metadata.num_rows, before + size
                 if position <= start:
                     continue
                 where = str(fragment.path) if len(self.fragments) > 1 else "the data"
                 for row, batch in _batches(file, columns, max(0, start - first)):
                     table = self._with_folders(batch, fragment)
-                    yield first + row + len(table), Batch(table, str(fragment.path), row, where)
+                    end = first + row + len(table)
+                    read = before - size * (position - end) / (position - first)
+                    yield end, Batch(table, str(fragment.path), row, where, read)
 
     def table(self) -> Any:
         """All rows at once."""

@@ -5,15 +5,12 @@ An unfinished run goes on only with the same question, or its output would be ne
 
 from __future__ import annotations
 
-import glob
 import hashlib
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from matrics.cli.counting.fragments import find, is_pattern
 
 PIECE = 2**16  # bytes of an input that are read for its digest at a time
 PIECES = 64  # of all inputs together, besides the head and the tail of each
@@ -93,22 +90,15 @@ def _spell(value: Any) -> str:
 
 def inputs_of(path: Path) -> tuple[Input, ...]:
     """How all files of a path are recognised: one file, those in a directory, or those that a pattern finds."""
-    if path.is_dir():
-        places = {file: str(file.relative_to(path)) for file in _within(path)}
-    elif path.exists() or not glob.has_magic(str(path)):
-        places = {path: ""}
-    else:
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (may be absolute)
-        places = {file: str(file) for one in found for file in (_within(one) if one.is_dir() else [one])}
-    pieces = max(2, PIECES // max(1, len(places)))
-    return tuple(_recognise(file, places[file], pieces) for file in sorted(places))
+    files = [one.path for one in find(path)]
+    pieces = max(2, PIECES // len(files))
+    return tuple(_recognise(file, _place(file, path), pieces) for file in files)
 
 
-def _within(folder: Path) -> Iterator[Path]:
-    """All files of a folder but those that are hidden, or that begin with a line: these are no data of a data set."""
-    for where, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
-        yield from (Path(where, name) for name in files if not name.startswith((".", "_")))
+def _place(file: Path, path: Path) -> str:
+    if is_pattern(path):
+        return str(file)
+    return str(file.relative_to(path)) if file != path else ""
 
 
 def _recognise(file: Path, place: str, pieces: int) -> Input:

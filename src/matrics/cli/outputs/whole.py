@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +15,8 @@ from matrics.cli.outputs.volume import Volume, settle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from matrics.cli.outputs.unfinished import Unfinished
 
 
 def table_of(columns: dict[str, Any]) -> Any:
@@ -48,3 +51,18 @@ def open_output(output: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
         if volume is not None:
             volume.close()
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def whole_file(work: Unfinished) -> Iterator[IO[bytes]]:
+    """Yield a file to write, which is the output when it is whole."""
+    made = work.folder / "whole"
+    with work.naming_output():
+        work.find_folder()
+        with made.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        work.check_inputs()
+        made.replace(work.destination.path)
+        work.settle()
