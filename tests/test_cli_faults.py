@@ -247,5 +247,7 @@ def test_an_array_that_is_cut_off_while_it_is_read(tmp_path, order):
     size = (tmp_path / "x.npy").stat().st_size
     for left in (size - 1, size // 2, 100, 0):
         os.truncate(tmp_path / "x.npy", left)
-        with pytest.raises(ValueError, match=r"x\.npy: expected an array of shape \(9, 40, 5, 5\), got a file that was"):
+        with pytest.raises(
+            ValueError, match=r"x\.npy: expected an array of shape \(9, 40, 5, 5\), got a file that was"
+        ):
             source.block(0, 360)
