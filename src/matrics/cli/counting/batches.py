@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import queue
 import threading
 from dataclasses import dataclass
@@ -87,6 +88,10 @@ def named(file: str) -> Iterator[None]:
     except FileError:
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno:
+            # No fault of what is in the file: what is finished of an output is kept.
+            reason = error.strerror if error.filename else os.strerror(error.errno)
+            raise OSError(error.errno, reason, error.filename or file) from error
         raise FileError(f"{file}: {error}") from error
 
 
