@@ -77,6 +77,30 @@ def test_streams_that_are_closed(tmp_path, closed):
     assert (tmp_path / "x.csv").read_text().startswith("mcc")
 
 
+# Inputs ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_named_twice(command):
+    """Its rows would count twice, and nobody would see it."""
+    parquet("in/x.parquet")
+    Path("x.csv").write_text("y_true,y_pred\na,a\n")
+    done(command, "count", "x.csv", "--output", "x.npz")
+    twice = "expected each file once, got it twice"
+    for what, *given in (
+        ("count", "in", "in/x.parquet"),
+        ("count", "x.csv", "./x.csv"),
+        ("merge", "x.npz", "x.npz"),
+    ):
+        assert refused(command, what, *given, "--output", "y.npz") == f"{Path(given[1])}: {twice}"
+    assert not Path("y.npz").exists()
+
+
+def test_arrays_where_tables_are_expected(command):
+    np.save("x.npy", np.ones((2, 2)))
+    said = refused(command, "score", "x.npy", "--cells", "a,b,c,d")
+    assert said == "x.npy: expected text files alone or Parquet files alone, got .npy"
+
+
 # Types ----------------------------------------------------------------------------------------------------------------
 
 
@@ -84,7 +108,7 @@ def test_groups_of_bytes(command):
     values = pa.array([b"a", b"\xff", b"a"])
     parquet("x.parquet", g=values)
     done(command, "count", "x.parquet", "--by", "g", "--output", "c.parquet")
-    done(command, "merge", "c.parquet", "c.parquet", "--output", "d.parquet")
+    done(command, "merge", "c.parquet", "--output", "d.parquet")
     done(command, "score", "d.parquet", "--metrics", "accuracy", "--output", "s.parquet")
     assert pq.read_table("s.parquet").to_pydict() == {"g": [b"a", b"\xff"], "accuracy": [0.5, 1.0]}
     said = refused(command, "score", "d.parquet", "--output", "s.csv")
@@ -120,6 +144,14 @@ def test_matrices_that_are_all_left_out(command, what, number):
     np.save("x.npy", np.full((number, 2, 2), -1))
     said = refused(command, what, "x.npy", "--metrics", "mcc", "--on-invalid", "skip")
     assert said == "x.npy: expected at least one valid matrix, got none"
+
+
+def test_statuses_are_those_of_rows_that_are_shown(command):
+    np.save("x.npy", np.array([[[5, 1], [1, 5]], [[5, 1], [1, -1]]]))
+    out = done(command, "interval", "x.npy", "--metrics", "mcc", "--on-invalid", "skip")
+    assert "(1 of 1)" in out
+    assert "the matrix is invalid" not in out
+    assert "the matrix is invalid" in done(command, "interval", "x.npy", "--metrics", "mcc", "--on-invalid", "nan")
 
 
 # Temporary files ------------------------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ class MatrixRun(Run):
             samples=float(counted_ones.sum(dtype=np.float64)),
             undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
             invalid=() if valid is None else tuple(positions[~valid].tolist()),
-            statuses=self.statuses_of(values),
+            statuses=self.statuses_of(values if valid is None or self.manner.on_invalid == "nan" else values[valid]),
             state=self.state,
             keys=piece.keys,
         )
