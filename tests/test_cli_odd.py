@@ -177,5 +177,10 @@ def test_an_input_that_cannot_be_read_is_not_to_blame():
         with pytest.raises(OSError, match=expected) as found, batches.named("a.parquet"):
             raise error
         assert found.value.filename == (error.filename or "a.parquet")
-    with pytest.raises(ValueError, match=r"a.parquet: CRC checksum verification failed"), batches.named("a.parquet"):
+    with (
+        pytest.raises(ValueError, match=r"a.parquet: expected a file that pyarrow can read, got: CRC"),
+        batches.named("a.parquet"),
+    ):
         raise OSError("CRC checksum verification failed")  # as pyarrow says it
+    with pytest.raises(MemoryError), batches.named("a.parquet"):
+        raise pa.ArrowMemoryError("malloc failed")
