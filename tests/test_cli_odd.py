@@ -95,6 +95,14 @@ def test_a_file_that_is_named_twice(command):
     assert not Path("y.npz").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_pipes_where_files_are_expected(command):
+    for name in ("x.npy", "x.parquet"):
+        os.mkfifo(name)
+        said = refused(command, "score", name)
+        assert said == f"{name}: expected a file that can be read in any order, got a pipe or a device"
+
+
 def test_arrays_where_tables_are_expected(command):
     np.save("x.npy", np.ones((2, 2)))
     said = refused(command, "score", "x.npy", "--cells", "a,b,c,d")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.cli.counting.fragments import refuse_stream
 from matrics.cli.npz import BAD_HEADER
 from matrics.evaluation import as_stack
 
@@ -26,6 +27,7 @@ class NpyStack:
     """
 
     def __init__(self, path: Path) -> None:
+        refuse_stream(path)
         mapped = _mapped(path)
         as_stack(mapped, name=str(path))
         self.path, self.shape, self.dtype = path, mapped.shape, mapped.dtype

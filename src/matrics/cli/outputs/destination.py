@@ -52,8 +52,9 @@ def refuse_input(output: Path, sources: Sequence[Path]) -> None:
         inside = output.resolve().relative_to(source.resolve()).parts if _is_in(output, source) else ()
         if inside and not any(part.startswith((".", "_")) for part in inside):  # which are no data
             raise ValueError(f"--output: expected a name outside of the input {str(source)!r}, got {str(output)!r}")
-        files = [one.path for one in fragments.find(source)] if output.exists() else []
-        if any(file.exists() and output.samefile(file) for file in files):
+        is_many = source.is_dir() or fragments.is_pattern(source)
+        files = [one.path for one in fragments.find(source)] if is_many and output.exists() else [source]
+        if output.exists() and any(file.exists() and output.samefile(file) for file in files):
             raise ValueError(f"--output: expected another file than the input, got {str(output)!r}")
 
 
