@@ -2,7 +2,7 @@
 
     python benchmarks/command_line.py [MATRICES] [--workers W] [--directory DIR]
 
-Six measures of 3×3 matrices in a .npy are written to Parquet. The script reads the same memory map in the same blocks,
+Six measures of 3×3 matrices in a .npy are written to Parquet. The script maps the file, reads it in the same blocks,
 and writes six columns of the same values, which it is given, with pyarrow, in the same format and codec, and waits for
 the disk as matrics does: it computes nothing. Both are processes of their own, whose start counts. They run in turn,
 with the files in the page cache, and the shortest of three times is shown. Linux only, as anonymous memory is read from

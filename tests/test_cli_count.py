@@ -1,6 +1,7 @@
 """``matrics count`` and ``matrics merge``: files of counts, what is in them, and what happens when they are damaged."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,8 @@ def test_weights(command):
     for name in ("c.parquet", "c.npz"):
         assert "3.75 samples" in done(command, "count", "x.parquet", "--counts", "w", "--output", name)
         assert scores(command, name).equals(scores(command, "x.parquet", "--counts", "w"))
-        assert "7.5 samples" in done(command, "merge", name, name, "--output", "twice.npz")
+        other = shutil.copy(name, f"other_{name}")
+        assert "7.5 samples" in done(command, "merge", name, other, "--output", "twice.npz")
 
 
 @pytest.mark.parametrize(

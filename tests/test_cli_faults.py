@@ -19,6 +19,8 @@ resource = pytest.importorskip("resource")
 pytest.importorskip("typer")
 runs = pytest.importorskip("matrics.cli.run")
 Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
+read = pytest.importorskip("matrics.cli.read").read
+Names = pytest.importorskip("matrics.cli.labels").Names
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")
@@ -232,3 +234,20 @@ def test_a_screen_that_is_a_full_disk(tmp_path):
         ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
     assert (ran.returncode, ran.stderr) == (2, "matrics: standard output: No space left on device\n")
     assert len((tmp_path / "o.csv").read_text().splitlines()) == ROWS * BLOCKS + 1  # it is whole
+
+
+# Inputs ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_that_is_cut_off_while_it_is_read(tmp_path, order):
+    """Where a file is mapped, the system would end the process."""
+    np.save(tmp_path / "x.npy", np.ones((9, 40, 5, 5), order=order))
+    source = read(tmp_path / "x.npy", Names(), None)
+    size = (tmp_path / "x.npy").stat().st_size
+    for left in (size - 1, size // 2, 100, 0):
+        os.truncate(tmp_path / "x.npy", left)
+        with pytest.raises(
+            ValueError, match=r"x\.npy: expected an array of shape \(9, 40, 5, 5\), got a file that was"
+        ):
+            source.block(0, 360)

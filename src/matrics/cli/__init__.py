@@ -11,6 +11,9 @@ PACKAGES = ("typer", "rich", "pyarrow", "filelock")
 
 def main() -> None:
     """Run the command ``matrics``; every error is reported in one line on stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # who started the command has closed it, as ``>&-`` does
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 (open to the end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")

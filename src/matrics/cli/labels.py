@@ -266,10 +266,18 @@ def as_labels(name: str, column: Column) -> Column:
     """Labels as 64-bit integers or text."""
     column = decoded(column)
     if pa.types.is_integer(column.type):
-        return pc.cast(column, pa.int64())
+        return as_int64(name, column)
     if is_text(column.type) or pa.types.is_boolean(column.type):
         return pc.cast(column, pa.large_string())
     raise ValueError(f"column {name!r}: expected labels, integers or text, got {column.type}")
+
+
+def as_int64(name: str, column: Column) -> Column:
+    """Integers of any width as those of 64 bits with a sign."""
+    try:
+        return pc.cast(column, pa.int64())
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"column {name!r}: expected integers below 2**63, got one of at least that") from error
 
 
 def is_text(kind: Any) -> bool:

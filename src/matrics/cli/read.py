@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tokenize
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +17,8 @@ from matrics.cli.counting.fragments import is_pattern
 from matrics.cli.counting.inputs import Input, open_input, parquet_rows
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
-from matrics.cli.npz import BAD_HEADER, NpzStack
+from matrics.cli.npy import NpyStack
+from matrics.cli.npz import NpzStack
 from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.evaluation import as_stack
 
@@ -66,10 +66,7 @@ class Source(Keyed):
         stack = self.stack
         if not isinstance(stack, np.ndarray):
             return stack.read(start, stop)
-        if stack.flags.c_contiguous:
-            return stack.reshape(-1, self.n, self.n)[start:stop]
-        # Select by index, as reshaping a stack in Fortran order would copy all of it into memory.
-        return stack[self._indices(start, stop)] if stack.ndim > 2 else stack[None]
+        return stack.reshape(-1, self.n, self.n)[start:stop]
 
     @property
     def cluster_counts(self) -> Array:
@@ -132,14 +129,7 @@ def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]
 
 
 def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
-    try:
-        # Only the requested blocks of a big file are in memory.
-        stack = np.lib.format.open_memmap(path, mode="r")
-    except (SyntaxError, tokenize.TokenError) as error:
-        raise ValueError(f"{path}: {BAD_HEADER.format('numpy.save')}") from error
-    except (ValueError, ArithmeticError) as error:
-        raise ValueError(f"{path}: expected an array of numbers written by numpy.save: {error}") from error
-    return _matrices(str(path), stack, names, rows)
+    return _matrices(str(path), NpyStack(path), names, rows)
 
 
 def _read_npz(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:

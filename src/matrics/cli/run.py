@@ -18,6 +18,7 @@ from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
 from matrics.cli.found import Found, Piece, Totals, joined
 from matrics.cli.in_order import in_order
+from matrics.cli.npy import NpyStack
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
 from matrics.naming import columns as named_columns
@@ -178,7 +179,7 @@ class MatrixRun(Run):
 
     def read(self, block: int) -> Iterator[Piece]:
         """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
-        if isinstance(self.source.stack, np.ndarray):
+        if isinstance(self.source.stack, np.ndarray | NpyStack):
             yield from super().read(block)
             return
         for start, stop in self.pieces(block):
@@ -217,7 +218,7 @@ class MatrixRun(Run):
             samples=float(counted_ones.sum(dtype=np.float64)),
             undefined=int(np.isnan(scores if valid is None else scores[valid]).sum()),
             invalid=() if valid is None else tuple(positions[~valid].tolist()),
-            statuses=self.statuses_of(values),
+            statuses=self.statuses_of(values if valid is None or self.manner.on_invalid == "nan" else values[valid]),
             state=self.state,
             keys=piece.keys,
         )

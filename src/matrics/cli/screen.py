@@ -65,6 +65,13 @@ def _found(run: Run) -> Iterator[Found]:
         for found in run.found():
             run.totals.add(found)
             yield found
+    _refuse_none(run)
+
+
+def _refuse_none(run: Run) -> None:
+    """Raise if all matrices are left out: there is nothing to show."""
+    if not _rows(run):
+        raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
 
 
 def _all_found(run: Run) -> tuple[Array, list[str]]:
@@ -73,8 +80,6 @@ def _all_found(run: Run) -> tuple[Array, list[str]]:
     rows = np.arange(run.source.count)
     if run.manner.on_invalid == "skip":
         rows = rows[found.valid]
-    if not len(rows):
-        raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
     return found.values[rows], [run.source.name(position) for position in rows.tolist()]
 
 

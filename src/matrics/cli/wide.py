@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import math
+import os
 import shutil
 import tempfile
 import threading
@@ -194,7 +196,19 @@ def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
     wanted = labels.wanted_columns(names)
     schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in wanted])
     suffix = ".csv" if path == STDIN else suffix_of(path)
-    with pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
+    with _writing(spooled), pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
         for _, batch in TextRows((path,), (suffix,), names).batches():
             writer.write_batch(batch.table)
     return rows
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Errors name the temporary file: nobody would know that it is there."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or not error.errno:  # of another file
+            raise
+        reason = f"{os.strerror(error.errno)}, for a temporary copy of the table"
+        raise OSError(error.errno, reason, str(file)) from error

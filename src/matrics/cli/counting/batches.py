@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import queue
 import threading
 from dataclasses import dataclass
@@ -129,10 +130,19 @@ def named(file: str) -> Iterator[None]:
     """Errors begin with the name of the file, once."""
     try:
         yield
-    except FileError:
+    except (
+        FileError,
+        MemoryError,
+    ):  # the latter is no fault of what is in the file, and pyarrow's is an ArrowException
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
-        raise FileError(f"{file}: {error}") from error
+        if isinstance(error, OSError) and error.errno:
+            # No fault of what is in the file: what is finished of an output is kept.
+            reason = error.strerror if error.filename else os.strerror(error.errno)
+            raise OSError(error.errno, reason, error.filename or file) from error
+        is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
+        message = str(error) if is_own else f"expected a file that pyarrow can read, got: {error}"
+        raise FileError(f"{file}: {message}") from error
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item]:

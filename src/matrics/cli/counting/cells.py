@@ -37,7 +37,8 @@ class Cells:
             return
         if groups * n * n > most_cells():
             raise ValueError(
-                f"expected labels of few classes, got {n:,} classes in {groups:,} groups: too many to count"
+                f"expected labels of few classes, got {n:,} classes in {groups:,} group{'' if groups == 1 else 's'}: "
+                "too many to count"
             )
         capacity, width = self._stack.shape[:2]
         self.groups, self.n = groups, n
@@ -68,7 +69,8 @@ class Cells:
                 bins *= width
             bins += pred[rows]
             # In the order of the rows: sums of weights do not depend on where a batch ends.
-            np.add.at(flat, bins, 1 if counts is None else counts[rows])
+            with np.errstate(over="ignore"):  # of weights, whose sum is looked at when all are added
+                np.add.at(flat, bins, 1 if counts is None else counts[rows])
 
     def _admit(self, counts: Array) -> None:
         """Take weights from now on, or refuse counts that 64 bits cannot add up."""
@@ -80,7 +82,10 @@ class Cells:
             raise ValueError(f"expected counts whose sum is below 2**63, got {self._total:,} so far")
 
     def ordered(self, groups: Array, classes: Array) -> Array:
-        """The counts in another order of groups and classes."""
+        """The counts in another order of groups and classes; raises where their sum is beyond all numbers."""
+        with np.errstate(over="ignore"):
+            if not np.isfinite(self._stack.sum(dtype=np.float64)):
+                raise ValueError("expected counts with a finite sum, got some whose sum is infinite")
         found = np.empty((len(groups), len(classes), len(classes)), self._stack.dtype)
         some = max(1, CHUNK_ROWS // len(classes) ** 2)
         for start in range(0, len(groups), some):

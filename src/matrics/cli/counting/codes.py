@@ -141,7 +141,7 @@ class Codes:
         if str(_of_values(column.type)) == "string_view":  # which pyarrow cannot look up
             column = labels.decoded(column)
         if pa.types.is_uint64(column.type) and self._others is None:
-            column = column.cast(pa.int64())
+            column = labels.as_int64(name, column)
         if pa.types.is_integer(column.type) and self._others is None:
             return self._integers.encode(column.to_numpy())
         if not pa.types.is_dictionary(column.type):
@@ -193,7 +193,8 @@ class Codes:
             raise ValueError(f"column {name!r}: expected {self.kind}, as in the rows before, got {kind}")
         self._latest = None
         if self._others is not None:
-            self._others = self._others.cast(wider)
+            is_integer = pa.types.is_integer(wider)
+            self._others = labels.as_int64(name, self._others) if is_integer else self._others.cast(wider)
         self.kind = wider
 
 

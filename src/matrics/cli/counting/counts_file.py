@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import zlib
 from dataclasses import dataclass
@@ -76,24 +77,30 @@ def write_parquet(file: Any, counted: Counted, about: About) -> None:
     schema = None
     writer: Any = None
     some = max(1, BLOCK_CELLS // n**2)
-    for start in range(0, number, some):
-        block = counted.stack[start : start + some]
-        wanted = block != 0
-        wanted[~wanted.any(axis=(1, 2)), 0, 0] = True  # a group without samples is a group
-        groups, true, pred = np.nonzero(wanted)
-        of_row = pa.array(groups + start)
-        columns = {name: values.take(of_row) for name, values in counted.groups.items()}
-        columns[names.true] = counted.classes.take(pa.array(true))
-        columns[names.pred] = counted.classes.take(pa.array(pred))
-        columns[str(names.counts)] = pa.array(block[wanted])
-        table = pa.table(columns)
-        if writer is None:
-            schema = table.schema.with_metadata({KEY: about.text.encode()})
-            writer = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
-        writer.write_table(table.cast(schema), row_group_size=len(table))
-        digest.add(table)
-    writer.add_key_value_metadata({DIGEST: digest.text.encode()})
-    writer.close()
+    with contextlib.ExitStack() as stack:  # a writer that is closed later than its file prints a traceback
+        for start in range(0, number, some):
+            table = _rows_of(counted, names, start, start + some)
+            if writer is None:
+                schema = table.schema.with_metadata({KEY: about.text.encode()})
+                opened = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
+                writer = stack.enter_context(opened)
+            writer.write_table(table.cast(schema), row_group_size=len(table))
+            digest.add(table)
+        writer.add_key_value_metadata({DIGEST: digest.text.encode()})
+
+
+def _rows_of(counted: Counted, names: Names, start: int, stop: int) -> Any:
+    """A table with a row for each cell of these groups that is not 0."""
+    block = counted.stack[start:stop]
+    wanted = block != 0
+    wanted[~wanted.any(axis=(1, 2)), 0, 0] = True  # a group without samples is a group
+    groups, true, pred = np.nonzero(wanted)
+    of_row = pa.array(groups + start)
+    columns = {name: values.take(of_row) for name, values in counted.groups.items()}
+    columns[names.true] = counted.classes.take(pa.array(true))
+    columns[names.pred] = counted.classes.take(pa.array(pred))
+    columns[str(names.counts)] = pa.array(block[wanted])
+    return pa.table(columns)
 
 
 def write_npz(file: Any, counted: Counted, about: About) -> None:
@@ -123,6 +130,11 @@ def _type(kind: str) -> Any:
     return pa.date32() if kind == "date32[day]" else pa.type_for_alias(kind)
 
 
+def _is_bytes(kind: Any) -> bool:
+    """Whether values are bytes, which need not be text."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
 class Digest:
     """A checksum of the values of a table, which does not depend on where its batches end."""
 
@@ -147,7 +159,8 @@ def _bytes_of(column: Column) -> tuple[bytes, bytes]:
     column = labels.decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column.to_numpy().tobytes(), b""
-    texts = column.cast(pa.large_string())
+    texts = column if labels.is_text(column.type) or _is_bytes(column.type) else column.cast(pa.large_string())
+    texts = texts.cast(pa.large_binary())
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     first, last = (np.frombuffer(texts.buffers()[1], np.int64)[texts.offset + at] for at in (0, len(texts)))
     data = texts.buffers()[2]

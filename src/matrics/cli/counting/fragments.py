@@ -36,6 +36,12 @@ def is_pattern(path: Path) -> bool:
     return glob.has_magic(str(path)) and not path.exists()
 
 
+def refuse_stream(path: Path) -> None:
+    """Raise for what can be read only from its beginning to its end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{path}: expected a file that can be read in any order, got a pipe or a device")
+
+
 def find(path: Path) -> list[Fragment]:
     """The Parquet files that a path stands for, sorted by their names, and so in one order everywhere."""
     if is_pattern(path):
@@ -45,6 +51,7 @@ def find(path: Path) -> list[Fragment]:
     elif path.is_dir():
         files, fixed = list(_within(path)), path
     else:
+        refuse_stream(path)
         return [Fragment(path)]
     if not files and is_pattern(path):
         raise ValueError(f"{path}: expected at least one file of such a name, got none")

@@ -44,12 +44,13 @@ def open_input(paths: Sequence[Path], names: Names) -> Input:
     """What these files have to count: labels, or counts where nothing says which columns have them."""
     file = ", ".join("standard input" if path == STDIN else str(path) for path in paths)
     if all(path == STDIN or suffix_of(path) in TEXTS for path in paths):
+        _refuse_twice([path for path in paths if path != STDIN])
         if list(paths).count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
         texts = frozenset({*names.labels, *names.by})
         return Input(file, TextRows(tuple(paths), suffixes, names), names, texts)
-    fragments = [fragment for path in paths for fragment in _fragments(path)]
+    fragments = _all_fragments(paths)
     counts = _counts(fragments) if names.counts is None else None
     if counts is not None:
         return _of_counts(file, counts, names)
@@ -62,7 +63,7 @@ def open_counts(paths: Sequence[Path], names: Names) -> Input:
     for path in paths:
         if suffix_of(path) not in COUNTS and not (path.is_dir() or is_pattern(path)):
             raise ValueError(f"{path}: expected a file of counts, {' or '.join(COUNTS)}, as by matrics count")
-    fragments = [fragment for path in paths for fragment in _fragments(path)]
+    fragments = _all_fragments(paths)
     files = [(one.path, opened(one.path)) for one in fragments]
     wrong = next((path for path, counts in files if counts is None), None)
     if wrong is not None:
@@ -84,6 +85,22 @@ def _of_counts(file: str, files: list[CountsFile], names: Names) -> Input:
     return Input(file, rows, chosen, classes=tuple(one.about.classes for one in files))
 
 
+def _all_fragments(paths: Sequence[Path]) -> list[Fragment]:
+    fragments = [fragment for path in paths for fragment in _fragments(path)]
+    _refuse_twice([fragment.path for fragment in fragments])
+    return fragments
+
+
+def _refuse_twice(files: Sequence[Path]) -> None:
+    """Raise if a file would be counted twice, as where a pattern has found it, too."""
+    before: set[Path] = set()
+    for file in files:
+        place = file.resolve()
+        if place in before:
+            raise ValueError(f"{file}: expected each file once, got it twice")
+        before.add(place)
+
+
 def _fragments(path: Path) -> list[Fragment]:
     if not is_pattern(path):
         path.stat()  # raises with the name of a missing file
@@ -102,13 +119,15 @@ def _counts(fragments: list[Fragment]) -> list[CountsFile] | None:
 
 def parquet_rows(paths: Sequence[Path], names: Names) -> ParquetRows:
     """The rows of Parquet files and data sets."""
-    return _parquet_rows([fragment for path in paths for fragment in _fragments(path)], names)
+    return _parquet_rows(_all_fragments(paths), names)
 
 
 def _parquet_rows(fragments: list[Fragment], names: Names) -> ParquetRows:
     wrong = next((one.path for one in fragments if suffix_of(one.path) != ".parquet"), None)
     if wrong is not None:
-        raise ValueError(f"{wrong}: expected text files alone or Parquet files alone, got both kinds, or another")
+        suffix = suffix_of(wrong)
+        got = "both kinds" if suffix in TEXTS else suffix or "a name without a suffix"
+        raise ValueError(f"{wrong}: expected text files alone or Parquet files alone, got {got}")
     first = [name for name, _ in fragments[0].folders]
     for one, other in itertools.pairwise(fragments):
         names_of_folders = [name for name, _ in other.folders]

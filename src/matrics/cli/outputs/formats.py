@@ -65,7 +65,10 @@ class Csv:
     def encode(self, table: Any) -> tuple[Bytes, str]:
         """The lines of a table."""
         sink = pa.BufferOutputStream()
-        pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=False))
+        try:
+            pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=False))
+        except pa.ArrowInvalid as error:  # as of bytes that are no text
+            raise ValueError(f"--output: expected a name that ends in .parquet for these columns: {error}") from error
         return memoryview(sink.getvalue()), ""
 
     def tail(self, blocks: Sequence[Placed]) -> bytes:
