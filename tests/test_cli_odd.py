@@ -39,14 +39,21 @@ def refused(command, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("path", "output"),
-    [("in", "in/k=1/x.parquet"), ("in/*/*.parquet", "in/k=1/x.parquet"), ("in", "in/new.csv"), ("in", "in/new/")],
+    ("task", "path", "output"),
+    [
+        ("score", "in", "in/k=1/x.parquet"),
+        ("score", "in/*/*.parquet", "in/k=1/x.parquet"),
+        ("score", "in", "in/new.csv"),
+        ("score", "in", "in/new/"),
+        ("count", "in/*/*.parquet", "in/k=1/x.parquet"),
+        ("count", "in", "in/new.npz"),
+    ],
 )
-def test_an_output_among_the_inputs(command, path, output):
+def test_an_output_among_the_inputs(command, task, path, output):
     """It would replace a file that is read, or be read as data the next time."""
     parquet("in/k=1/x.parquet")
     before = Path("in/k=1/x.parquet").read_bytes()
-    assert refused(command, "score", path, "--output", output).startswith("--output: expected ")
+    assert refused(command, task, path, "--output", output).startswith("--output: expected ")
     assert Path("in/k=1/x.parquet").read_bytes() == before
     assert [str(file) for file in Path("in").rglob("*.*")] == [os.path.join("in", "k=1", "x.parquet")]  # noqa: PTH118
 

@@ -16,7 +16,7 @@ from matrics.cli.counting.counts_file import About, write_npz, write_parquet
 from matrics.cli.counting.inputs import Input, open_counts, open_input
 from matrics.cli.labels import Names
 from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, column_names
-from matrics.cli.outputs.destination import Destination
+from matrics.cli.outputs.destination import Destination, refuse_input
 from matrics.cli.outputs.unfinished import Unfinished
 from matrics.cli.outputs.whole import whole_file
 from matrics.cli.report import counted as in_words
@@ -35,7 +35,7 @@ def count(
         typer.Argument(
             help="Labels: text, .parquet, a directory or a pattern of Parquet files; or counts, as by this command.",
             show_default=False,
-            metavar="PATH...",
+            metavar="PATH",
         ),
     ],
     *,
@@ -60,7 +60,7 @@ def merge(
     context: typer.Context,
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH..."),
+        typer.Argument(help="Files of counts, as by matrics count.", show_default=False, metavar="PATH"),
     ],
     *,
     by: By = None,
@@ -98,6 +98,5 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
         raise ValueError(f"--output: expected an existing directory, got {str(output.parent)!r}")
     if output.is_dir():
         raise ValueError(f"--output: expected a file, got the directory {str(output)!r}")
-    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
-        raise ValueError(f"--output: expected another file than the input, got {str(output)!r}")
+    refuse_input(output, inputs)
     return Destination(output, output.suffix.lower().removeprefix("."))

@@ -42,7 +42,7 @@ class Unfinished:
         self.destination = destination
         self.question = question
         # The output may be moved together with this folder, and its name may already have the maximum length.
-        digest = hashlib.blake2b(destination.path.name.encode(), digest_size=6).hexdigest()
+        digest = hashlib.blake2b(os.fsencode(destination.path.name), digest_size=6).hexdigest()
         self.folder = destination.path.with_name(f".matrics-{digest}.unfinished")
         self.lock = FileLock(self.folder / "lock", timeout=0)
         self.records: list[Record] = []  # of the finished blocks
