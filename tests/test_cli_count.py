@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import done, refused
 
 import matrics
 
@@ -17,18 +18,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 from matrics.cli.counting import counts_file  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
-
-
-def done(command, *arguments):
-    code, out, err = command(*arguments)
-    assert (code, err) == (0, "")
-    return out
-
-
-def refused(command, *arguments):
-    code, out, err = command(*arguments)
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
-    return err.removeprefix("matrics: ").rstrip("\n")
 
 
 def scores(command, name, *options):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import content as contents
+from commands import folder, whole
 
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
@@ -95,21 +97,6 @@ def stop(monkeypatch):
     return arrange
 
 
-def folder():
-    (found,) = Path().glob(".matrics-*.unfinished")
-    return found
-
-
-def whole(command, *arguments):
-    """What an uninterrupted run writes, and shows."""
-    code, out, err = command(*arguments)
-    assert (code, err) == (0, "")
-    output = Path(arguments[-1])
-    made = output.read_bytes()
-    output.unlink()
-    return made, out
-
-
 # Stopped in this process ----------------------------------------------------------------------------------------------
 
 ENDS = {
@@ -134,7 +121,7 @@ def test_what_is_counted_is_kept(command, stop, end):
     assert (code, out) == (0, shown)
     assert err == "matrics: o.npz: 1,300 rows were counted before; the run goes on from there\n"
     assert sum(counted) == ROWS - 1300
-    assert Path("o.npz").read_bytes() == made
+    assert contents("o.npz") == made
     assert sorted(path.name for path in Path().iterdir()) == ["o.npz", "x.parquet"]
 
 
@@ -155,7 +142,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
     assert (code, out, err) == (2, "", message)
     code, out, _ = command(*arguments, "--resume")
     assert (code, out) == (0, shown)
-    assert Path("o.parquet").read_bytes() == made
+    assert contents("o.parquet") == made
 
 
 @pytest.mark.parametrize("name", [*list(COMMANDS)[1:], *OTHERS])
@@ -173,7 +160,7 @@ def test_the_same_bytes_after_many_stops(command, stop, name):
     counted = stop(0)
     code, out, err = command(*arguments, "--resume")
     assert (code, out, "rows were counted before" in err) == (0, shown, True)
-    assert Path(arguments[-1]).read_bytes() == made
+    assert contents(arguments[-1]) == made
     assert sum(counted) > 0
 
 
@@ -274,7 +261,7 @@ def test_two_runs_on_one_output(command, stop):
     code, _, err = command(*arguments)
     said = "the count of 1,000 rows by an earlier run is discarded; --resume would have gone on with it"
     assert (code, err) == (0, f"matrics: o.npz: {said}\n")
-    assert Path("o.npz").read_bytes() == made
+    assert contents("o.npz") == made
 
 
 def test_an_error_in_the_input_leaves_nothing(command, stop):
@@ -306,7 +293,7 @@ def test_pipes_are_counted_once_and_not_resumed(command, stop, others):  # noqa:
     code, out, err = command(*arguments)
     thread.join()
     assert (code, err, out) == (0, "", shown.replace("x.csv", "pipe.csv"))
-    assert Path("o.parquet").read_bytes() == expected
+    assert contents("o.parquet") == expected
 
 
 # Damage ---------------------------------------------------------------------------------------------------------------
@@ -330,7 +317,7 @@ def test_a_damaged_count_is_not_believed(command, stop, times):
             said = "there is nothing to resume; the run starts from the beginning"
             assert (code, err) == (0, f"matrics: o.npz: {said}\n")
             assert sum(counted) == ROWS
-            assert Path("o.npz").read_bytes() == made
+            assert contents("o.npz") == made
 
 
 def test_snapshots(tmp_path):
@@ -508,7 +495,7 @@ def test_killed_at_random_moments(command, start, moments):
             saved = snapshot_number(folder() / "counted")
         code, out, err = command(*arguments, "--resume")
         assert (code, out, "rows were counted before; the run goes on from there" in err) == (0, shown, True)
-        assert Path(arguments[-1]).read_bytes() == made
+        assert contents(arguments[-1]) == made
         assert Path("err").read_text().count("\n") == moments - 1
         Path("err").unlink()
         Path(arguments[-1]).unlink()
@@ -530,4 +517,4 @@ def test_stopped_by_a_signal(command, start, number, expected):
     assert line == f"matrics: o.parquet: stopped; --resume goes on from row {rows:,}"
     code, out, err = command(*arguments, "--resume")
     assert (code, out, "rows were counted before" in err) == (0, shown, True)
-    assert Path("o.parquet").read_bytes() == made
+    assert contents("o.parquet") == made

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import content
 
 if sys.platform == "win32":
     pytest.skip("signals, limits and pipes of Unix", allow_module_level=True)
@@ -51,12 +52,6 @@ def _small_blocks(monkeypatch):
 @pytest.fixture(autouse=True)
 def _stack(tmp_path):
     np.save(tmp_path / "s.npy", RANDOM.integers(0, 4, (ROWS * BLOCKS, 3, 3)))
-
-
-def content(name):
-    path = Path(name)
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return {file.name: file.read_bytes() for file in files}
 
 
 def remove(name):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import done, refused
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -21,18 +22,6 @@ LABELS = {"y_true": ["cat", "dog", "cat"], "y_pred": ["cat", "dog", "dog"]}
 def parquet(name, **columns):
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({**LABELS, **columns}), name)
-
-
-def done(command, *arguments):
-    code, out, err = command(*arguments)
-    assert (code, err) == (0, "")
-    return out
-
-
-def refused(command, *arguments):
-    code, out, err = command(*arguments)
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
-    return err.removeprefix("matrics: ").rstrip("\n")
 
 
 # Outputs --------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import content, folder, whole
 
 import matrics
 
@@ -62,27 +63,6 @@ def stop(monkeypatch):
         monkeypatch.setattr(Parts, "append", append_some)
 
     return arrange
-
-
-def content(name):
-    """The bytes of a file, or of all files of a directory."""
-    path = Path(name)
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return {file.name: file.read_bytes() for file in files}
-
-
-def folder():
-    (found,) = Path().glob(".matrics-*.unfinished")
-    return found
-
-
-def whole(command, *arguments):
-    """What an uninterrupted run writes, and shows."""
-    code, out, err = command(*arguments)
-    assert (code, err) == (0, "")
-    made = content(arguments[-1])
-    shutil.rmtree(arguments[-1]) if arguments[-1].endswith("/") else Path(arguments[-1]).unlink()
-    return made, out
 
 
 ENDS = {
