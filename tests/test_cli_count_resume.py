@@ -194,7 +194,7 @@ def test_saving_takes_a_small_part_of_the_time(monkeypatch):
     while clock[0] < 200:
         clock[0] += 1
         keeper.tell(Counter(labels.Names()))
-    assert saved == [5, 68, 131, 194]
+    assert saved == [1, 64, 127, 190]
 
 
 # What does not go on --------------------------------------------------------------------------------------------------

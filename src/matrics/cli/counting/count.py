@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matrics.cli.counting.inputs import Input
     from matrics.cli.outputs.unfinished import Unfinished
 
-SAVE_EVERY = 5.0  # seconds
+SAVE_EVERY = 1.0  # seconds
 SAVING = 0.05  # the part of the time that saving may take
 
 
