@@ -179,7 +179,7 @@ def test_weights_add_up_row_by_row():
 
 
 def test_too_many_cells_are_named_before_they_are_there(monkeypatch):
-    monkeypatch.setattr(labels, "MOST_CELLS", 1000)
+    monkeypatch.setattr(cells, "MOST_CELLS", 1000)
     counter = Counter(Names(by=("g",)))
     for k in range(11):
         true = np.arange(9)
@@ -193,7 +193,7 @@ def test_too_many_cells_are_named_before_they_are_there(monkeypatch):
 
 def test_memory_is_asked_for(tmp_path, monkeypatch):
     most = cells.most_cells()
-    assert 0 < most <= labels.MOST_CELLS
+    assert 0 < most <= cells.MOST_CELLS
     (tmp_path / "memory.max").write_text(f"{2**20}\n")
     monkeypatch.setattr(cells, "CGROUP", tmp_path / "memory.max")
     assert cells.most_cells() == 2**20 // 32

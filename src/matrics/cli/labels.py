@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics._backend import NUMPY
+from matrics.frame.counts import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 Column = Any
 
 CHUNK_ROWS = 2**10
-MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but IDs of samples
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ import matrics
 from matrics.cli import labels
 from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
-from matrics.cli.labels import MOST_CELLS, Names
+from matrics.cli.labels import Names
 from matrics.cli.read import read_rows
 from matrics.cli.report import Column, counted
 from matrics.cli.run import Run, score_columns
+from matrics.frame.counts import MOST_CELLS
 from matrics.multilabel.averages import check_average
 from matrics.naming import CLASSWISE
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.cli import labels
+from matrics.frame.counts import MOST_CELLS
 
 Array = Any
 
@@ -96,12 +96,11 @@ class Cells:
 
 def most_cells() -> int:
     """How many counts a stack may have: as many as memory holds, and no more than a file of samples' IDs needs."""
-    most = labels.MOST_CELLS
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
-        return most
+        return MOST_CELLS
     limit = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
     if limit.isdigit():
         memory = min(memory, int(limit))
-    return min(most, memory // (8 * OF_MEMORY))
+    return min(MOST_CELLS, memory // (8 * OF_MEMORY))
