@@ -37,6 +37,11 @@ class Jax(InOneRow):
         view = np.asarray(x)
         return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not of ml_dtypes
 
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several arrays on the host; all copies from the devices begin before one is waited for."""
+        found: list[Array] = jax.device_get(arrays)
+        return found
+
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
         """Nothing: JAX places constants itself, and tracers have no device."""
         return {}

@@ -68,6 +68,10 @@ class Standard:
         """The values on the host; waits for the device."""
         return np.asarray(x)
 
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several arrays on the host; waits for a device once, not for each array."""
+        return [self.to_numpy(x) for x in arrays]
+
     def on_host(self, function: Callable[..., Array], *arrays: Array) -> Array:
         """What a function of float64 NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
         if not all(map(self.can_look, arrays)):

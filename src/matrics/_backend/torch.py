@@ -54,6 +54,17 @@ class Torch(InOneRow):
         x = x.detach().cpu()
         return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy does not know
 
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several tensors, all in the widest float of their device, by one copy from each device."""
+        found: dict[int, Array] = {}
+        for device in {x.device for x in arrays}:
+            places = [place for place, x in enumerate(arrays) if x.device == device]
+            here = [arrays[place].detach() for place in places]
+            flat = torch.cat([x.reshape(-1).to(self.widest_float(x)) for x in here]).cpu().numpy()
+            parts = np.split(flat, np.cumsum([x.numel() for x in here])[:-1])
+            found |= {place: part.reshape(x.shape) for place, part, x in zip(places, parts, here, strict=True)}
+        return [found[place] for place in range(len(arrays))]
+
     def device_option(self, like: Array) -> dict[str, Any]:
         """``device=`` for a new tensor that is to meet ``like``."""
         return {"device": like.device}
