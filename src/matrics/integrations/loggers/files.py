@@ -99,7 +99,7 @@ class CsvFile(LinesFile):
         if self.path is None or not self.path.exists():
             return None
         last = half_line(self.path) if self.is_appended_to else b""
-        with self.path.open(encoding="utf-8-sig", newline="") as stream:
+        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:  # a half line may end in é
             header = next(csv.reader(stream), None)
         if header is not None and set(header) == set(columns) and len(header) == len(columns):
             if last:
