@@ -107,10 +107,10 @@ def test_a_file_that_is_no_log_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_killed_at_any_byte_and_resumed(tmp_path: Path, ending: str) -> None:
     """Whatever is left of a file, the next step follows a whole line, and what was removed is said."""
-    path = tmp_path / f"a.{ending}"
-    log_to(path, FIRST, 0)
+    path, scores = tmp_path / f"a.{ending}", {"é": math.nan, "mcc": 0.375}
+    log_to(path, scores, 0)
     one = path.read_bytes()
-    log_to(path, SECOND, 1)
+    log_to(path, scores, 1)
     two = path.read_bytes()
     for size in range(len(two) + 1):
         path.write_bytes(two[:size])
@@ -118,16 +118,16 @@ def test_killed_at_any_byte_and_resumed(tmp_path: Path, ending: str) -> None:
         whole = ending == "jsonl" and half.endswith(b"}")
         if half and not whole:
             with pytest.warns(RuntimeWarning, match="the last line was not whole") as said:
-                log_to(path, THIRD, 2)
+                log_to(path, scores, 2)
             assert repr(half.decode(errors="replace")) in str(said[0].message)
             assert said[0].filename == __file__
         else:
-            log_to(path, THIRD, 2)
+            log_to(path, scores, 2)
         read = rows(path) if ending == "csv" else objects(path)
         steps = [0] * (size >= len(one) - whole) + [1] * (size >= len(two) - whole) + [2]
         assert [int(row["step"]) for row in read] == steps, size
-        assert all(list(row) == ["step", *FIRST] for row in read)
-        assert float(read[-1]["val/mcc"]) == 0.375
+        assert all(list(row) == ["step", *scores] for row in read)
+        assert float(read[-1]["mcc"]) == 0.375
 
 
 def test_a_half_line_longer_than_a_block(tmp_path: Path) -> None:

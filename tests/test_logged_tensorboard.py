@@ -79,7 +79,9 @@ def test_pictures(tmp_path: Path) -> None:
     assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
     (event,) = read(tmp_path).Images("val/confusion_matrix")
     shown = np.asarray(image.open(io.BytesIO(event.encoded_image_string)))
-    display = matrics.plot.confusion_matrix(CM, class_names=CLASSES)
+    from matrics import plot
+
+    display = plot.confusion_matrix(CM, class_names=CLASSES)
     file = io.BytesIO()
     display.figure_.savefig(file, format="png", dpi=display.figure_.dpi)
     drawn = np.asarray(image.open(file))[..., :3]

@@ -20,6 +20,6 @@ def pixels(figure: Any) -> Array:
     """What a figure of matplotlib looks like: bytes (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     return np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[..., :3])

@@ -20,11 +20,7 @@ def named_numbers(
     >>> list(named_numbers(intervals, "val/", ["cat", "dog"]))
     ['val/recall/cat', 'val/recall/dog', 'val/recall/cat/low', 'val/recall/dog/low', 'val/recall/cat/high', ...]
     """
-    if not isinstance(scores, Mapping):
-        hint = ": pass its .log_dict()" if hasattr(scores, "log_dict") else ""
-        raise TypeError(f"scores: expected a dict as matrics.score returns it, got {type(scores).__name__}{hint}")
-    if not isinstance(prefix, str):
-        raise TypeError(f"prefix: expected text, got {prefix!r}")
+    _check(scores, prefix)
     found = [
         (key, ending, *_array(key, value)) for key, given in scores.items() for ending, value in _parts(key, given)
     ]
@@ -41,6 +37,14 @@ def named_numbers(
                 )
             named[full], keys[full] = number, key
     return named
+
+
+def _check(scores: Any, prefix: Any) -> None:
+    if not isinstance(scores, Mapping):
+        hint = ": pass its .log_dict()" if hasattr(scores, "log_dict") else ""
+        raise TypeError(f"scores: expected a dict as matrics.score returns it, got {type(scores).__name__}{hint}")
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix: expected text, got {prefix!r}")
 
 
 def _parts(key: str, value: Any) -> Iterator[tuple[str, Any]]:
