@@ -140,6 +140,13 @@ def test_a_half_line_longer_than_a_block(tmp_path: Path) -> None:
     assert [line["step"] for line in objects(path)] == [0, 1]
 
 
+def test_a_last_line_of_something_else_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("[1, 2, 3", "utf-8")
+    log_to(path, {"loss": 0.5}, 1)
+    assert path.read_text("utf-8") == '[1, 2, 3\n{"step": 1, "loss": 0.5}\n'
+
+
 @pytest.mark.parametrize("mode", ["w", "a", "x"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "ndjson"])
 def test_open_files(tmp_path: Path, mode: str, ending: str) -> None:

@@ -16,6 +16,7 @@ from matrics._backend import Array
 from matrics.integrations.loggers.last_line import cut_half_line, half_line
 
 STEP = "step"
+BEGINNING = json.dumps({STEP: 0})[:-2].encode()  # of each of our JSON lines
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class LinesFile:
     @property
     def is_appended_to(self) -> bool:
         """Whether what is written goes to the end of the file, wherever that is."""
-        return isinstance(self.target, Path) or "a" in getattr(self.target, "mode", "")
+        return isinstance(self.target, Path) or "a" in str(getattr(self.target, "mode", ""))
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Any]:
@@ -71,8 +72,8 @@ class JsonLines(LinesFile):
         ending = ""
         if self.path is not None and self.is_appended_to:
             last = half_line(self.path)
-            if _is_object(last):  # whole, but for the end of the line
-                ending = "\n"
+            if last and (_is_object(last) or not last.startswith(BEGINNING[: len(last)])):
+                ending = "\n"  # the line lacks nothing but its end, or is none of ours
             elif last:
                 cut_half_line(self.path, last)
         with self.opened() as stream:
