@@ -1,0 +1,14 @@
+"""The data sets as torchmetrics takes them."""
+
+import numpy as np
+import torch
+
+
+def as_tensors(_, arrays):
+    """Tensors under the names that torchmetrics has for them; scores are float32."""
+    names = {"y_true": "target", "y_pred": "preds", "y_score": "scores" if "y_pred" in arrays else "preds"}
+    return {names.get(name, name): _tensor(np.asarray(array)) for name, array in arrays.items()}
+
+
+def _tensor(array):
+    return torch.from_numpy(array.astype(np.float32 if array.dtype.kind == "f" else np.int64))
