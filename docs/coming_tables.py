@@ -5,12 +5,14 @@
 
 import functools
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from coming import absent, data, libraries, run
+
 from matrics.cli.markdown import escape, table
 
 HEAD = ["there", "here", "same?", "to get theirs"]
@@ -19,8 +21,7 @@ SHOWN = 2  # cases of a difference; more would hide it
 
 def tables():
     """All tables by the names under which the pages ask for them."""
-    found = {f"coming_{name}_{part}": text for name in libraries.LIBRARIES for part, text in parts(name).items()}
-    return found | {"coming_data_sets": data_sets()}
+    return {f"coming_{name}_{part}": text for name in libraries.LIBRARIES for part, text in parts(name).items()}
 
 
 def parts(name):
@@ -28,9 +29,11 @@ def parts(name):
     topics = list(results(name))
     rows = [found for _, some in topics for found in some]
     return {
+        "version": metadata.version(libraries.PACKAGES[name]),
         "count": count(rows),
-        "calls": "\n".join(f"## {topic.title}\n\n{_kind(topic)}\n\n{boxed(some)}\n" for topic, some in topics),
-        "absent": table(["there", "use instead"], absent_rows(name)),
+        "data": boxed("coming-data", ["kind", "name", "what is odd", "arrays"], data_sets(name, topics)),
+        "calls": "\n".join(f"## {topic.title}\n\n{_kind(topic)}\n\n{calls(topic, some)}\n" for topic, some in topics),
+        "absent": boxed("coming-absent", ["there", "use instead"], absent_rows(name)),
     }
 
 
@@ -53,23 +56,29 @@ def count(rows):
     )
 
 
-def boxed(rows):
-    """A table that the style sheet knows."""
-    return f":::{{container}} coming\n\n{table(HEAD, map(cells, rows))}\n\n:::"
+def calls(topic, rows):
+    """The table of a topic."""
+    return boxed("coming-calls", HEAD, (cells(topic, found) for found in rows))
 
 
-def cells(found):
+def boxed(name, head, rows):
+    """A table in a box whose class the style sheet knows."""
+    return f":::{{container}} coming {name}\n\n{table(head, rows)}\n\n:::"
+
+
+def cells(topic, found):
     """A row of the table: two calls, whether they agree, and how to get their number."""
     row = found.row
+    there = code(row.there) + (f"<br>(data: {row.kind})" if row.kind not in {"", topic.kind} else "")
     if not found.differences:
-        return [code(row.there), code(row.here), "✓", ""]
+        return [there, code(row.here), "✓", ""]
     shown = [
         f"{one.case}: {escape(run.text(one.there))} → {escape(run.text(one.here))}" for one in found.differences[:SHOWN]
     ]
     more = len(found.differences) - SHOWN
     if more > 0:
         shown.append("and on " + ("one other" if more == 1 else f"{more} others"))
-    return [code(row.there), code(row.here), "<br>".join([f"**≠** {escape(row.why)}", *shown]), how(found)]
+    return [there, code(row.here), "<br>".join([f"**≠** {escape(row.why)}", *shown]), how(found)]
 
 
 def how(found):
@@ -81,7 +90,7 @@ def code(text):
 
 
 def _kind(topic):
-    return f"Data sets: {topic.kind}."
+    return f"Data sets of the kind “{topic.kind}”."
 
 
 def absent_rows(name):
@@ -90,18 +99,15 @@ def absent_rows(name):
         yield [", ".join(code(one) for one in names.split()), instead]
 
 
-def data_sets():
-    """The data sets by kind, with their arrays."""
-    rows = []
-    for kind, cases in data.CASES.items():
-        for case in cases:
-            arrays = [
-                f"{code(name)} {_short(array)}"
-                for name, array in case.arrays.items()
-                if name not in {"weight", "groups"}
-            ]
-            rows.append([kind, case.name, escape(case.what), "<br>".join(arrays)])
-    return table(["kind", "name", "what is odd", "arrays"], rows)
+def data_sets(library, topics):
+    """The data sets on which a library's calls are run, with their arrays."""
+    kinds = dict.fromkeys(found.row.kind or topic.kind for topic, some in topics for found in some)
+    for kind in kinds:
+        for case in data.CASES[kind]:
+            arrays = {name: array for name, array in case.arrays.items() if name not in {"weight", "groups"}}
+            names = data.tensor_names(arrays) if library == "torchmetrics" else {name: name for name in arrays}
+            shown = [f"{code(names[name])} {_short(array)}" for name, array in arrays.items()]
+            yield [kind, case.name, escape(case.what), "<br>".join(shown)]
 
 
 def _short(array):
@@ -110,6 +116,13 @@ def _short(array):
         numbers = [f"{one:.4g}".replace("-", "−") for one in array]
         return "".join(numbers) if array.dtype.kind == "i" and array.min() >= 0 else " ".join(numbers)
     return " / ".join(_short(row) for row in np.asarray(array))
+
+
+def add_style(app):
+    """Give the pages the style sheet of these tables, from the folder of such files."""
+    if "_static" not in app.config.html_static_path:
+        app.config.html_static_path.append("_static")
+    app.add_css_file("coming.css")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ ABSENT = {
         "RocCurveDisplay": '`matrics.plot.curve(y_true, y_score, kind="roc")`',
         "PrecisionRecallDisplay": '`matrics.plot.curve(y_true, y_score, kind="precision_recall")`',
         "DetCurveDisplay": '`matrics.plot.curve` of `["fpr", "fnr"]`',
-        "CalibrationDisplay": "`matrics.plot.calibration(y_true, y_score)`",
+        "sklearn.calibration.CalibrationDisplay": "`matrics.plot.calibration(y_true, y_score)`",
         "dcg_score ndcg_score": "measures of ranked lists are not here: keep scikit-learn's",
         "coverage_error label_ranking_average_precision_score label_ranking_loss": (
             "rankings of the labels of a sample are not here; {func}`matrics.multilabel_score` with thresholds, or "
@@ -20,8 +20,8 @@ ABSENT = {
             "clusterings without known classes: keep scikit-learn's"
         ),
         "make_scorer get_scorer get_scorer_names check_scoring": (
-            "`make_scorer(lambda y, p: matrics.mcc(matrics.confusion_matrix(y, p, num_classes=3)))`: any measure here is "
-            "a scorer there"
+            "`make_scorer(lambda y, p: matrics.mcc(matrics.confusion_matrix(y, p, num_classes=3)))`: any measure here "
+            "is a scorer there"
         ),
         "DistanceMetric euclidean_distances nan_euclidean_distances pairwise_distances pairwise_distances_argmin "
         "pairwise_distances_argmin_min pairwise_distances_chunked pairwise_kernels": "distances: keep scikit-learn's",

@@ -147,3 +147,9 @@ def arrays(kind, case):
         found["cm"] = matrics.confusion_matrix(found["y_true"], found["y_pred"], num_classes=number)
         found["cm_seen"] = matrics.confusion_matrix(found["y_true"], found["y_pred"], labels=labels)
     return found
+
+
+def tensor_names(arrays):
+    """What torchmetrics calls the arrays of a case."""
+    names = {"y_true": "target", "y_pred": "preds", "y_score": "scores" if "y_pred" in arrays else "preds"}
+    return {name: names.get(name, name) for name in arrays}

@@ -10,7 +10,7 @@ def _sklearn():
     from sklearn import calibration, metrics
 
     names = {name: getattr(metrics, name) for name in metrics.__all__}
-    return Library({**names, "calibration_curve": calibration.calibration_curve}, 1e-9, lambda _, arrays: arrays)
+    return Library({**names, "calibration_curve": calibration.calibration_curve}, 1e-9, lambda _, arrays: arrays, {})
 
 
 def _torchmetrics():
@@ -31,6 +31,7 @@ def _torchmetrics():
     return Library(names, 1e-5, as_tensors, {"BinnedScores": BinnedScores, "ConfusionScores": ConfusionScores})
 
 
+PACKAGES = {"sklearn": "scikit-learn", "torchmetrics": "torchmetrics"}
 LIBRARIES = {"sklearn": _sklearn, "torchmetrics": _torchmetrics}
 
 

@@ -62,7 +62,7 @@ class Library(NamedTuple):
     names: dict[str, Any]
     precision: float
     convert: Any
-    here: dict[str, Any] = {}  # names that the calls here see, beside matrics and the data
+    here: dict[str, Any]  # names that the calls here see, beside matrics and the data
 
 
 def find(library, topic, row):

@@ -3,11 +3,13 @@
 import numpy as np
 import torch
 
+from coming.data import tensor_names
+
 
 def as_tensors(_, arrays):
     """Tensors under the names that torchmetrics has for them; scores are float32."""
-    names = {"y_true": "target", "y_pred": "preds", "y_score": "scores" if "y_pred" in arrays else "preds"}
-    return {names.get(name, name): _tensor(np.asarray(array)) for name, array in arrays.items()}
+    names = tensor_names(arrays)
+    return {names[name]: _tensor(np.asarray(array)) for name, array in arrays.items()}
 
 
 def _tensor(array):
