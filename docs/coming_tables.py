@@ -1,21 +1,23 @@
 """The tables of the pages "Coming from ...": the calls of two libraries beside those here, all of them run.
 
-``conf.py`` puts them into the pages; ``python docs/coming_tables.py`` prints them. The rows are in ``coming/``.
+``conf.py`` puts them into the pages; ``python docs/coming_tables.py`` prints them. The rows are in ``coming/``. Tables
+of calls are HTML, so that long calls break at brackets and dots, and rows become cards on a phone.
 """
 
 import functools
+import html
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parent))
 from coming import absent, data, libraries, run
 
-from matrics.cli.markdown import escape, table
+from matrics.cli.markdown import table
 
-HEAD = ["there", "here", "same?", "to get theirs"]
+CALLS = ["there", "here", "same?", "theirs, here"]
+DATA = ["kind", "name", "what is odd", "arrays"]
 SHOWN = 2  # cases of a difference; more would hide it
 
 
@@ -26,14 +28,13 @@ def tables():
 
 def parts(name):
     """The tables of a page, and how many calls were compared."""
-    topics = list(results(name))
-    rows = [found for _, some in topics for found in some]
+    topics = results(name)
     return {
         "version": metadata.version(libraries.PACKAGES[name]),
-        "count": count(rows),
-        "data": boxed("coming-data", ["kind", "name", "what is odd", "arrays"], data_sets(name, topics)),
-        "calls": "\n".join(f"## {topic.title}\n\n{_kind(topic)}\n\n{calls(topic, some)}\n" for topic, some in topics),
-        "absent": boxed("coming-absent", ["there", "use instead"], absent_rows(name)),
+        "count": count([found for _, some in topics for found in some]),
+        "data": as_html("coming-data", "The data sets", DATA, data_sets(name, topics)),
+        "calls": "\n".join(section(topic, some) for topic, some in topics),
+        "absent": table(["there", "use instead"], absent_rows(name)),
     }
 
 
@@ -50,53 +51,49 @@ def count(rows):
     mended = sum(found.mended for found in rows)
     pairs = sum(found.number for found in rows)
     return (
-        f"{len(rows)} calls, each run beside its counterpart here on all data sets of its kind: {pairs} comparisons. "
-        f"{same} calls give the same numbers on all of them. Of the {len(rows) - same} others, {mended} have a call "
-        f"here that gives exactly theirs, and {len(rows) - same - mended} have none."
+        f"**{len(rows)} calls**, each run beside its counterpart here on all data sets of its kind: {pairs} "
+        f"comparisons. {same} calls give the same numbers on all of them. Of the {len(rows) - same} others, {mended} "
+        f"have a call here that gives exactly theirs, and {len(rows) - same - mended} have none."
     )
 
 
-def calls(topic, rows):
-    """The table of a topic."""
-    return boxed("coming-calls", HEAD, (cells(topic, found) for found in rows))
-
-
-def boxed(name, head, rows):
-    """A table in a box whose class the style sheet knows."""
-    return f":::{{container}} coming {name}\n\n{table(head, rows)}\n\n:::"
+def section(topic, rows):
+    """The heading and the table of a topic."""
+    shown = as_html("coming-calls", topic.title, CALLS, (cells(topic, found) for found in rows))
+    return f"## {topic.title}\n\nData sets: {topic.kind}.\n\n{shown}\n"
 
 
 def cells(topic, found):
     """A row of the table: two calls, whether they agree, and how to get their number."""
     row = found.row
-    there = code(row.there) + (f"<br>(data: {row.kind})" if row.kind not in {"", topic.kind} else "")
+    there = code(row.there) + (f"<p>data sets: {row.kind}</p>" if row.kind not in {"", topic.kind} else "")
     if not found.differences:
-        return [there, code(row.here), "✓", ""]
-    shown = [
-        f"{one.case}: {escape(run.text(one.there))} → {escape(run.text(one.here))}" for one in found.differences[:SHOWN]
-    ]
+        return [there, code(row.here), '<span title="the same numbers">✓</span>', ""]
+    shown = [f"<b>≠</b> {html.escape(row.why)}"]
+    for one in found.differences[:SHOWN]:
+        pair = f"{html.escape(run.text(one.there))} → {html.escape(run.text(one.here))}"
+        shown.append(f"<p><i>{one.case}</i>: {pair}</p>")
     more = len(found.differences) - SHOWN
     if more > 0:
-        shown.append("and on " + ("one other" if more == 1 else f"{more} others"))
-    return [there, code(row.here), "<br>".join([f"**≠** {escape(row.why)}", *shown]), how(found)]
-
-
-def how(found):
-    return code(found.row.theirs) if found.mended else "–"
+        shown.append(f"<p>and on {'one other' if more == 1 else f'{more} others'}</p>")
+    return [there, code(row.here), "".join(shown), code(row.theirs) if found.mended else "none"]
 
 
 def code(text):
-    return "`" + text.replace("|", r"\|") + "`"
+    """A call, which may break after a bracket or a dot before it breaks anywhere else."""
+    breakable = re.sub(r"(?<=[(\[.])", "<wbr>", html.escape(text, quote=False))
+    return f"<code>{breakable}</code>"
 
 
-def _kind(topic):
-    return f"Data sets of the kind “{topic.kind}”."
-
-
-def absent_rows(name):
-    """What is not here."""
-    for names, instead in absent.ABSENT[name].items():
-        yield [", ".join(code(one) for one in names.split()), instead]
+def as_html(name, caption, head, rows):
+    """A table in a directive for raw HTML; the cells know their column, for pages that show rows as cards."""
+    lines = [f'<table class="coming {name}">', f"<caption>{caption}</caption>", "<thead><tr>"]
+    lines += [f'<th scope="col">{title}</th>' for title in head]
+    lines += ["</tr></thead>", "<tbody>"]
+    for row in rows:
+        labelled = zip(head, row, strict=True)
+        lines.append("<tr>" + "".join(f'<td data-column="{title}">{cell}</td>' for title, cell in labelled) + "</tr>")
+    return "\n".join(["```{raw} html", *lines, "</tbody></table>", "```"])
 
 
 def data_sets(library, topics):
@@ -106,16 +103,21 @@ def data_sets(library, topics):
         for case in data.CASES[kind]:
             arrays = {name: array for name, array in case.arrays.items() if name not in {"weight", "groups"}}
             names = data.tensor_names(arrays) if library == "torchmetrics" else {name: name for name in arrays}
-            shown = [f"{code(names[name])} {_short(array)}" for name, array in arrays.items()]
-            yield [kind, case.name, escape(case.what), "<br>".join(shown)]
+            shown = [f"<p>{code(names[name])} {_short(array)}</p>" for name, array in arrays.items()]
+            yield [kind, case.name, html.escape(case.what), "".join(shown)]
 
 
 def _short(array):
-    """An array in one line, of labels without commas."""
+    """An array in one line, in which slashes end the rows."""
     if array.ndim == 1:
-        numbers = [f"{one:.4g}".replace("-", "−") for one in array]
-        return "".join(numbers) if array.dtype.kind == "i" and array.min() >= 0 else " ".join(numbers)
-    return " / ".join(_short(row) for row in np.asarray(array))
+        return " ".join(f"{one:.4g}".replace("-", "−") for one in array)
+    return " / ".join(_short(row) for row in array)
+
+
+def absent_rows(name):
+    """What is not here."""
+    for names, instead in absent.ABSENT[name].items():
+        yield [", ".join(f"`{one}`" for one in names.split()), instead]
 
 
 def add_style(app):

@@ -69,7 +69,7 @@ CASES = {
         ),
     ],
     "two classes": [
-        Case("ordinary", "", _labels([0, 0, 0, 1, 1, 1, 0, 0, 0, 1], [0, 0, 1, 1, 1, 0, 1, 0, 0, 1])),
+        Case("ordinary", "nothing", _labels([0, 0, 0, 1, 1, 1, 0, 0, 0, 1], [0, 0, 1, 1, 1, 0, 1, 0, 0, 1])),
         Case("no positives", "no sample is of class 1", _labels([0] * 10, [0, 0, 1, 0, 0, 0, 1, 0, 0, 0])),
         Case("none predicted", "class 1 is never predicted", _labels([0, 0, 0, 1, 1, 0, 0, 0, 0, 1], [0] * 10)),
         Case("only class 0", "all samples are of class 0, and predicted so", _labels([0] * 10, [0] * 10)),
@@ -77,7 +77,7 @@ CASES = {
     "scores": [
         Case(
             "ordinary",
-            "",
+            "nothing",
             _scores([0, 0, 0, 1, 1, 0, 1, 1, 0, 0], [0.1, 0.4, 0.3, 0.9, 0.8, 0.2, 0.7, 0.35, 0.05, 0.6]),
         ),
         Case("ties", "equal scores, one of them exactly 0.5", _scores([0, 0, 1, 1, 1, 0, 1, 0, 0, 1], SCORES)),

@@ -64,7 +64,7 @@ WHOLE = [
         "balanced_accuracy_score(y_true, y_pred, adjusted=True)",
         'matrics.informedness(cm, average="binary")',
         "",
-        "of a single true class: a division by 0 there",
+        "wrong there: of a single true class it is 0/0",
         kind="two classes",
     ),
     Row("cohen_kappa_score(y_true, y_pred)", "matrics.cohen_kappa(cm)"),

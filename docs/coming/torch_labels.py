@@ -69,7 +69,7 @@ BINARY = [
         "binary_matthews_corrcoef(preds, target)",
         "matrics.mcc(cm)",
         "",
-        "there a 0 is replaced by a tiny number if a row or column is empty; the coefficient is 0/0",
+        "wrong there: a tiny number takes the place of 0 if a row or column is empty; the coefficient is 0/0",
     ),
     Row("binary_cohen_kappa(preds, target)", "matrics.cohen_kappa(cm)"),
     Row(

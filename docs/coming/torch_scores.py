@@ -5,7 +5,7 @@ from coming.run import Row, Topic
 ONE_CLASS = "0 and a warning there if a class is absent, NaN here"
 ABSENT = "an absent class counts as 0 there, and is left out here"
 ABOVE = "a score of exactly the threshold is class 0 there, and class 1 here"
-EDGES = "edges of bins are rounded to float32 there, so that 0.4 and 0.6 get into the wrong ones"
+EDGES = "wrong there: edges of bins are rounded to float32, so that 0.2 and 0.4 get into the bins below"
 POINTS = "here points are repeated at ties, and the first threshold is ∞, not 1"
 LISTS = "a list of curves of different lengths there, arrays of one shape here"
 REVERSED = "the other way round there, with a point more at precision 1"
@@ -36,7 +36,7 @@ THRESHOLDS = [
         "binary_auroc(preds, target)",
         "matrics.roc_auc(target, preds)",
         "matrics.roc_auc(target, preds.sigmoid())",
-        "the sigmoid of logits above 17 is 1 in float32: they are tied there",
+        "wrong there: the sigmoid of logits above 17 is 1 in float32, so that they are tied",
         kind="large logits",
     ),
     Row(
