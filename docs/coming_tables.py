@@ -16,9 +16,10 @@ from coming import absent, data, libraries, run
 
 from matrics.cli.markdown import table
 
-CALLS = ["there", "here", "same?", "theirs, here"]
+CALLS = ["there", "here", "same?", "to get theirs"]
 DATA = ["kind", "name", "what is odd", "arrays"]
 SHOWN = 2  # cases of a difference; more would hide it
+LONG = 70  # characters of a case, with which it is the only one
 
 
 def tables():
@@ -70,10 +71,11 @@ def cells(topic, found):
     if not found.differences:
         return [there, code(row.here), '<span title="the same numbers">✓</span>', ""]
     shown = [f"<b>≠</b> {html.escape(row.why)}"]
-    for one in found.differences[:SHOWN]:
-        pair = f"{html.escape(run.text(one.there))} → {html.escape(run.text(one.here))}"
-        shown.append(f"<p><i>{one.case}</i>: {pair}</p>")
-    more = len(found.differences) - SHOWN
+    pairs = [f"{run.text(one.there)} → {run.text(one.here)}" for one in found.differences]
+    number = SHOWN if len(pairs[0]) <= LONG else 1
+    for one, pair in list(zip(found.differences, pairs, strict=True))[:number]:
+        shown.append(f"<p><i>{one.case}</i>: {html.escape(pair)}</p>")
+    more = len(pairs) - number
     if more > 0:
         shown.append(f"<p>and on {'one other' if more == 1 else f'{more} others'}</p>")
     return [there, code(row.here), "".join(shown), code(row.theirs) if found.mended else "none"]
@@ -81,7 +83,7 @@ def cells(topic, found):
 
 def code(text):
     """A call, which may break after a bracket or a dot before it breaks anywhere else."""
-    breakable = re.sub(r"(?<=[(\[.])", "<wbr>", html.escape(text, quote=False))
+    breakable = re.sub(r"(?<=[(\[.])(?![\d)\]:])", "<wbr>", html.escape(text, quote=False))
     return f"<code>{breakable}</code>"
 
 

@@ -103,7 +103,7 @@ CASES = {
         Case(
             "ordinary", "the label -1 marks what nobody has annotated", _labels([0, 0, -1, 1, 1, 1, -1, 2, 2, 2], PRED)
         ),
-        Case("absent", "and no sample of class 2 is left", _labels([0, 0, 0, 1, 1, 1, 1, -1, -1, -1], PRED)),
+        Case("absent", "the same, and no sample of class 2 is left", _labels([0, 0, 0, 1, 1, 1, 1, -1, -1, -1], PRED)),
     ],
     "class scores": [
         Case("ordinary", "probabilities of three classes", _scores([0, 0, 0, 1, 1, 1, 1, 2, 2, 2], PROBABILITIES)),

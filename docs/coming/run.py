@@ -125,12 +125,12 @@ def text(value):
 
 def _array(x):
     if x.ndim == 0:
-        return _number(float(x))
+        return _number(float(x), 4)
     if x.ndim > 1:
         return f"{'×'.join(map(str, x.shape))}: " + _array(x.reshape(-1))
-    shown = [_number(float(one)) for one in x[:9]] + ["…"] * (len(x) > 9)
+    shown = [_number(float(one), 3) for one in x[:9]] + ["…"] * (len(x) > 9)
     return f"[{', '.join(shown)}]"
 
 
-def _number(x):
-    return "NaN" if math.isnan(x) else f"{x:.4g}".replace("inf", "∞").replace("-", "−")
+def _number(x, digits):
+    return "NaN" if math.isnan(x) else f"{x:.{digits}g}".replace("inf", "∞").replace("-", "−")
