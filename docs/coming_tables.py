@@ -82,8 +82,9 @@ def cells(topic, found):
 
 
 def code(text):
-    """A call, which may break after a bracket or a dot before it breaks anywhere else."""
+    """A call, which may break after a bracket or a dot, and in long names, before it breaks anywhere else."""
     breakable = re.sub(r"(?<=[(\[.])(?![\d)\]:])", "<wbr>", html.escape(text, quote=False))
+    breakable = re.sub(r"\w{22,}", lambda name: name[0].replace("_", "_<wbr>"), breakable)
     return f"<code>{breakable}</code>"
 
 

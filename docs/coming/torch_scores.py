@@ -9,7 +9,7 @@ EDGES = "wrong there: edges of bins are rounded to float32, so that 0.2 and 0.4 
 POINTS = "here points are repeated at ties, and the first threshold is ∞, not 1"
 LISTS = "a list of curves of different lengths there, arrays of one shape here"
 REVERSED = "the other way round there, with a point more at precision 1"
-UNREACHED = "a goal that no threshold reaches: 0 and a warning there; here NaN, or an error if there is one curve alone"
+UNREACHED = "0 or 1 and a warning there if a class is absent; NaN here, or an error if no threshold reaches the goal"
 
 THRESHOLDS = [
     Row(
@@ -114,7 +114,7 @@ BINARY = [
         '[(c := matrics.threshold_curve(target, preds, ["fpr", "fnr"]).values), '
         '(i := (c["fpr"] - c["fnr"]).abs().argmin()), (c["fpr"][i] + c["fnr"][i]) / 2][-1]',
         "",
-        "there 1 or 0 and a warning if a class is absent",
+        "of two thresholds that are equally near, rounding decides; 1 or 0 and a warning there if a class is absent",
     ),
     *(
         Row(
