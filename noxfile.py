@@ -95,7 +95,8 @@ def stubs(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """The pages; a warning is an error."""
-    session.install("-e", ".[docs,torchmetrics,flax,dask,xarray]", TORCH)  # whose classes the pages show
+    # Libraries whose classes the pages show; scikit-learn and torchmetrics are run beside this one.
+    session.install("-e", ".[docs,torchmetrics,flax,dask,xarray]", TORCH, "scikit-learn>=1.9")
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", *session.posargs, "docs", "docs/_build/html")
 
 

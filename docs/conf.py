@@ -12,6 +12,7 @@ from matrics.cli.markdown import escape, table
 
 sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables
+import coming_tables
 import coverage_tables
 import figure_files
 import gradients
@@ -272,6 +273,7 @@ TABLES = {
     "pycm_moved": table(
         ["name", "here", "PyCM's number"], ([name, found, pycm_links(name)] for name, found in pycm.MOVED.items())
     ),
+    **coming_tables.tables(),  # for coming_from_scikit_learn.md and coming_from_torchmetrics.md
     **coverage_tables.tables(),  # for uncertainty_coverage.md
     **certificate_tables.tables(),  # for certificates.md
     **reproduce_tables.tables(),
@@ -301,5 +303,6 @@ def as_plain_text(*event):
 def setup(app):
     app.connect("builder-inited", write_catalogue)
     app.connect("builder-inited", figure_files.write_figures)
+    coming_tables.add_style(app)
     app.connect("source-read", insert_tables)
     app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -363,6 +364,15 @@ def test_more_errors() -> None:
         matrics.precision_at_recall(y, x, 2)
     with pytest.raises(ValueError, match="zero_division"):
         matrics.roc_auc(y, x, zero_division=float("inf"))
+
+
+@pytest.mark.parametrize("standardized", [True, False])
+def test_an_undefined_partial_area_is_zero_division(*, standardized: bool) -> None:
+    """And no scale is applied to that."""
+    options = {"max_fpr": 0.5, "standardized": standardized}
+    for y in ([0, 0, 0], [1, 1, 1]):
+        assert math.isnan(matrics.partial_roc_auc(y, [0.1, 0.2, 0.3], **options))
+        assert matrics.partial_roc_auc(y, [0.1, 0.2, 0.3], zero_division=0.25, **options) == 0.25
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -152,11 +152,12 @@ def partial_roc_auc(
     most = float(max_fpr)
 
     def area(rows: Rows, safe: Safe) -> Array:
-        found = _area_up_to(points(rows), most, safe)
-        if not standardized:
-            return found
-        least = most * most / 2
-        return 0.5 * (1 + (found - least) / (most - least))
+        found = points(rows)
+        value = _area_up_to(found, most, safe)
+        if standardized:
+            least = most * most / 2
+            value = 0.5 * (1 + (value - least) / (most - least))
+        return safe.define(value, found.of_both_classes)  # after scaling, which is not for zero_division
 
     return of_rows(area, read(y_true, scores, sample_weight, ignore_index), check_average(average), zero_division)
 
@@ -212,7 +213,7 @@ def _roc_area(rows: Rows, safe: Safe) -> Array:
     found = points(rows)
     xp, backend = rows.backend.xp, rows.backend
     if backend.is_float(found.tp) or backend.widest_int(found.tp) is None:  # products would not fit in 32 bits
-        return _area_up_to(found, 1.0, safe)
+        return safe.define(_area_up_to(found, 1.0, safe), found.of_both_classes)
     twice = xp.sum((found.fp[:, 1:] - found.fp[:, :-1]) * (found.tp[:, 1:] + found.tp[:, :-1]), axis=-1)
     wide = backend.widest_float(found.tp)
     pairs = xp.astype(found.positives, wide) * xp.astype(found.negatives, wide)
@@ -220,15 +221,14 @@ def _roc_area(rows: Rows, safe: Safe) -> Array:
 
 
 def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
-    """The area of the trapezoids up to a false positive rate; undefined where one of the classes has no samples."""
+    """The area of the trapezoids up to a false positive rate; of two classes with samples."""
     fpr, tpr = found.rates(safe)
     x0, x1, y0, y1 = fpr[:, :-1], fpr[:, 1:], tpr[:, :-1], tpr[:, 1:]
     xp = safe.xp
     width, height = xp.clip(x1, None, max_fpr) - xp.clip(x0, None, max_fpr), y0 + y1
     if max_fpr < 1:  # the last trapezoid is cut where the line between two points crosses the largest rate
         height = xp.where(x1 > max_fpr, 2 * y0 + (y1 - y0) * safe.ratio(width, x1 - x0), height)
-    area = xp.sum(width * height, axis=-1) / 2
-    return safe.define(area, (found.positives > 0) & (found.negatives > 0))
+    return xp.sum(width * height, axis=-1) / 2
 
 
 def _average_precision(rows: Rows, safe: Safe) -> Array:

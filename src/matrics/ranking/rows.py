@@ -169,6 +169,11 @@ class Points(NamedTuple):
         """The negative samples, (R,)."""
         return self.fp[:, -1]
 
+    @property
+    def of_both_classes(self) -> Array:
+        """Whether there are positive samples and negative ones, (R,)."""
+        return (self.positives > 0) & (self.negatives > 0)
+
     def rates(self, safe: Safe) -> tuple[Array, Array]:
         """The false and the true positive rates, (R, N + 1); 0 without negative or without positive samples."""
         return safe.ratio(self._wide(self.fp), self._wide(self.negatives)[:, None]), safe.ratio(
