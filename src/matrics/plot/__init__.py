@@ -6,6 +6,15 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 """
 
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
+from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.display import Display
 
-__all__ = ["Confusion", "ConfusionMatrixDisplay", "Display", "confusion_matrix"]
+__all__ = [
+    "Change",
+    "Confusion",
+    "ConfusionMatrixDisplay",
+    "DifferenceDisplay",
+    "Display",
+    "confusion_matrix",
+    "difference",
+]
