@@ -8,6 +8,7 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
 from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.display import Display
+from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 
 __all__ = [
     "Change",
@@ -15,6 +16,9 @@ __all__ = [
     "ConfusionMatrixDisplay",
     "DifferenceDisplay",
     "Display",
+    "MeasureOfModels",
+    "ModelsDisplay",
     "confusion_matrix",
     "difference",
+    "models",
 ]

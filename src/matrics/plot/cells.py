@@ -106,11 +106,11 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
             label.set_rotation_mode("anchor" if len(columns or names) <= 12 else "default")
 
 
-def short_name(name: str) -> str:
+def short_name(name: str, longest: int = LONGEST) -> str:
     """A name that is not too long; what is left out is in its middle, as names often differ at their end."""
-    if len(name) <= LONGEST:
+    if len(name) <= longest:
         return name
-    return f"{name[: LONGEST // 2]}…{name[-LONGEST // 2 + 1 :]}"
+    return f"{name[: longest // 2]}…{name[-longest // 2 + 1 :]}"
 
 
 def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPyArray], NumPyArray], ...]) -> None:

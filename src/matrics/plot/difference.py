@@ -28,6 +28,8 @@ Values = Literal["share", "count"]
 Correction = Literal["holm", "benjamini_hochberg"]
 CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
 
+NOISE = 1e-12  # differences of equal shares, rounded
+
 
 class Change(NamedTuple):
     """A cell in which two confusion matrices differ.
@@ -302,6 +304,7 @@ def difference(
     with np.errstate(invalid="ignore"):
         shares = [matrix / size for matrix, size in zip((first, second), sizes, strict=True)]
         beyond = p_values <= 1 - level
+        gap = shares[1] - shares[0]
     in_order = tuple(all_names[place] for place in places)
     changes = [
         Change(in_order[i], in_order[j], float(shares[0][i, j]), float(shares[1][i, j]), float(p_values[i, j]))
@@ -310,7 +313,7 @@ def difference(
     return DifferenceDisplay(
         first,
         second,
-        shares[1] - shares[0] if values == "share" else second - first,
+        second - first if values == "count" else np.where(np.abs(gap) < NOISE, 0.0, gap),
         p_values,
         beyond,
         sorted(changes, key=lambda one: -abs(one.b - one.a)),
