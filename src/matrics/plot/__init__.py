@@ -5,12 +5,14 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 ``describe()``. Matplotlib is imported when something is drawn, and none of its settings is changed.
 """
 
+from matrics.plot.agreement import AgreementDisplay, agreement
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
 from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.display import Display
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 
 __all__ = [
+    "AgreementDisplay",
     "Change",
     "Confusion",
     "ConfusionMatrixDisplay",
@@ -18,6 +20,7 @@ __all__ = [
     "Display",
     "MeasureOfModels",
     "ModelsDisplay",
+    "agreement",
     "confusion_matrix",
     "difference",
     "models",
