@@ -13,6 +13,7 @@ from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import list_metrics
 from matrics.plot.cells import draw_cells, short_name
 from matrics.plot.display import Display
+from matrics.plot.signs import mark_cells
 from matrics.plot.style import FAINT, INK, SMALL, ink_on, right, tidy, wrong
 from matrics.study.agreement import Agreement, Correlation
 from matrics.study.agreement import agreement as compute
@@ -142,11 +143,8 @@ class AgreementDisplay(Display):
 
     def _mark_negative(self, axes: Axes) -> None:
         """A minus in cells of clearly negative correlations, which are no lighter than positive ones in grey."""
-        is_dark = ink_on(self._colours(self.correlation))
         size = 0.5 * 72 * self._side() / len(self.names)
-        for colour, where in (("white", is_dark), (INK, ~is_dark)):
-            rows, columns = np.nonzero((self.correlation < NEGATIVE) & where)
-            axes.plot(columns, rows, linestyle="", marker="_", markersize=size, color=colour, markeredgewidth=0.7)
+        mark_cells(axes, self.correlation < NEGATIVE, "_", size, ink_on(self._colours(self.correlation)))
 
     def _frame_families(self, axes: Axes) -> None:
         from matplotlib.patches import Rectangle

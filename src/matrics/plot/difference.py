@@ -13,8 +13,8 @@ from matrics.plot.cells import FEW, class_ticks, draw_cells, short_name, size_of
 from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
-from matrics.plot.signs import outline, signed, signed_bar
-from matrics.plot.style import INK, ink_on, right, tidy, wrong
+from matrics.plot.signs import mark_cells, outline, signed, signed_bar
+from matrics.plot.style import ink_on, right, tidy, wrong
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.cells import adjusted, independent_cells, paired_cells
 from matrics.uncertainty.options import check_level
@@ -186,9 +186,7 @@ class DifferenceDisplay(Display):
         size = max(4.0, 0.4 * 72 * self.panel_size()[0] * 0.7 / len(self.a))
         is_dark = ink_on(self._colours()) if len(self.a) <= 2 * FEW else np.zeros(self.a.shape, bool)
         for marker, chosen in (("+", self.difference > 0), ("_", self.difference < 0)):
-            for colour, where in ((INK, ~is_dark), ("white", is_dark)):
-                rows, columns = np.nonzero(self.beyond_chance & chosen & where)
-                axes.plot(columns, rows, linestyle="", marker=marker, markersize=size, color=colour, mew=0.8)
+            mark_cells(axes, self.beyond_chance & chosen, marker, size, is_dark)
 
 
 def difference(

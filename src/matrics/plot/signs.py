@@ -12,7 +12,10 @@ from matrics.typing import NumPyArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["outline", "signed", "signed_bar"]
+# More marks than these make a large file of what is drawn as lines.
+MANY = 200
+
+__all__ = ["mark_cells", "outline", "signed", "signed_bar"]
 
 
 def signed_bar(axes: Axes, limit: float, unit: str) -> None:
@@ -59,3 +62,13 @@ def outline(axes: Axes, cells: NumPyArray, is_dark: NumPyArray) -> None:
         colour, side = ("white", 0.84) if is_dark[row, column] else (INK, 0.92)
         corner = (column - side / 2, row - side / 2)
         axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=colour, linewidth=1.3, zorder=3))
+
+
+def mark_cells(axes: Axes, cells: NumPyArray, marker: str, size: float, is_dark: NumPyArray) -> None:
+    """A marker in each of these cells (n, m), white in dark ones."""
+    for colour, where in (("white", is_dark), (INK, ~is_dark)):
+        rows, columns = np.nonzero(cells & where)
+        axes.plot(
+            columns, rows, linestyle="", marker=marker, markersize=size, color=colour, markeredgewidth=0.8,
+            rasterized=len(rows) > MANY,
+        )  # fmt: skip
