@@ -9,6 +9,7 @@ from matrics.plot.agreement import AgreementDisplay, agreement
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
 from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.display import Display
+from matrics.plot.distribution import DistributionDisplay, distribution
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "ConfusionMatrixDisplay",
     "DifferenceDisplay",
     "Display",
+    "DistributionDisplay",
     "MeasureOfModels",
     "ModelsDisplay",
     "agreement",
     "confusion_matrix",
     "difference",
+    "distribution",
     "models",
 ]
