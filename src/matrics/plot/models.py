@@ -238,7 +238,7 @@ class ModelsDisplay(Display):
             )
             if measure.tied is not None:
                 others = [self.names[model] for model in measure.order() if measure.tied[model] and model != best]
-                told.append(f"{_listed(others)} cannot be told from it." if others else "All others are worse.")
+                told.append(f"{_listed(others)} cannot be told from it." if others else "No other is tied with it.")
             undefined = np.count_nonzero(np.isnan(measure.estimate))
             if undefined:
                 told.append(f"It is undefined for {undefined} of the models.")
