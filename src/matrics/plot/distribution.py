@@ -136,7 +136,9 @@ class DistributionDisplay(Display):
         if is_tall:
             for place, group in known:
                 if self._is_few(group):
-                    axes.plot(self.quantiles[group, [2, 2]], [place - 0.3, place + 0.3], color=INK, linewidth=1.2)
+                    for colour, width in (("white", 3.0), (INK, 1.2)):  # to be seen among points
+                        line = self.quantiles[group, [2, 2]]
+                        axes.plot(line, [place - 0.34, place + 0.34], color=colour, linewidth=width)
             known = [(place, group) for place, group in known if not self._is_few(group)]
         # One line for all rows, with gaps: many rows are a small file.
         rows = np.array([[place, place, np.nan] for place, _ in known]) + 0.12 * is_tall
