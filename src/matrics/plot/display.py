@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 __all__ = ["Display"]
 
@@ -72,7 +74,11 @@ class Display:
                 raise TypeError(f"ax: expected {wanted}, got {ax!r}")
             self.figure_ = panels[0].get_figure(root=True)
         self.ax_ = panels[0] if self.panels() == 1 else np.asarray(panels, object)
+        before = dict(texts_of(panels))
         self.draw(panels)
+        for text, content in texts_of(panels):
+            if "$" in content and before.get(text) != content:
+                text.set_parse_math(False)
         return self
 
     def draw(self, panels: Sequence[Axes]) -> None:
@@ -129,16 +135,24 @@ class Display:
         with rc_context({"svg.fonttype": "none", "svg.hashsalt": "matrics"}):
             self.figure_.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = buffer.getvalue()
+        # Matplotlib names a dozen fonts with each text, and turns it by 0: most of a picture with many.
+        text = re.sub(r'font-family: [^;"]*; | transform="rotate\(-0 [^"]*"', "", text[text.index("<svg") :])
         label = html.escape(self.describe(), quote=True)
-        return (
-            text[text.index("<svg") :]
-            .replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-            .replace("'DejaVu Sans'", FONTS)
-        )
+        return text.replace("<svg ", f'<svg role="img" aria-label="{label}" style="font-family: {FONTS}" ', 1)
 
     def _repr_html_(self) -> str:
         """Show the picture in a notebook, on white whatever the notebook's colours are."""
         return f'<div style="background: white; display: inline-block; max-width: 100%">{self.svg()}</div>'
+
+
+def texts_of(panels: Sequence[Axes]) -> Iterator[tuple[Text, str]]:
+    """All texts in the panels. In names of classes and models a dollar is a dollar, and begins no formula."""
+    from matplotlib.text import Text
+
+    for axes in panels:
+        for found in axes.findobj(Text):
+            if isinstance(found, Text):
+                yield found, found.get_text()
 
 
 def import_figure() -> type[Figure]:
