@@ -5,7 +5,36 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 ``describe()``. Matplotlib is imported when something is drawn, and none of its settings is changed.
 """
 
+from matrics.plot.calibration import CalibrationDisplay, CalibrationLine, calibration
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
+from matrics.plot.curve import CurveDisplay, curve
+from matrics.plot.curve_bands import Band
+from matrics.plot.curve_data import CurveLine
+from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
+from matrics.plot.history import Run
+from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
+from matrics.plot.training import TrainingDisplay, training
 
-__all__ = ["Confusion", "ConfusionMatrixDisplay", "Display", "confusion_matrix"]
+__all__ = [
+    "Band",
+    "CalibrationDisplay",
+    "CalibrationLine",
+    "Confusion",
+    "ConfusionMatrixDisplay",
+    "CurveDisplay",
+    "CurveLine",
+    "DiscriminationLinesDisplay",
+    "Display",
+    "NamedLine",
+    "Run",
+    "Spectrum",
+    "SpectrumDisplay",
+    "TrainingDisplay",
+    "calibration",
+    "confusion_matrix",
+    "curve",
+    "discrimination_lines",
+    "spectrum",
+    "training",
+]
