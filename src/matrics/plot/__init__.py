@@ -12,7 +12,7 @@ from matrics.plot.curve_bands import Band
 from matrics.plot.curve_data import CurveLine
 from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
-from matrics.plot.history import Run
+from matrics.plot.history import TrainingRun
 from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
 from matrics.plot.training import TrainingDisplay, training
 
@@ -27,10 +27,10 @@ __all__ = [
     "DiscriminationLinesDisplay",
     "Display",
     "NamedLine",
-    "Run",
     "Spectrum",
     "SpectrumDisplay",
     "TrainingDisplay",
+    "TrainingRun",
     "calibration",
     "confusion_matrix",
     "curve",
