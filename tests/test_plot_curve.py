@@ -144,7 +144,17 @@ def test_many_models_are_grey_and_the_best_have_names() -> None:
     assert set(display.named) == set(np.argsort(-areas)[:5])
     assert any("25 others" in text for text in legend(display))
     assert "The other 25 are grey lines." in display.describe()
-    assert len(display.svg()) < 150_000
+
+
+@pytest.mark.exhaustive
+def test_files_are_small() -> None:
+    y_true = RANDOM.random(100_000) < 0.3
+    scores = RANDOM.normal(size=100_000) + y_true
+    for kind in ("roc", "precision_recall", ["f1", "mcc", "precision", "recall"]):
+        assert len(plot.curve(y_true, scores, kind, level=0.95, num=100, rng=0).svg()) < 150_000
+    sweep = RANDOM.normal(size=(200, 300)) + np.linspace(0, 2, 200)[:, None] * Y
+    for kind in ("roc", "precision_recall", "mcc"):
+        assert len(plot.curve(Y, sweep, kind).svg()) < 150_000
 
 
 def test_what_is_undefined_is_said() -> None:
@@ -162,6 +172,7 @@ def test_curves_that_were_computed_before() -> None:
     display = plot.curve(roc, names=["a", "b"])
     assert (display.kind, [line.name for line in display.lines[0]]) == ("roc", ["a", "b"])
     np.testing.assert_array_equal(display.lines[0][1].y, roc.tpr[1])
+    assert plot.curve(matrics.roc_curve(Y, GOOD)).describe() == "ROC curve."
     own = matrics.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
     lines = plot.curve(own).lines[0]
     np.testing.assert_array_equal(lines[0].thresholds, [1, 0.5, 0])

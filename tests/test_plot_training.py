@@ -127,7 +127,12 @@ def test_the_mean_of_many_runs() -> None:
     display = plot.training([wave(k) for k in range(30)])
     assert display.is_crowd
     assert "mean of 30 runs (grey)" in display.figure_.legends[0].get_texts()[0].get_text()
-    assert len(display.svg()) < 150_000
+
+
+@pytest.mark.exhaustive
+def test_files_are_small() -> None:
+    assert len(plot.training([wave(k, 500) for k in range(200)], "val/mcc").svg()) < 150_000
+    assert len(plot.training({"loss": np.sin(np.arange(1_000_000) ** 2)}, smoothing=0.9).svg()) < 150_000
 
 
 @pytest.mark.parametrize(
