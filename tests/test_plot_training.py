@@ -56,6 +56,9 @@ def test_the_best_step_is_marked() -> None:
     assert several.best == {"val/mcc": (1, 0)}
     assert "best 0.9 at step 0 of run 1." in several.describe()
     assert plot.training({"mcc": [NAN, NAN]}).describe().count("mcc has no values.") == 1
+    crowd = plot.training([*([RUN] * 9), {"speed": [1.0, 2.0]}])
+    assert crowd.best == {"loss": (0, 1), "val/mcc": (0, 2)}
+    assert plot.training([RUN, {"speed": [1.0]}], "speed").describe() == "speed over the steps of 2 runs."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,13 @@ def test_files_of_loggers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(display.runs[1].values["mcc"], [[0, 10, 20], [0.2, NAN, NAN]])
     np.testing.assert_array_equal(display.runs[1].values["f1"][1], [NAN, NAN, 0.7])
     assert plot.training({"a": csv, "b": lines}).runs[1].name == "b"
+    assert plot.training([csv, lines], names=["a", "b"]).runs[0].name == "a"
     assert plot.training(csv).runs[0].name == ""
+    (tmp_path / "other").mkdir()
+    same_name = csv.rename(tmp_path / "other" / "two.csv")
+    assert plot.training([lines, same_name]).runs[1].name == str(same_name)
+    csv.write_text("step,mcc\n0,0.5\n1,0.25e")
+    np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.5]])
     csv.write_text("step,mcc\n0,0.25")  # whole, but for the end of the line
     np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.25]])
 
@@ -117,6 +126,7 @@ def test_smoothed_values() -> None:
     raw, smoothed, *_ = (line.get_ydata() for line in display.ax_.lines)
     np.testing.assert_array_equal(raw, values)  # stay visible
     np.testing.assert_array_equal(smoothed, display.smoothed[0]["mcc"])
+    assert "Lines are smoothed" in display.describe()
     assert plot.training({"mcc": values}).smoothed == []
 
 

@@ -297,8 +297,6 @@ def smooth(values: NumPyArray, weight: float) -> NumPyArray:
 
 def mean_of(lines: Sequence[tuple[NumPyArray, NumPyArray]]) -> tuple[NumPyArray, NumPyArray]:
     """The mean at each step over the lines that have a value there; NaN where none has."""
-    if not lines:
-        return np.empty(0), np.empty(0)
     steps = np.unique(np.concatenate([at for at, _ in lines]))
     total, number = np.zeros(len(steps)), np.zeros(len(steps))
     for at, values in lines:
