@@ -59,7 +59,7 @@ def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) 
     if not known.any():
         return []
     low, high = np.quantile(values[known], [0.02, 0.98])
-    round_numbers = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    round_numbers = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     levels = [round(float(level), 9) for level in round_numbers if low < level < high]
     if not levels:
         return []

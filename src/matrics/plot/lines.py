@@ -187,7 +187,7 @@ def draw_crowd(axes: Axes, lines: Sequence[tuple[NumPyArray, NumPyArray]], *, co
     from matplotlib.collections import LineCollection
 
     points = [np.stack(thinned(x, y, max(80, POINTS_OF_ALL // len(lines))), axis=-1) for x, y in lines]
-    many = sum(map(len, points)) > 2 * POINTS_OF_ALL
+    many = sum(map(len, points)) > 1.5 * POINTS_OF_ALL
     axes.add_collection(
         LineCollection(points, colors=colour, linewidths=0.6, zorder=1.5, rasterized=many, antialiaseds=not many)
     )
