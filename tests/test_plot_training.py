@@ -48,7 +48,7 @@ def test_the_best_step_is_marked() -> None:
     told = display.describe()
     assert "loss: best 1 at step 10." in told
     assert "val/mcc: best 0.6 at step 20." in told
-    assert "1 values of val/mcc are undefined and left as gaps." in told
+    assert "val/mcc is undefined at 1 step, left as a gap." in told
     unknown = {"speed": [1.0, 3.0, 2.0]}
     assert plot.training(unknown).best == {}
     assert plot.training(unknown, higher_is_better={"speed": False}).best == {"speed": (0, 0)}

@@ -152,7 +152,7 @@ class TrainingDisplay(LinesDisplay):
             elif not any(np.isfinite(values).any() for _, values in known):
                 told.append(f"{metric} has no values.")
             if undefined:
-                told.append(f"{undefined} values of {metric} are undefined and left as gaps.")
+                told.append(f"{metric} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
         if self.smoothed:
             told.append("Lines are smoothed, with the values as they are behind them.")
         return " ".join(told)
