@@ -30,7 +30,8 @@ html_title = f"matrics {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-templates_path = ["_templates"]
+templates_path = ["_templates"]  # page.html fills the bar, which the theme shows where there is an announcement
+html_theme_options = {"announcement": "links"}
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
