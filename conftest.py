@@ -37,8 +37,10 @@ NEEDS = {
     "src/matrics/integrations/xarray.py": ["xarray"],
     "src/matrics/integrations/xarray_counts.py": ["xarray"],
     "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
+    "src/matrics/plot": ["matplotlib"],
     "tests/eight_devices.py": ["jax"],
     "tests/eight_devices_stacks.py": ["jax"],
+    "tests/pictures.py": ["matplotlib"],
     "tests/ranks.py": ["torch"],
 }
 collect_ignore = [path for path, names in NEEDS.items() if not all(map(importlib.util.find_spec, names))]

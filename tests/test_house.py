@@ -64,6 +64,8 @@ LAYERS = [
     ("frame",),
     ("study",),
     ("ranking",),
+    ("plot",),
+    ("reporting",),
     ("integrations",),
     ("cli", "__main__"),
 ]

@@ -8,7 +8,7 @@ np.float64(0.8)
 import difflib
 from importlib.util import find_spec
 
-from matrics import metrics, ranking, study, uncertainty
+from matrics import metrics, plot, ranking, study, uncertainty
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.record import Metric
@@ -75,6 +75,7 @@ __all__ = [
     "normalize",
     "one_vs_rest",
     "pair_counts",
+    "plot",
     "random_matrices",
     "rebalance",
     "repair",
