@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables
 import coverage_tables
 import figure_files
+import gallery_pictures
 import reproduce_tables
 from catalogue_pages import write_catalogue
 from catalogue_table import anchor
@@ -22,8 +23,10 @@ author = "the matrics contributors"
 project_copyright = author
 version = release = matrics.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+extensions += ["mathml"]  # the module beside this one
+exclude_patterns = ["_build", "tutorials", "gallery"]  # sphinx-gallery writes auto/ from the last two
+sphinx_gallery_conf = gallery_pictures.CONFIG
 
 html_theme = "furo"
 html_title = f"matrics {release}"
