@@ -14,6 +14,7 @@ import certificate_tables
 import coverage_tables
 import figure_files
 import gallery_pictures
+import plot_reference
 import reproduce_tables
 from catalogue_pages import write_catalogue
 from catalogue_table import anchor
@@ -23,7 +24,13 @@ author = "the matrics contributors"
 project_copyright = author
 version = release = matrics.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
 extensions += ["mathml"]  # the module beside this one
 exclude_patterns = ["_build", "tutorials", "gallery"]  # sphinx-gallery writes auto/ from the last two
 sphinx_gallery_conf = gallery_pictures.CONFIG
@@ -76,6 +83,8 @@ TABLES = {
     **coverage_tables.tables(),  # for uncertainty_coverage.md
     **certificate_tables.tables(),  # for certificates.md
     **reproduce_tables.tables(),
+    "pictures": plot_reference.listing(),
+    "pictures_reference": plot_reference.reference(),
 }
 
 

@@ -9,7 +9,7 @@ Eight classifiers have predicted the same images of handwritten digits. Which on
 # Read
 # ----
 #
-# The data ship with the repository, under ``examples``: each of the eight was fitted 25 times (five repeats of five-fold
+# The data ship with the repository, under ``examples``: each classifier was fitted 25 times (five repeats of five-fold
 # cross-validation), so every image was predicted five times by each of them, always by a fit that had not seen it.
 
 from pathlib import Path
