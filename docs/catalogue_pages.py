@@ -95,7 +95,7 @@ def catalogue_pages():
 def gradient_row(item):
     name, found = item
     shares = (found.helps, found.untrained, found.half_trained)
-    helps, *arrives = ("" if math.isnan(share) else f"{math.floor(100 * share)} %" for share in shares)
+    helps, *arrives = ("" if math.isnan(share) else f"{math.floor(100 * share)}\N{NO-BREAK SPACE}%" for share in shares)
     target = found.verdict != "no target"
     return [
         f"[`{name}`](#{anchor(matrics.get_metric(name))})",

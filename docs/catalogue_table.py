@@ -185,7 +185,7 @@ def row(record, signals):
         record.family.replace("_", " "),
         of,
         bounds(record),
-        {"higher": "↑ higher", "lower": "↓ lower", "neither": "–"}[better],
+        {"higher": "↑\N{NO-BREAK SPACE}higher", "lower": "↓\N{NO-BREAK SPACE}lower", "neither": "–"}[better],
         chance,
         keys["symmetric"],
         sizes[record.ignores_class_sizes][0],

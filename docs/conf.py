@@ -40,6 +40,7 @@ html_title = f"matrics {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 templates_path = ["_templates"]  # page.html fills the bar, which the theme shows where there is an announcement
 html_theme_options = {"announcement": "links"}
 

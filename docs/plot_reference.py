@@ -26,5 +26,5 @@ def reference():
 def listing():
     """The functions that draw, each with the first line of what it says of itself."""
     names = [name for name in plot.__all__ if inspect.isroutine(getattr(plot, name))]
-    lines = "".join(f"   matrics.plot.{name}\n" for name in names)
+    lines = "".join(f"   ~matrics.plot.{name}\n" for name in names)
     return f"```{{eval-rst}}\n.. autosummary::\n   :nosignatures:\n\n{lines}```"

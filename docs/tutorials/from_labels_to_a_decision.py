@@ -19,7 +19,8 @@ import pandas as pd
 import matrics
 import matrics.plot
 
-examples = Path(matrics.__file__).parents[2] / "examples"  # in a clone of the repository
+# In a clone of the repository.
+examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet")
 predictions.head()
 
@@ -32,7 +33,9 @@ predictions.head()
 counts = matrics.count_frame(predictions, by="model")
 print(counts.matrix.shape)
 scores = matrics.score(counts.matrix, ["accuracy", "mcc", "recall:class"])
-matrics.to_frame(scores, axes=counts.groups, class_names=counts.class_names).sort_values("mcc").round(3)
+matrics.to_frame(
+    scores, axes=counts.groups, class_names=counts.class_names
+).sort_values("mcc").round(3)
 
 # %%
 # Look
@@ -56,11 +59,18 @@ matrics.plot.confusion_matrix(by_model["extra_trees"])
 # for this, the table needs one column for each model. The five predictions of an image are not independent, which
 # ``clusters`` takes into account. Without it, the intervals would be too narrow.
 
-paired = predictions.pivot_table(index=["sample", "repeat", "y_true"], columns="model", values="y_pred", observed=True)
+paired = predictions.pivot_table(
+    index=["sample", "repeat", "y_true"],
+    columns="model",
+    values="y_pred",
+    observed=True,
+)
 paired = paired.astype(int)
 images = paired.index.get_level_values("sample")
 y_true = paired.index.get_level_values("y_true").to_numpy()
-found = matrics.compare_models(y_true, paired.to_numpy().T, "mcc", num_classes=10, clusters=images, rng=0)["mcc"]
+found = matrics.compare_models(
+    y_true, paired.to_numpy().T, "mcc", num_classes=10, clusters=images, rng=0
+)["mcc"]
 
 result = pd.DataFrame(
     {
@@ -82,17 +92,23 @@ result.sort_values("mcc", ascending=False).round(4)
 
 models = list(paired.columns)
 first, second = models.index("svm_rbf"), models.index("nearest_neighbours")
+difference = found.differences.difference[first, second]
 low, high = found.differences.low[first, second], found.differences.high[first, second]
-print(f"MCC is higher by {found.differences.difference[first, second]:.4f}, between {low:.4f} and {high:.4f}")
-print("cannot be told from the best:", [name for name, tied in zip(models, found.tied, strict=True) if tied])
+print(f"MCC is higher by {difference:.4f}, between {low:.4f} and {high:.4f}")
+tied = [name for name, is_tied in zip(models, found.tied, strict=True) if is_tied]
+print("cannot be told from the best:", tied)
 
 # %%
 # The interval reaches 0: these images do not tell the two apart, while the other six are behind. So choose between the
 # two by something else, such as their speed, or collect more images. How many would it take to find a difference of
 # this size with a probability of 0.8?
 
-joint = matrics.joint_confusion_matrix(y_true, paired["svm_rbf"], paired["nearest_neighbours"], num_classes=10)
-needed = matrics.samples_needed(by_model["svm_rbf"], "mcc", difference=0.0038, paired=joint)
+joint = matrics.joint_confusion_matrix(
+    y_true, paired["svm_rbf"], paired["nearest_neighbours"], num_classes=10
+)
+needed = matrics.samples_needed(
+    by_model["svm_rbf"], "mcc", difference=0.0038, paired=joint
+)
 print(f"{int(needed):,} images, each predicted once; there are {images.nunique():,}")
 
 # %%

@@ -20,7 +20,8 @@ import pandas as pd
 import matrics
 import matrics.plot
 
-examples = Path(matrics.__file__).parents[2] / "examples"  # in a clone of the repository
+# In a clone of the repository.
+examples = Path(matrics.__file__).parents[2] / "examples"
 data = pd.read_parquet(examples / "breast_cancer_scores.parquet")
 data.groupby("model", observed=True)["score"].describe().round(3)
 
@@ -37,8 +38,13 @@ for model, rows in data.groupby("model", observed=True):
 
 pd.DataFrame(
     {
-        "ROC AUC": {model: matrics.roc_auc(labels[model], scores[model]) for model in labels},
-        "average precision": {model: matrics.average_precision(labels[model], scores[model]) for model in labels},
+        "ROC AUC": {
+            model: matrics.roc_auc(labels[model], scores[model]) for model in labels
+        },
+        "average precision": {
+            model: matrics.average_precision(labels[model], scores[model])
+            for model in labels
+        },
     }
 ).round(4)
 
@@ -67,7 +73,9 @@ matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 # Around its best threshold a curve is often flat. Then many thresholds will do, and the data do not tell which one is
 # the best of them.
 
-curve = matrics.threshold_curve(y_true, score, ["recall", "precision", "mcc"], unique=True)
+curve = matrics.threshold_curve(
+    y_true, score, ["recall", "precision", "mcc"], unique=True
+)
 shown = np.searchsorted(-curve.thresholds, [-0.9, -0.7, -0.5, -0.3, -0.1])
 pd.DataFrame(
     {name: curve[name][shown] for name in ("recall", "precision", "mcc")},
@@ -83,7 +91,9 @@ pd.DataFrame(
 
 found = matrics.best_threshold_interval(y_true, score, "mcc", rng=0)
 print(f"threshold between {found.threshold.low:.3f} and {found.threshold.high:.3f}")
-print(f"MCC {found.value.estimate:.3f}, between {found.value.low:.3f} and {found.value.high:.3f}")
+print(
+    f"MCC {found.value.estimate:.3f}, between {found.value.low:.3f} and {found.value.high:.3f}"
+)
 print(f"luck: {found.optimism:.3f}")
 
 # %%

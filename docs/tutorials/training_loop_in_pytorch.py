@@ -29,7 +29,9 @@ held_out, training = slice(None, 500), slice(500, None)
 def network():
     """A small network, always with the same weights at the start."""
     torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
+    return torch.nn.Sequential(
+        torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)
+    )
 
 
 # %%
@@ -44,11 +46,15 @@ def train(model, loss_of, epochs=8):
     """Train, and return a row of measures for each epoch."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     seen = ConfusionMetric(10, ["mcc"], prefix="train/")
-    validation = ConfusionMetric(10, ["mcc", "balanced_accuracy", "recall:class"], prefix="val/")
+    validation = ConfusionMetric(
+        10, ["mcc", "balanced_accuracy", "recall:class"], prefix="val/"
+    )
     rows = []
     for epoch in range(epochs):
         seen.reset()
-        for batch in torch.randperm(1297, generator=torch.Generator().manual_seed(epoch)).split(100):
+        for batch in torch.randperm(
+            1297, generator=torch.Generator().manual_seed(epoch)
+        ).split(100):
             logits = model(images[training][batch])
             loss = loss_of(logits, labels[training][batch])
             optimizer.zero_grad()
@@ -59,7 +65,12 @@ def train(model, loss_of, epochs=8):
         with torch.inference_mode():
             validation.update(labels[held_out], model(images[held_out]))
         values = {**seen.compute(), **validation.compute()}
-        rows.append({"epoch": epoch + 1, **{name: float(value) for name, value in values.items()}})
+        rows.append(
+            {
+                "epoch": epoch + 1,
+                **{name: float(value) for name, value in values.items()},
+            }
+        )
     return pd.DataFrame(rows).set_index("epoch"), validation.matrix
 
 
@@ -84,11 +95,15 @@ matrics.plot.confusion_matrix(matrix)
 
 def soft_mcc(logits, target):
     """One minus the Matthews correlation coefficient of the expected counts of a batch."""
-    return 1 - matrics.mcc(matrics.soft_confusion_matrix(target, logits.softmax(-1)), zero_division=0)
+    return 1 - matrics.mcc(
+        matrics.soft_confusion_matrix(target, logits.softmax(-1)), zero_division=0
+    )
 
 
 trained_on_mcc, _ = train(network(), soft_mcc)
-pd.DataFrame({"cross-entropy": history["val/mcc"], "soft MCC": trained_on_mcc["val/mcc"]}).round(3)
+pd.DataFrame(
+    {"cross-entropy": history["val/mcc"], "soft MCC": trained_on_mcc["val/mcc"]}
+).round(3)
 
 # %%
 # :doc:`/torch` has the rest: several processes, checkpoints, ``torch.compile``, torchmetrics and Lightning.
