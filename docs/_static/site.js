@@ -1,4 +1,4 @@
-// Mends what the theme, sphinx-gallery and pandas leave out for readers who use a keyboard or a screen reader.
+// Mends what the theme, Markdown's tables, sphinx-gallery and pandas leave out for readers who use a keyboard or a screen reader.
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
 
@@ -20,9 +20,16 @@ document.addEventListener("DOMContentLoaded", () => {
   // The bar above the page is a landmark of navigation; the box around it is none.
   document.querySelector(".announcement-content")?.setAttribute("role", "none");
 
-  // The corner of a data frame is a heading of nothing.
-  for (const corner of document.querySelectorAll("table.dataframe th:empty")) {
-    corner.replaceWith(document.createElement("td"));
+  // The columns beside the page are told apart by their names.
+  document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
+  document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+
+  // The corner of a table is a heading of nothing.
+  for (const head of document.querySelectorAll("th")) {
+    if (head.textContent.trim()) continue;
+    const cell = document.createElement("td");
+    cell.className = head.className;
+    head.replaceWith(cell);
   }
 
   // The links of the gallery show a picture and hide their text.
