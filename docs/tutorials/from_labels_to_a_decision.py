@@ -72,16 +72,7 @@ found = matrics.compare_models(
     y_true, paired.to_numpy().T, "mcc", num_classes=10, clusters=images, rng=0
 )["mcc"]
 
-result = pd.DataFrame(
-    {
-        "mcc": found.intervals.estimate,
-        "low": found.intervals.low,
-        "high": found.intervals.high,
-        "tied with the best": found.tied,
-    },
-    index=list(paired.columns),
-)
-result.sort_values("mcc", ascending=False).round(4)
+matrics.plot.models({"mcc": found}, names=list(paired.columns))
 
 # %%
 # Decide

@@ -73,14 +73,9 @@ matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 # Around its best threshold a curve is often flat. Then many thresholds will do, and the data do not tell which one is
 # the best of them.
 
-curve = matrics.threshold_curve(
-    y_true, score, ["recall", "precision", "mcc"], unique=True
+matrics.plot.curve(
+    y_true, {"logistic regression": score}, ["recall", "precision", "mcc"], rng=0
 )
-shown = np.searchsorted(-curve.thresholds, [-0.9, -0.7, -0.5, -0.3, -0.1])
-pd.DataFrame(
-    {name: curve[name][shown] for name in ("recall", "precision", "mcc")},
-    index=pd.Index(curve.thresholds[shown].round(3), name="threshold"),
-).round(3)
 
 # %%
 # How sure is the choice?

@@ -78,6 +78,17 @@ history, matrix = train(network(), torch.nn.functional.cross_entropy)
 history[["train/mcc", "val/mcc", "val/balanced_accuracy", "val/recall/8"]].round(3)
 
 # %%
+# The same as a picture. The measure of the training batches is that of a network that changes meanwhile.
+
+matrics.plot.training(
+    {
+        "training": {"mcc": history["train/mcc"]},
+        "held out": {"mcc": history["val/mcc"]},
+    },
+    steps=history.index,
+)
+
+# %%
 # What is left to learn
 # ---------------------
 #
@@ -101,9 +112,13 @@ def soft_mcc(logits, target):
 
 
 trained_on_mcc, _ = train(network(), soft_mcc)
-pd.DataFrame(
-    {"cross-entropy": history["val/mcc"], "soft MCC": trained_on_mcc["val/mcc"]}
-).round(3)
+matrics.plot.training(
+    {
+        "cross-entropy": {"mcc": history["val/mcc"]},
+        "soft MCC": {"mcc": trained_on_mcc["val/mcc"]},
+    },
+    steps=history.index,
+)
 
 # %%
 # :doc:`/torch` has the rest: several processes, checkpoints, ``torch.compile``, torchmetrics and Lightning.
