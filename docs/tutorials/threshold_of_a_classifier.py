@@ -85,10 +85,8 @@ matrics.plot.curve(
 # says how much of the value was luck:
 
 found = matrics.best_threshold_interval(y_true, score, "mcc", rng=0)
-print(f"threshold between {found.threshold.low:.3f} and {found.threshold.high:.3f}")
-print(
-    f"MCC {found.value.estimate:.3f}, between {found.value.low:.3f} and {found.value.high:.3f}"
-)
+for name, one in (("threshold", found.threshold), ("MCC", found.value)):
+    print(f"{name} {one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
 print(f"luck: {found.optimism:.3f}")
 
 # %%
