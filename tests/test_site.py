@@ -128,3 +128,12 @@ def test_names_of_functions_stand_apart_from_what_follows(module: Callable[[str]
     assert mathml(r"p \ln p", block=False).count(space) == 2
     assert mathml(r"\ln(p)", block=False).count(space) == 0
     assert mathml(r"x \ln \left( p \right)", block=False).count(space) == 1
+
+
+def test_every_public_name_has_a_place_in_the_reference() -> None:
+    """A module has a page of its own; a measure has its place in the catalogue."""
+    pages = "".join(page.read_text("utf-8") for folder in (DOCS, DOCS / "api") for page in folder.glob("*.md"))
+    documented = set(re.findall(r"\.\. auto\w+:: matrics\.(\w+)\n", pages))
+    names = {name for name in matrics.__all__ if not isinstance(getattr(matrics, name), (matrics.Metric, ModuleType))}
+    assert len(names) > 60
+    assert not names - documented
