@@ -136,9 +136,8 @@ class DistributionDisplay(Display):
         if is_tall:
             for place, group in known:
                 if self._is_few(group):
-                    for colour, width in (("white", 3.0), (INK, 1.2)):  # to be seen among points
-                        line = self.quantiles[group, [2, 2]]
-                        axes.plot(line, [place - 0.34, place + 0.34], color=colour, linewidth=width)
+                    line = self.quantiles[group, [2, 2]]
+                    axes.plot(line, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
             known = [(place, group) for place, group in known if not self._is_few(group)]
         # One line for all rows, with gaps: many rows are a small file.
         rows = np.array([[place, place, np.nan] for place, _ in known]) + 0.12 * is_tall
