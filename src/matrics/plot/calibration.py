@@ -11,9 +11,17 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import NUMPY
 from matrics.plot.curve_data import read_scores
-from matrics.plot.display import Display
 from matrics.plot.inputs import on_host
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, cut_name, draw_crowd, legend_below, most_telling
+from matrics.plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_crowd,
+    legend_below,
+    looks,
+    most_telling,
+)
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
 from matrics.ranking.probability_bins import Bins, Of
@@ -63,7 +71,7 @@ class CalibrationLine(NamedTuple):
 
 
 @dataclass(eq=False)
-class CalibrationDisplay(Display):
+class CalibrationDisplay(LinesDisplay):
     """Reliability diagrams, as from :func:`matrics.plot.calibration`.
 
     Parameters
@@ -93,13 +101,13 @@ class CalibrationDisplay(Display):
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
         if self.together:
-            return 3.5, 4.05 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
-        return (3.5, 4.25) if len(self.lines) == 1 else (2.5, 3.3)
+            return 3.5, 4.2 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
+        return (3.5, 4.5) if len(self.lines) == 1 else (2.5, 3.3)
 
     def draw(self, panels: Sequence[Axes]) -> None:
         """Draw the diagrams, and below each how many samples have which probability."""
         for axes in panels:
-            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.4)
+            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.55)
         if not self.together:
             for axes, line in zip(panels, self.lines, strict=True):
                 below = self._prepare(axes)
@@ -114,13 +122,13 @@ class CalibrationDisplay(Display):
         draw_crowd(axes, [_known(line) for line in others])
         handles = [
             self._draw_line(axes, below, self.lines[k], look)
-            for look, k in zip(styles(len(self.named)), self.named, strict=True)
+            for look, k in zip(looks(len(self.named), in_a_crowd=bool(others)), self.named, strict=True)
         ]
         if others:
             label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
             handles += axes.plot([], [], color=FAINT, linewidth=0.8, label=label)
         _tidy_histogram(below)
-        legend_below([axes], handles, owns_figure=self.owns_figure)
+        legend_below([axes], handles, owns_figure=self.owns_figure, under=0.3)
 
     def _prepare(self, axes: Axes) -> Axes:
         """Name the axes; returns those of the histogram below."""
@@ -181,8 +189,8 @@ class CalibrationDisplay(Display):
         outside = (line.low > line.predicted) | (line.high < line.predicted)
         filled = int((line.samples > 0).sum())
         return (
-            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have limits "
-            "beside the diagonal"
+            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have "
+            "limits beside the diagonal"
         )
 
 

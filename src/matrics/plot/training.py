@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics.catalogue.registry import get_metric
-from matrics.plot.display import Display
-from matrics.plot.history import Run, read_runs
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, cut_name, draw_crowd, draw_line, legend_below
+from matrics.plot.history import TrainingRun, read_runs
+from matrics.plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_crowd,
+    draw_line,
+    legend_below,
+    looks,
+)
 from matrics.plot.style import INK, Style, styles, tidy
 from matrics.typing import NumPyArray
 
@@ -26,12 +34,12 @@ HIGHER_IS_BETTER = ("roc_auc", "average_precision", "accuracy")
 
 
 @dataclass(eq=False)
-class TrainingDisplay(Display):
+class TrainingDisplay(LinesDisplay):
     """Measures over steps, as from :func:`matrics.plot.training`.
 
     Parameters
     ----------
-    runs : list of Run
+    runs : list of TrainingRun
         The runs, with all of their values.
     metrics : list of str
         The measures, one a panel.
@@ -43,7 +51,7 @@ class TrainingDisplay(Display):
         Whether higher values of a measure are better; None where it is not known.
     """
 
-    runs: list[Run]
+    runs: list[TrainingRun]
     metrics: list[str]
     smoothed: list[dict[str, NumPyArray]]
     best: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -97,7 +105,7 @@ class TrainingDisplay(Display):
             steps, values = run.values[metric]
             if self.smoothed:
                 raw = look._replace(dashes="-")
-                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.6, alpha=0.4, beside=self._beside())
+                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.7, alpha=0.55, beside=self._beside())
                 values = self.smoothed[number][metric]
             handles.append(draw_line(axes, steps, values, look, cut_name(run.name), beside=self._beside()))
         return handles if len(self.runs) > 1 else []
@@ -107,7 +115,7 @@ class TrainingDisplay(Display):
         having = [(k, run.values[metric]) for k, run in enumerate(self.runs) if metric in run.values]
         drawn = [(steps, self.smoothed[k][metric] if self.smoothed else values) for k, (steps, values) in having]
         draw_crowd(axes, drawn)
-        mean_look, best_look = styles(2)
+        mean_look, best_look = looks(2, in_a_crowd=True)
         label = f"mean of {len(self.runs)} runs (grey), of those that have the step"
         found = [draw_line(axes, *mean_of([line for _, line in having]), mean_look, label, marker="", linewidth=2)]
         if metric in self.best:
@@ -123,7 +131,7 @@ class TrainingDisplay(Display):
             return
         number, place = self.best[metric]
         steps, values = self.runs[number].values[metric]
-        look: Style = styles(2)[1] if self.is_crowd else styles(len(self.runs))[number]
+        look: Style = looks(2, in_a_crowd=True)[1] if self.is_crowd else styles(len(self.runs))[number]
         axes.plot(
             steps[place], values[place], marker="o", markersize=7, color=look.colour, markerfacecolor="none",
             markeredgewidth=1.4, linestyle="none", zorder=4, clip_on=False,
@@ -243,7 +251,7 @@ def _direction(name: str) -> bool | None:
     return None
 
 
-def _bests(runs: Sequence[Run], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
+def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
     """Of each measure the run and the step with the best value: the first of equal ones."""
     bests = {}
     for name, is_higher in directions.items():
@@ -289,8 +297,6 @@ def smooth(values: NumPyArray, weight: float) -> NumPyArray:
 
 def mean_of(lines: Sequence[tuple[NumPyArray, NumPyArray]]) -> tuple[NumPyArray, NumPyArray]:
     """The mean at each step over the lines that have a value there; NaN where none has."""
-    if not lines:
-        return np.empty(0), np.empty(0)
     steps = np.unique(np.concatenate([at for at, _ in lines]))
     total, number = np.zeros(len(steps)), np.zeros(len(steps))
     for at, values in lines:
