@@ -100,6 +100,15 @@ def docs(session: nox.Session) -> None:
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", *session.posargs, "docs", "docs/_build/html")
 
 
+@nox.session(venv_backend="none")
+def pages(session: nox.Session) -> None:
+    """Every built page in a browser: accessibility, width, network, links; needs Node, npm and Chromium."""
+    tools = Path(session.create_tmp()).resolve()
+    session.run("npm", "install", "--no-fund", "--no-audit", "--prefix", str(tools), "puppeteer-core@24", "axe-core@4")
+    command = ("node", "docs/check_pages.js", *(session.posargs or ["docs/_build/html"]))
+    session.run(*command, env={"NODE_PATH": str(tools / "node_modules")})
+
+
 @nox.session
 def doctests(session: nox.Session) -> None:
     """Every example of the docstrings, the read-me and the pages."""

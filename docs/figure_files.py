@@ -1,11 +1,16 @@
-"""The figures that the pages show, drawn at every build from ``matrics.study.figures``."""
+"""The pictures that the pages show, drawn at every build: figures of the sources, and the one on the first page."""
 
 from pathlib import Path
 
+import pandas as pd
+
+import matrics
+import matrics.plot
 from matrics.study.figures import eigenvalues, entropy, review
 
 FIGURES = {**eigenvalues.FIGURES, **review.FIGURES, **entropy.FIGURES}
 SHOWN = ("000_figure_1", "000_figure_2", "001_figure_1", "001_figure_2", "001_figure_4", "002_figure_1")
+DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
 
 def write_figures(app):
@@ -14,3 +19,6 @@ def write_figures(app):
     folder.mkdir(exist_ok=True)
     for name in SHOWN:
         FIGURES[name]().savefig(folder / f"{name}.svg")
+    predictions = pd.read_parquet(DIGITS)
+    counts = matrics.count_frame(predictions[predictions["model"] == "naive_bayes"])
+    matrics.plot.confusion_matrix(counts.matrix, top=3).save(folder / "first_page.svg")

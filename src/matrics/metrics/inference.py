@@ -235,7 +235,7 @@ def no_information_rate(t: Table) -> Array:
     kind="overall",
     range=(0, 1),
     higher_is_better=False,
-    formula=r"P(X \ge \textstyle\sum_k tp_k), \quad X \sim \mathrm{Binomial}(m, \max_k t_k / m)",
+    formula=r"P(X \ge {\textstyle\sum_k tp_k}), \quad X \sim \mathrm{Binomial}(m, \max_k t_k / m)",
     source="Kuhn 2008 (caret)",
     undefined=_EMPTY,
     on_host=True,

@@ -140,7 +140,7 @@ def _complement(t: Table, x: Array, y: Array, z: Array) -> tuple[Three, Three]:
     kind="overall",
     range=(0, 1),
     higher_is_better=True,
-    formula=r"-\sum_i \eta_i \log_n \eta_i, \quad \eta_i = \lambda_i / \textstyle\sum_{\lambda_j > 0} \lambda_j, "
+    formula=r"-\sum_i \eta_i \log_n \eta_i, \quad \eta_i = \lambda_i / {\textstyle\sum_{\lambda_j > 0} \lambda_j}, "
     r"\quad \lambda_i > 0 \text{ eigenvalues of } \tfrac{1}{2} (P + P^\mathsf{T}), \quad p_{ij} = c_{ji} / t_j",
     source="Dembélé, equation 24",
     undefined="a true class is empty (see the option empty), or there is a single class",
