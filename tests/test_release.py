@@ -59,7 +59,9 @@ def test_the_workflows_run_every_session() -> None:
                     key = re.search(r"\$\{\{ matrix\.(\w+) \}\}", asked)
                     assert key is not None, asked
                     named |= {asked.replace(key[0], choice[key[1]]) for choice in choices if key[1] in choice}
-    wanted = {f"{name}-{python}" if python else name for name, all_of in sessions().items() for python in all_of or [""]}
+    wanted = {
+        f"{name}-{python}" if python else name for name, all_of in sessions().items() for python in all_of or [""]
+    }
     assert named == wanted
 
 
@@ -93,7 +95,9 @@ def test_the_recipe_asks_for_what_the_package_asks_for() -> None:
     extras = {line for group in project["optional-dependencies"].values() for line in group}
     beside = {line.replace(" ", "").replace("pytorch", "torch") for line in recipe["requirements"]["run_constraints"]}
     assert beside <= extras
-    assert [f"{name} = {where}" for name, where in project["scripts"].items()] == recipe["build"]["python"]["entry_points"]
+    assert [f"{name} = {where}" for name, where in project["scripts"].items()] == recipe["build"]["python"][
+        "entry_points"
+    ]
     assert recipe["about"]["license"] == project["license"] == loaded("CITATION.cff")["license"]
 
 
@@ -124,7 +128,7 @@ def test_all_is_every_extra_of_users() -> None:
 
 
 def test_the_archive_has_what_its_tests_read() -> None:
-    """What the tests name of the repository's root is included, or added by hatchling; and what is included is there."""
+    """What the tests read from the repository's root is included, or added by hatchling; what is included is there."""
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert [path for path in included if not (ROOT / path.lstrip("/")).exists()] == []
     added = {"/pyproject.toml", "/README.md", "/LICENSE"}
