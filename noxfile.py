@@ -1,9 +1,11 @@
 """The project's checks, each in an environment of its own: ``nox -s numpy``, ``nox -s docs``; ``nox -l`` lists them."""
 
 import shutil
+import tarfile
 from pathlib import Path
 
 import nox
+from packaging.requirements import Requirement
 
 # PyTorch's CPU build comes through pip and its settings, so pip makes the environments.
 nox.options.default_venv_backend = "venv"
@@ -14,6 +16,7 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 TORCH = "torch==2.13.0"
 RUNNER = ("pytest<9.2", "pytest-xdist", "psutil", "hypothesis", "mpmath", "gmpy2", "array-api-strict")
 EVERYTHING = ("tests", "src", "README.md", "docs")
+PYTHONS = ["3.11", "3.12", "3.13"]  # those of which none is installed here are skipped
 
 
 def one_backend(session: nox.Session, backend: str, *packages: str, paths: tuple[str, ...] = ("tests",)) -> None:
@@ -23,10 +26,10 @@ def one_backend(session: nox.Session, backend: str, *packages: str, paths: tuple
     session.run(*command, env={"MATRICS_BACKEND": backend})
 
 
-@nox.session
+@nox.session(python=PYTHONS)
 def numpy(session: nox.Session) -> None:
-    """NumPy alone; the docs, too, must hold without PyTorch and JAX."""
-    one_backend(session, "numpy", paths=("tests", "docs"))
+    """NumPy, with scikit-learn as a referee; the docs, too, must hold without PyTorch and JAX."""
+    one_backend(session, "numpy", "scikit-learn", paths=("tests", "docs"))
 
 
 @nox.session
@@ -41,7 +44,7 @@ def torch(session: nox.Session) -> None:
     one_backend(session, "torch,torch-grad", TORCH, "torchmetrics", "lightning", "scikit-learn")
 
 
-@nox.session
+@nox.session(python=PYTHONS)
 def jax(session: nox.Session) -> None:
     """JAX as it comes: 32-bit."""
     one_backend(session, "jax", "jax", "flax", "scikit-learn")
@@ -136,11 +139,14 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/count_labels.py")
 
 
-BARE = """
+INSTALLED = """
 import importlib.util
 import matrics
 assert "site-packages" in matrics.__file__, matrics.__file__
 assert matrics.score([[8, 2], [2, 8]], "accuracy")["accuracy"] == 0.8
+"""
+
+BARE = f"""{INSTALLED}
 for name in ("torch", "jax", "array_api_strict", "typer"):
     assert importlib.util.find_spec(name) is None, name + " is installed"
 """
@@ -166,3 +172,52 @@ def bare(session: nox.Session) -> None:
     session.chdir(wheels)
     session.run("python", "-c", BARE)
     session.run("python", "-c", BARE_COMMAND, str(Path(session.bin) / "matrics"))
+
+
+def lowest_versions() -> list[str]:
+    """The lowest version of everything that pyproject.toml names for users, as constraints of pip."""
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    extras = project["optional-dependencies"]
+    for_users = [extras[name] for name in extras if name not in ("test", "docs", "lint")]
+    found = map(Requirement, (text for group in (project["dependencies"], *for_users) for text in group))
+    bounds: dict[str, set[str]] = {}
+    for one in found:
+        if one.name != project["name"]:
+            bounds.setdefault(one.name, set()).update(str(part) for part in one.specifier if part.operator == ">=")
+    for name, versions in bounds.items():
+        if len(versions) != 1:
+            raise ValueError(f"pyproject.toml: expected one lower bound of {name}, got {sorted(versions)}")
+    return [f"{name}{min(versions).replace('>=', '==')}" for name, versions in sorted(bounds.items())]
+
+
+@nox.session(python=PYTHONS[0])
+def lowest(session: nox.Session) -> None:
+    """The lowest versions that pyproject.toml allows: NumPy, JAX, the command line and what else does not need PyTorch.
+
+    They say ``DeprecationWarning`` where their own requirements, which are as new as can be, have moved on.
+    """
+    constraints = Path(session.create_tmp()) / "lowest.txt"
+    constraints.write_text("\n".join(lowest_versions()))
+    session.log(f"constraints: {', '.join(lowest_versions())}")
+    session.install("-c", str(constraints), "-e", ".[all]", *RUNNER, TORCH)
+    command = ("python", "-m", "pytest", "-W", "ignore::DeprecationWarning", *(session.posargs or ["tests"]))
+    session.run(*command, env={"MATRICS_BACKEND": "numpy,jax"})
+
+
+@nox.session(reuse_venv=False)
+def sdist(session: nox.Session) -> None:
+    """The release's two files: checked by twine, installed from the source alone, and tested from there."""
+    made = Path(session.create_tmp()) / "made"
+    shutil.rmtree(made, ignore_errors=True)
+    session.install("build", "twine")
+    session.run("python", "-m", "build", "-q", "--outdir", str(made), ".")
+    session.run("twine", "check", "--strict", *map(str, sorted(made.iterdir())))
+    (archive,) = made.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(made, filter="data")
+    session.install(str(archive))
+    session.chdir(made)  # away from the tree, as in bare
+    session.run("python", "-c", INSTALLED)
+    session.chdir(made / archive.name.removesuffix(".tar.gz"))
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", *(session.posargs or EVERYTHING))

@@ -217,7 +217,7 @@ def _make(name: str) -> Iterator[Backend]:
         import jax
 
         with (
-            jax.enable_x64(name == "jax-x64"),
+            roads.jax_bits(float64=name == "jax-x64"),
             jax.numpy_dtype_promotion("strict"),
             jax.numpy_rank_promotion("raise"),
         ):

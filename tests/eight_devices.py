@@ -59,7 +59,9 @@ def run(kind: Any) -> None:
         @jax.jit
         @partial(jax.shard_map, in_specs=(PartitionSpec(), SPREAD, SPREAD), out_specs=PartitionSpec())
         def epoch(state: Any, y_true: Any, logits: Any) -> Any:
-            own = jax.lax.pcast(ConfusionState.zeros(3, like=y_true), "data", to="varying")
+            own = ConfusionState.zeros(3, like=y_true)
+            newer = hasattr(jax.lax, "pcast")
+            own = jax.lax.pcast(own, "data", to="varying") if newer else jax.lax.pvary(own, "data")
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, logits))
             return state + jax.lax.psum(own, "data")
 

@@ -45,6 +45,14 @@ XLA_DEFAULT = {
 }
 
 
+def jax_bits(*, float64: bool) -> contextlib.AbstractContextManager[Any]:
+    """JAX with 64-bit numbers or without, for a while; its name was another one before JAX 0.8."""
+    import jax
+    import jax.experimental
+
+    return (jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64)(float64)
+
+
 @dataclass
 class Road:
     """One road. What it compiles for a function and a shape it keeps until it is let go."""
@@ -119,7 +127,7 @@ class Road:
         import jax
 
         with (
-            jax.enable_x64(self.float64),
+            jax_bits(float64=self.float64),
             jax.numpy_dtype_promotion("strict"),
             jax.numpy_rank_promotion("raise"),
         ):

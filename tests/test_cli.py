@@ -339,7 +339,10 @@ def test_classes_of_a_csv_are_what_is_written(command, tmp_path, classes):
         pa.array([3, 5, 5], pa.uint64()),
         pa.array(["a", "b", "b"]),
         pa.array(["a", "b", "b"], pa.large_string()),
-        pa.array(["a", "b", "b"], pa.string_view()),
+        pytest.param(
+            pa.array(["a", "b", "b"], pa.string_view()),
+            marks=pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 21, reason="pyarrow cannot write it yet"),
+        ),
         pa.array(["b", "a", "a"]).dictionary_encode(),
         pa.array([False, True, True]),
     ],

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sklearn.metrics as sk
 
 import matrics
+
+sk = pytest.importorskip("sklearn.metrics")
 
 RANDOM = np.random.default_rng(12)
 TRUE, PRED = RANDOM.integers(0, 3, (2, 200))

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from roads import jax_bits
 
 import matrics
 from matrics import IntervalStatus
@@ -212,7 +213,7 @@ def test_differences_beside_automatic_derivatives(library: str) -> None:
 
         array = jax.numpy.asarray
         names = matrics.list_metrics("core")
-    with jax.enable_x64(True) if library != "torch" else warnings.catch_warnings():
+    with jax_bits(float64=True) if library != "torch" else warnings.catch_warnings():
         for stack in (
             np.random.default_rng(0).integers(1, 60, (3, 3, 3)),
             [[[5000, 3, 0], [1, 800, 7], [0, 2, 40]]],

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.special
-import sklearn.metrics
 
 import matrics
+
+sklearn = pytest.importorskip("sklearn")
+pytest.importorskip("sklearn.metrics")
+scipy = pytest.importorskip("scipy")
+pytest.importorskip("scipy.special")
 
 RANDOM = np.random.default_rng(0)
 EXTREME = np.asarray([-1000.0, -800, -88, -17, -1e-9, 0, 0, 1e-300, 0.3, 5, 40, 745, 999.5, 1000])

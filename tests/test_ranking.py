@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import conftest
 import numpy as np
 import pytest
-import scipy.stats
-import sklearn.metrics as sk
 
 import matrics
 
 if TYPE_CHECKING:
     from conftest import Backend
+
+scipy = pytest.importorskip("scipy")
+pytest.importorskip("scipy.stats")
+sk = pytest.importorskip("sklearn.metrics")
 
 RANDOM = np.random.default_rng(0)
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import sklearn.metrics as sk
 
 import matrics
 
 if TYPE_CHECKING:
     from conftest import Backend
+
+sk = pytest.importorskip("sklearn.metrics")
 
 RANDOM = np.random.default_rng(0)
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sklearn.metrics
 
 import matrics
+
+sklearn = pytest.importorskip("sklearn")
+pytest.importorskip("sklearn.metrics")
 
 RANDOM = np.random.default_rng(0)
 

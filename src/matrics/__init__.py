@@ -91,7 +91,7 @@ __all__ = [
 ]
 __all__ += metrics.__all__ + ranking.__all__ + uncertainty.__all__
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:

@@ -7,6 +7,7 @@ import lzma
 import math
 import struct
 import tokenize
+import weakref
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ class NpzStack:
         self.each = math.prod(first.shape[:-2])  # matrices
         self._open: tuple[int, int, Any] | None = None  # an array, the matrix at which its file stands, and the file
         self._whole: tuple[int, Array] | None = None  # an array in Fortran order, which cannot be read block by block
+        self._files = contextlib.ExitStack()  # the archive and the file in it that are open
+        weakref.finalize(self, self._files.close)  # reading may end before they do, and Python 3.13 then warns
 
     def read(self, start: int, stop: int) -> Array:
         """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``; quick where the last ones ended."""
@@ -103,7 +106,8 @@ class NpzStack:
         size = self.n**2 * member.dtype.itemsize
         if self._open is None or self._open[0] != which or self._open[1] > first:
             self._close()
-            file = zipfile.ZipFile(self.path).open(member.file)  # noqa: SIM115 (closed at the array's end)
+            archive = self._files.enter_context(zipfile.ZipFile(self.path))
+            file = self._files.enter_context(archive.open(member.file))
             _header(member.file, file)
             self._open = which, 0, file
         _, place, file = self._open
@@ -123,9 +127,8 @@ class NpzStack:
         )
 
     def _close(self) -> None:
-        if self._open is not None:
-            self._open[2].close()
-            self._open = None
+        self._files.close()
+        self._open = None
 
 
 def _header(name: str, file: Any) -> Member:
