@@ -39,6 +39,11 @@ def check_scores(state: Any) -> None:
         np.testing.assert_allclose(found, WANTED_SCORES.roc_auc(), rtol=1e-5)
 
 
+def varying(state: Any) -> Any:
+    """One for each device; JAX 0.7 has an older name for it."""
+    return jax.lax.pcast(state, "data", to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(state, "data")
+
+
 def run(kind: Any) -> None:
     mesh = jax.make_mesh((8,), ("data",), axis_types=(kind,))
     with jax.set_mesh(mesh):
@@ -59,9 +64,7 @@ def run(kind: Any) -> None:
         @jax.jit
         @partial(jax.shard_map, in_specs=(PartitionSpec(), SPREAD, SPREAD), out_specs=PartitionSpec())
         def epoch(state: Any, y_true: Any, logits: Any) -> Any:
-            own = ConfusionState.zeros(3, like=y_true)
-            newer = hasattr(jax.lax, "pcast")
-            own = jax.lax.pcast(own, "data", to="varying") if newer else jax.lax.pvary(own, "data")
+            own = varying(ConfusionState.zeros(3, like=y_true))
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, logits))
             return state + jax.lax.psum(own, "data")
 
@@ -82,7 +85,7 @@ def run(kind: Any) -> None:
         @jax.jit
         @partial(jax.shard_map, in_specs=(SPREAD, SPREAD), out_specs=PartitionSpec())
         def add_scores(y_true: Any, scores: Any) -> Any:
-            own = jax.lax.pcast(ScoreState.zeros(num_bins=50, like=y_true), "data", to="varying")
+            own = varying(ScoreState.zeros(num_bins=50, like=y_true))
             own, _ = jax.lax.scan(lambda own, batch: (own.update(*batch), None), own, (y_true, scores))
             return jax.lax.psum(own, "data")
 
