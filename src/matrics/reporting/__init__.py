@@ -1,0 +1,1 @@
+"""One page with all that is found in predictions: ``report()``."""
