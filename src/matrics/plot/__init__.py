@@ -5,7 +5,23 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 ``describe()``. Matplotlib is imported when something is drawn, and none of its settings is changed.
 """
 
+from matrics.plot.agreement import AgreementDisplay, agreement
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
+from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.display import Display
+from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 
-__all__ = ["Confusion", "ConfusionMatrixDisplay", "Display", "confusion_matrix"]
+__all__ = [
+    "AgreementDisplay",
+    "Change",
+    "Confusion",
+    "ConfusionMatrixDisplay",
+    "DifferenceDisplay",
+    "Display",
+    "MeasureOfModels",
+    "ModelsDisplay",
+    "agreement",
+    "confusion_matrix",
+    "difference",
+    "models",
+]

@@ -13,10 +13,21 @@ from matrics.typing import NumPyArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CellText", "cell_text", "class_ticks", "draw_cells", "scale_bar", "short_name"]
+__all__ = [
+    "FEW",
+    "CellText",
+    "cell_text",
+    "class_ticks",
+    "draw_cells",
+    "scale_bar",
+    "short_name",
+    "size_of_cells",
+    "write_below",
+]
 
 CellText = Literal["both", "share", "count", "none"]
 LONGEST = 14  # characters of a name of a class
+FEW = 25  # classes for which there is room for text in the cells of one page
 
 
 def cell_text(counts: NumPyArray, shares: NumPyArray, text: CellText) -> list[list[str]] | None:
@@ -50,8 +61,17 @@ def _per_cent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def draw_cells(axes: Axes, colours: NumPyArray, text: list[list[str]] | None) -> None:
-    """Draw cells (n, m, 3) in these colours, with lines between them if there is text, and text that can be read."""
+def size_of_cells(n: int, text: CellText, lines: Sequence[str] = ()) -> tuple[float, float]:
+    """Width and height of the only picture of n classes, and these lines below it: a column of a paper, or its page."""
+    cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(text, 0.0)
+    side = min(7.2, max(3.0, 1.2 + cell * n) if n <= FEW else 5.8)
+    return max(side, 0.3 + 0.062 * max(map(len, lines), default=0)), side - 0.3 + 0.15 * len(lines)
+
+
+def draw_cells(
+    axes: Axes, colours: NumPyArray, text: list[list[str]] | None, *, bold: NumPyArray | None = None
+) -> None:
+    """Draw cells (n, m, 3) in these colours, with lines between them, and text that can be read, some of it bold."""
     rows, columns = colours.shape[:2]
     axes.imshow(colours, interpolation="nearest", aspect="equal")
     axes.spines[:].set(visible=True, color=INK, linewidth=0.8)
@@ -69,6 +89,7 @@ def draw_cells(axes: Axes, colours: NumPyArray, text: list[list[str]] | None) ->
                 axes.text(
                     column, row, text[row][column], ha="center", va="center", linespacing=1.15,
                     fontsize=SMALL - 0.5, color="white" if is_white[row, column] else INK,
+                    fontweight="bold" if bold is not None and bold[row, column] else "normal",
                 )  # fmt: skip
 
 
@@ -85,11 +106,11 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
             label.set_rotation_mode("anchor" if len(columns or names) <= 12 else "default")
 
 
-def short_name(name: str) -> str:
+def short_name(name: str, longest: int = LONGEST) -> str:
     """A name that is not too long; what is left out is in its middle, as names often differ at their end."""
-    if len(name) <= LONGEST:
+    if len(name) <= longest:
         return name
-    return f"{name[: LONGEST // 2]}…{name[-LONGEST // 2 + 1 :]}"
+    return f"{name[: longest // 2]}…{name[-longest // 2 + 1 :]}"
 
 
 def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPyArray], NumPyArray], ...]) -> None:
@@ -108,3 +129,14 @@ def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPy
             bar.set_ticks([0, 0.01, 0.05, 0.2, 0.5, 1], labels=["0", "1 %", "5 %", "20 %", "50 %", "100 %"])
             bar.ax.tick_params(labelsize=SMALL, color=INK, labelcolor=INK, length=2)
             bar.set_label(label, fontsize=SMALL, color=INK)
+
+
+def write_below(axes: Axes, label: str, lines: Sequence[str], *, owns_figure: bool) -> None:
+    """Write lines below the label of the x axis, in room that empty lines of the label keep free."""
+    axes.set_xlabel(label + "\n" * (len(lines) + 1 if lines else 0))
+    left = 0.02 if owns_figure else 0.0
+    axes.annotate(
+        "\n".join(lines), (left, 1), (0, -17), textcoords="offset points",
+        xycoords=("figure fraction" if owns_figure else "axes fraction", axes.xaxis.label),
+        va="top", fontsize=SMALL, color=INK, linespacing=1.35,
+    ).set_in_layout(False)  # fmt: skip

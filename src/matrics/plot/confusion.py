@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics.evaluation import InvalidConfusionMatrix, check
-from matrics.plot.cells import CellText, cell_text, class_ticks, draw_cells, scale_bar, short_name
+from matrics.plot.cells import (
+    FEW,
+    CellText,
+    cell_text,
+    class_ticks,
+    draw_cells,
+    scale_bar,
+    short_name,
+    size_of_cells,
+    write_below,
+)
 from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
-from matrics.plot.style import INK, SMALL, right, tidy, wrong
+from matrics.plot.style import INK, right, tidy, wrong
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Confusion", "ConfusionMatrixDisplay", "confusion_matrix", "most_frequent"]
 
 MOST_PANELS = 30
-FEW = 25  # classes whose shares can be written into the cells of one page
 
 
 class Confusion(NamedTuple):
@@ -83,12 +92,10 @@ class ConfusionMatrixDisplay(Display):
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper for few classes, the width of its page for many; smaller where there are several."""
         n = len(self.class_names)
-        cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(self.text, 0.0)
         if self.panels() > 1:
+            cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(self.text, 0.0)
             return (side := min(3.6, max(2.4, 0.9 + cell * n))), side
-        side = min(7.2, max(3.0, 1.2 + cell * n) if n <= FEW else 5.8)
-        lines = self._lines()
-        return max(side, 0.3 + 0.062 * max(map(len, lines), default=0)), side - 0.3 + 0.15 * len(lines)
+        return size_of_cells(n, self.text, self._lines())
 
     def draw(self, panels: Sequence[Axes]) -> None:
         """Draw each matrix."""
@@ -108,7 +115,7 @@ class ConfusionMatrixDisplay(Display):
             axes.set_xlabel("predicted class")
             axes.set_ylabel("true class")
         if self.panels() == 1 and self.top_confusions[0]:
-            self._name_the_top(panels[0])
+            write_below(panels[0], "predicted class", self._lines(), owns_figure=self.owns_figure)
         if self.text not in {"both", "share"}:
             scale_bar(panels, "share of the true class: correct (blue), errors (orange)", (right, wrong))
 
@@ -119,17 +126,6 @@ class ConfusionMatrixDisplay(Display):
             for confusion in self.top_confusions[0]
         ]
         return ["Most frequent errors", *map(str, found)] if found else []
-
-    def _name_the_top(self, axes: Axes) -> None:
-        """Write the most frequent errors below the matrix, in room that empty lines of the label keep free."""
-        lines = self._lines()
-        axes.set_xlabel("predicted class" + "\n" * (len(lines) + 1))
-        left = 0.02 if self.owns_figure else 0.0
-        axes.annotate(
-            "\n".join(lines), (left, 1), (0, -17), textcoords="offset points",
-            xycoords=("figure fraction" if self.owns_figure else "axes fraction", axes.xaxis.label),
-            va="top", fontsize=SMALL, color=INK, linespacing=1.35,
-        ).set_in_layout(False)  # fmt: skip
 
     def describe(self) -> str:
         """What the picture shows, in a few sentences."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -129,12 +130,10 @@ class Display:
         with rc_context({"svg.fonttype": "none", "svg.hashsalt": "matrics"}):
             self.figure_.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = buffer.getvalue()
+        # Matplotlib names a dozen fonts with each text, and turns it by 0: most of a picture with many.
+        text = re.sub(r'font-family: [^;"]*; | transform="rotate\(-0 [^"]*"', "", text[text.index("<svg") :])
         label = html.escape(self.describe(), quote=True)
-        return (
-            text[text.index("<svg") :]
-            .replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-            .replace("'DejaVu Sans'", FONTS)
-        )
+        return text.replace("<svg ", f'<svg role="img" aria-label="{label}" style="font-family: {FONTS}" ', 1)
 
     def _repr_html_(self) -> str:
         """Show the picture in a notebook, on white whatever the notebook's colours are."""

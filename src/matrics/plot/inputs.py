@@ -11,7 +11,7 @@ from matrics.evaluation import as_stack
 from matrics.naming import check_names
 from matrics.typing import NumPyArray
 
-__all__ = ["host_stack", "names_of_classes", "names_of_panels", "on_host"]
+__all__ = ["host_stack", "names_of_classes", "names_of_panels", "names_of_rows", "on_host"]
 
 
 def on_host(name: str, array: Any) -> NumPyArray:
@@ -62,4 +62,13 @@ def names_of_panels(names: Sequence[str] | None, found: Sequence[str] | None, nu
         return [""] if found is None else list(found)
     if isinstance(names, str) or len(names) != number:
         raise ValueError(f"names: expected {number}, one for each matrix, got {names!r}")
+    return [str(name) for name in names]
+
+
+def names_of_rows(names: Sequence[str] | None, number: int, what: str) -> list[str]:
+    """A name for each row of a picture: its number if none is given."""
+    if names is None:
+        return list(map(str, range(number)))
+    if isinstance(names, str) or len(names) != number:
+        raise ValueError(f"names: expected {number}, one for each {what}, got {names!r}")
     return [str(name) for name in names]
