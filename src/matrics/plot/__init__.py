@@ -6,22 +6,46 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 """
 
 from matrics.plot.agreement import AgreementDisplay, agreement
+from matrics.plot.calibration import CalibrationDisplay, CalibrationLine, calibration
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
+from matrics.plot.curve import CurveDisplay, curve
+from matrics.plot.curve_bands import Band
+from matrics.plot.curve_data import CurveLine
 from matrics.plot.difference import Change, DifferenceDisplay, difference
+from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
+from matrics.plot.history import Run
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
+from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
+from matrics.plot.training import TrainingDisplay, training
 
 __all__ = [
     "AgreementDisplay",
+    "Band",
+    "CalibrationDisplay",
+    "CalibrationLine",
     "Change",
     "Confusion",
     "ConfusionMatrixDisplay",
+    "CurveDisplay",
+    "CurveLine",
     "DifferenceDisplay",
+    "DiscriminationLinesDisplay",
     "Display",
     "MeasureOfModels",
     "ModelsDisplay",
+    "NamedLine",
+    "Run",
+    "Spectrum",
+    "SpectrumDisplay",
+    "TrainingDisplay",
     "agreement",
+    "calibration",
     "confusion_matrix",
+    "curve",
     "difference",
+    "discrimination_lines",
     "models",
+    "spectrum",
+    "training",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "circle_radii", "figure_1", "figure_2", "share_without_second"]
+__all__ = ["FIGURES", "circle_radii", "figure_1", "figure_2", "gershgorin_circles", "share_without_second"]
 
 CLOSE = ("Mb", "M1", "M2", "M3", "M4", "M5", "M6", "M8")  # r < 1
 FAR = ("Ma", "Mc", "M7", "M9")
@@ -38,10 +38,31 @@ def circle_radii(cm: np.ndarray) -> np.ndarray:
     array, shape (n,)
         One radius for each class, not negative; all circles have the centre 1.
     """
-    rates = np.asarray(normalize(repair(cm, where="zero_diagonal")))
+    return gershgorin_circles(np.asarray(repair(cm, where="zero_diagonal")), "A")[1]
+
+
+def gershgorin_circles(cm: np.ndarray, matrix: Literal["B", "A"]) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and radii of the circles of B or A: the diagonal, and the sums of the other cells of each row.
+
+    Parameters
+    ----------
+    cm : array, shape (n, n)
+        Counts; rows are true classes.
+    matrix : {"B", "A"}
+        Which of the matrices of :func:`matrics.eigenvalues`.
+
+    Returns
+    -------
+    tuple of array, shape (n,)
+        NaN where a true class is empty, and for A where the diagonal has a zero.
+    """
+    rates = np.asarray(normalize(cm))
     b = (rates + rates.T) / 2
-    roots = np.sqrt(np.diag(b))
-    return np.asarray((b / roots / roots[:, None]).sum(1) - 1)
+    if matrix == "A":
+        roots = np.sqrt(np.where(np.diag(b) > 0, np.diag(b), np.nan))
+        b = b / roots / roots[:, None]
+    centres = np.diag(b)
+    return centres, np.asarray(b.sum(1) - centres)
 
 
 def figure_1() -> Figure:

@@ -1,0 +1,311 @@
+"""Reliability diagrams: what probabilities say, and how often it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY
+from matrics.plot.curve_data import read_scores
+from matrics.plot.display import Display
+from matrics.plot.inputs import on_host
+from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, cut_name, draw_crowd, legend_below, most_telling
+from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
+from matrics.ranking.calibration import expected_calibration_error, reliability_curve
+from matrics.ranking.probability_bins import Bins, Of
+from matrics.typing import ArrayLike, NumPyArray
+from matrics.uncertainty.limits import normal_quantile, wilson
+from matrics.uncertainty.options import check_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CalibrationDisplay", "CalibrationLine", "calibration"]
+
+AXES = {
+    None: ("predicted probability", "share of positives"),
+    "top_label": ("highest probability (confidence)", "share of correct predictions"),
+    "class_wise": ("predicted probability of the class", "share of the class"),
+}
+
+
+class CalibrationLine(NamedTuple):
+    """The reliability of one model, or of one class.
+
+    Parameters
+    ----------
+    name : str
+        The model or the class.
+    predicted, happened : array, shape (num_bins,)
+        The mean probability and the share of what happens in each bin; NaN in an empty one.
+    low, high : array, shape (num_bins,)
+        Wilson's limits of the share.
+    samples : array, shape (num_bins,)
+        The samples in each bin.
+    edges : array, shape (num_bins + 1,)
+        Where bins begin and end.
+    error : float
+        The expected calibration error with these bins; NaN if it is undefined.
+    """
+
+    name: str
+    predicted: NumPyArray
+    happened: NumPyArray
+    low: NumPyArray
+    high: NumPyArray
+    samples: NumPyArray
+    edges: NumPyArray
+    error: float
+
+
+@dataclass(eq=False)
+class CalibrationDisplay(Display):
+    """Reliability diagrams, as from :func:`matrics.plot.calibration`.
+
+    Parameters
+    ----------
+    lines : list of CalibrationLine
+        The models, or the classes.
+    named : list of int
+        Which of the lines have a name; the others are grey.
+    of : str or None
+        What the probabilities are of: ``"top_label"`` or ``"class_wise"``; None for class 1 of two.
+    level : float
+        Of the limits.
+    together : bool
+        Whether all lines are in one panel.
+    """
+
+    lines: list[CalibrationLine]
+    named: list[int]
+    of: Of | None
+    level: float
+    together: bool = False
+
+    def panels(self) -> int:
+        """One for each model, or one for all."""
+        return 1 if self.together else len(self.lines)
+
+    def panel_size(self) -> tuple[float, float]:
+        """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
+        if self.together:
+            return 3.5, 4.05 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
+        return (3.5, 4.25) if len(self.lines) == 1 else (2.5, 3.3)
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the diagrams, and below each how many samples have which probability."""
+        for axes in panels:
+            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.4)
+        if not self.together:
+            for axes, line in zip(panels, self.lines, strict=True):
+                below = self._prepare(axes)
+                axes.set_title(self._label(line).replace(": ", "\n", 1))
+                axes.title.set_fontsize(SMALL + 1)
+                self._draw_line(axes, below, line, styles(1)[0])
+                _tidy_histogram(below)
+            return
+        (axes,) = panels
+        below = self._prepare(axes)
+        others = [line for k, line in enumerate(self.lines) if k not in self.named and np.isfinite(line.error)]
+        draw_crowd(axes, [_known(line) for line in others])
+        handles = [
+            self._draw_line(axes, below, self.lines[k], look)
+            for look, k in zip(styles(len(self.named)), self.named, strict=True)
+        ]
+        if others:
+            label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
+            handles += axes.plot([], [], color=FAINT, linewidth=0.8, label=label)
+        _tidy_histogram(below)
+        legend_below([axes], handles, owns_figure=self.owns_figure)
+
+    def _prepare(self, axes: Axes) -> Axes:
+        """Name the axes; returns those of the histogram below."""
+        x, y = AXES[self.of]
+        tidy(axes, grid="both")
+        ticks = np.linspace(0, 1, 6 if self.panels() == 1 else 3)
+        axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal", ylabel=y, xticks=ticks, yticks=ticks)
+        below = axes.inset_axes((0, -0.34, 1, 0.25), sharex=axes)
+        tidy(below)
+        below.set(xlabel=x, ylabel="samples")
+        axes.tick_params(labelbottom=False)
+        return below
+
+    def _draw_line(self, axes: Axes, below: Axes, line: CalibrationLine, look: Style) -> Any:
+        """One line with its limits, and its histogram; returns the handle for the legend."""
+        if not np.isfinite(line.error):
+            return axes.plot([], [], linestyle="none", label=self._label(line))[0]
+        x, y = _known(line)
+        reach = np.stack([line.happened - line.low, line.high - line.happened])[:, np.isfinite(line.predicted)]
+        face = "white" if look.number % 2 else look.colour
+        axes.errorbar(
+            x, y, yerr=np.maximum(reach, 0), fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=1.8, zorder=2.5
+        )  # fmt: skip
+        (handle,) = axes.plot(
+            x, y, color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, linewidth=1.2,
+            markerfacecolor=face, label=self._label(line), zorder=3,
+        )  # fmt: skip
+        alone = not self.together
+        below.stairs(
+            line.samples, line.edges, color=INK if alone else look.colour, linestyle="-" if alone else look.dashes,
+            fill=alone, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
+        )  # fmt: skip
+        return handle
+
+    def _label(self, line: CalibrationLine) -> str:
+        name = cut_name(line.name)
+        told = f"calibration error {line.error:.3f}" if np.isfinite(line.error) else "undefined: a NaN, or no samples"
+        return f"{name}: {told}" if name else told
+
+    def describe(self) -> str:
+        """What the picture shows, in a few sentences."""
+        what = {None: "of the positive class", "top_label": "of the predicted class", "class_wise": "of each class"}
+        bins = len(self.lines[0].samples)
+        told = [f"reliability diagram: probabilities {what[self.of]} and how often it happens, in {bins} bins."]
+        told.append("; ".join(self._in_words(self.lines[k]) for k in self.named) + ".")
+        if len(self.named) < len(self.lines):
+            told.append(f"The other {len(self.lines) - len(self.named)} are not told apart.")
+        told.append(
+            f"Bars are Wilson's {self.level:.0%} limits of the share in each bin. The error depends on the bins, and "
+            "is above 0 even for perfect probabilities."
+        )
+        return " ".join(told)
+
+    def _in_words(self, line: CalibrationLine) -> str:
+        told = self._label(line)
+        if not np.isfinite(line.error):
+            return told
+        outside = (line.low > line.predicted) | (line.high < line.predicted)
+        filled = int((line.samples > 0).sum())
+        return (
+            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have limits "
+            "beside the diagonal"
+        )
+
+
+def calibration(
+    y_true: ArrayLike,
+    probs: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    names: Sequence[str] | None = None,
+    num_bins: int = 15,
+    bins: Bins = "width",
+    of: Of | None = None,
+    level: float = 0.95,
+    together: bool | None = None,
+    ax: Any = None,
+) -> CalibrationDisplay:
+    """Draw a reliability diagram of one or several models.
+
+    A point is a bin of probabilities: their mean, and how often what they predict happens, with Wilson's limits of that
+    share. Where points are below the diagonal, probabilities are too high. The histogram has the samples of each bin.
+    Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
+    the others are grey lines.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (N,)
+        True labels.
+    probs : array_like of floating numbers, shape (N,), (M, N), (N, n) or (M, N, n), or mapping of str to such
+        Predicted probabilities of class 1 of two, or of every class, of one or of M models.
+    names : sequence of str, optional
+        The names of the models.
+    num_bins, bins, of
+        As in :func:`matrics.reliability_curve`: 15 bins of equal width, or of equal mass; of probabilities of classes
+        the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
+    level : float, default 0.95
+        The level of the limits.
+    together : bool, optional
+        Draw all models into one panel. If left out, each of up to eight models has a panel of its own.
+    ax : matplotlib.axes.Axes, or array of them, optional
+        Where to draw, one for each panel, with room for the histogram below; a figure of its own if left out.
+
+    Returns
+    -------
+    CalibrationDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        As :func:`matrics.reliability_curve`; or names do not fit.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> display = matrics.plot.calibration([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], num_bins=2)
+    >>> display.lines[0].happened
+    array([0.5, 0.5])
+    >>> print(display.describe()[:83])
+    reliability diagram: probabilities of the positive class and how often it happens,
+    """
+    level = check_level(level)
+    options: dict[str, Any] = {"num_bins": num_bins, "bins": bins, "of": of}
+    if isinstance(probs, Mapping):
+        if not probs:
+            raise ValueError("probs: expected the probabilities of at least one model, got an empty mapping")
+        if names is not None:
+            raise ValueError("names: expected none, as the keys of probs are the names")
+        models = {str(key): _lines_of(y_true, one, level, options) for key, one in probs.items()}
+        lines = [
+            line._replace(name=f"{key}, {line.name}" if len(found) > 1 else key)
+            for key, found in models.items()
+            for line in found
+        ]
+    else:
+        lines = _lines_of(y_true, probs, level, options)
+        if names is not None:
+            if isinstance(names, str) or len(names) != len(lines):
+                raise ValueError(f"names: expected {len(lines)}, one for each line, got {names!r}")
+            lines = [line._replace(name=str(name)) for line, name in zip(lines, names, strict=True)]
+    if of is None and _have_classes(y_true, next(iter(probs.values())) if isinstance(probs, Mapping) else probs):
+        of = "top_label"
+    named = most_telling([line.error for line in lines], higher_is_better=False)
+    together = len(lines) > MOST_NAMED if together is None else together
+    return CalibrationDisplay(lines, named, of, level, together).plot(ax)
+
+
+def _have_classes(y_true: Any, probs: Any) -> bool:
+    """Whether the probabilities are of every class, as the library reads them."""
+    _, (labels, scores) = _backend.as_arrays(y_true=y_true, probs=probs)
+    return bool(scores.ndim > labels.ndim >= 1 and scores.shape[-2] == labels.shape[-1])
+
+
+def _lines_of(y_true: Any, probs: Any, level: float, options: dict[str, Any]) -> list[CalibrationLine]:
+    """A line for each element of the batch, and of class-wise ones for each class against the rest."""
+    if options["of"] == "class_wise" and _have_classes(y_true, probs):
+        return [
+            line._replace(name=one.name)
+            for one in read_scores(y_true, probs, None)
+            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None})
+        ]
+    found = reliability_curve(y_true, probs, **options)
+    predicted, happened, count, edges = (on_host("curve", part).astype(float) for part in found)
+    errors = on_host("error", expected_calibration_error(y_true, probs, **options)).reshape(-1)
+    batch = predicted.shape[:-1]
+    if not errors.size:
+        raise ValueError(f"probs: expected the probabilities of at least one model, got shape {np.shape(probs)}")
+    names = [f"curve {', '.join(map(str, place))}" for place in np.ndindex(*batch)] if batch else [""]
+    flat = [part.reshape(-1, part.shape[-1]) for part in (predicted, happened, count, edges)]
+    lines = []
+    for name, p, y, number, ends, value in zip(names, *flat, errors, strict=True):
+        low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)
+        lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value)))
+    return lines
+
+
+def _tidy_histogram(below: Axes) -> None:
+    below.set_ylim(bottom=0)
+    locator: Any = below.yaxis.get_major_locator()
+    locator.set_params(nbins=3, integer=True)
+
+
+def _known(line: CalibrationLine) -> tuple[NumPyArray, NumPyArray]:
+    """The points of the bins that have samples."""
+    known = np.isfinite(line.predicted)
+    return line.predicted[known], line.happened[known]

@@ -1,0 +1,393 @@
+"""Curves of scores: measures at every threshold, ROC and precision-recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics._draws import source_of
+from matrics.catalogue.record import Metric
+from matrics.labels import check_count
+from matrics.plot.curve_bands import Band, bands
+from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, steps
+from matrics.plot.curve_lines import BEHIND, draw_equal_values
+from matrics.plot.display import Display
+from matrics.plot.lines import LEGEND_LINE, cut_name, draw_band, draw_crowd, draw_line, legend_below, most_telling
+from matrics.plot.style import FAINT, styles, tidy
+from matrics.ranking.curves import PrecisionRecallCurve, RocCurve
+from matrics.ranking.thresholds import ThresholdCurve
+from matrics.scoring import resolve_of_two
+from matrics.typing import ArrayLike, NumPyArray
+from matrics.uncertainty.options import check_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CurveDisplay", "curve"]
+
+MOST_PANELS = 12
+SUMMARIES = {"roc": "AUC", "precision_recall": "AP", "threshold": "best"}
+AREAS = {"roc": "; AUC is the area under it", "precision_recall": "; AP is the average precision"}
+AXES = {
+    "roc": ("false positive rate", "true positive rate (recall)"),
+    "precision_recall": ("recall", "precision"),
+}
+Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
+
+
+@dataclass(eq=False)
+class CurveDisplay(Display):
+    """Curves of one or several models, as from :func:`matrics.plot.curve`.
+
+    Parameters
+    ----------
+    kind : {"roc", "precision_recall", "threshold"}
+        What the axes are.
+    lines : list of list of CurveLine
+        The curves of each panel: of each model, or of each measure of a single model.
+    bands : list of list of Band
+        Their pointwise limits; empty lists without.
+    measures : list of str
+        The measures against the threshold.
+    titles : list of str
+        What the panels are of.
+    named : list of int
+        Which of the lines of a panel have a name; the others are grey.
+    prevalence : float
+        The share of positive samples; NaN if it is not known, or differs between curves.
+    iso, level, best_of
+        The measure of the lines of equal value, the level of the bands and the measure whose best threshold is marked;
+        None without.
+    """
+
+    kind: str
+    lines: list[list[CurveLine]]
+    bands: list[list[Band]]
+    measures: list[str]
+    titles: list[str]
+    named: list[int]
+    prevalence: float = np.nan
+    iso: Metric | None = None
+    level: float | None = None
+    best_of: str | None = None
+    ranges: list[tuple[float, float]] = field(default_factory=list)
+
+    def panels(self) -> int:
+        """One for each measure of several models, else one."""
+        return len(self.lines)
+
+    def panel_size(self) -> tuple[float, float]:
+        """A column of a paper, and higher by the lines of the legend."""
+        rows = len(self.named) + 1 + (len(self.named) < len(self.lines[0])) + (self.iso is not None)
+        height = 3.2 if self.kind != "threshold" else 2.5
+        return (3.5 if self.panels() == 1 else 2.6), height + LEGEND_LINE * rows / self.grid()[0]
+
+    def draw(self, panels: Sequence[Axes]) -> None:
+        """Draw the curves of each panel, and one legend for all."""
+        handles: list[Any] = []
+        for number, axes in enumerate(panels):
+            tidy(axes, grid="" if self.iso is not None else "both")
+            behind = self._draw_behind(axes)
+            found = self._draw_lines(axes, number)
+            self._name_axes(axes, number)
+            if number == 0:
+                handles = [*found, *behind]
+        legend_below(panels, handles, owns_figure=self.owns_figure)
+
+    def _draw_behind(self, axes: Axes) -> list[Any]:
+        """What curves are compared with: lines of equal values, and those of guessing."""
+        handles = []
+        if self.iso is not None and np.isfinite(self.prevalence):
+            values = draw_equal_values(axes, self.kind, self.prevalence, self.iso)
+            if values:
+                of = (
+                    ""
+                    if self.iso.name == "f1" and self.kind == "precision_recall"
+                    else f" at prevalence {self.prevalence:.2g}"
+                )
+                handles += axes.plot(
+                    [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.name}{of}"
+                )
+        if self.kind == "roc":
+            axes.plot([0, 1], [0, 1], color=BEHIND, linewidth=1.0, zorder=1.4)
+            handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label="guessing")
+        elif self.kind == "precision_recall" and np.isfinite(self.prevalence):
+            axes.axhline(self.prevalence, color=BEHIND, linewidth=1.0, zorder=1.4)
+            label = f"guessing: the share of positives, {self.prevalence:.2g}"
+            handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label=label)
+        return handles
+
+    def _draw_lines(self, axes: Axes, number: int) -> list[Any]:
+        lines, named = self.lines[number], self.named
+        draw_crowd(axes, [self._corners(line) for k, line in enumerate(lines) if k not in named and not line.problem])
+        handles = []
+        for look, k in zip(styles(len(named)), named, strict=True):
+            line = lines[k]
+            if self.bands[number] and not line.problem:
+                draw_band(axes, *self.bands[number][k], look, beside=self.panels() * len(named))
+            if line.problem:
+                (handle,) = axes.plot([], [], linestyle="none", label=self._label(line))
+            else:
+                handle = draw_line(
+                    axes, *self._corners(line), look, self._label(line), beside=self.panels() * len(named)
+                )
+            handles.append(handle)
+            if line.best is not None and np.isfinite(line.x[line.best]):
+                axes.plot(
+                    line.x[line.best], line.y[line.best], marker=look.marker, markersize=8, color=look.colour,
+                    markerfacecolor="white", markeredgewidth=1.6, linestyle="none", zorder=4, clip_on=False,
+                )  # fmt: skip
+        if len(named) < len(lines):
+            from matplotlib.lines import Line2D
+
+            best = "best values" if self.kind == "threshold" else f"highest {SUMMARIES[self.kind]}"
+            label = f"{len(lines) - len(named)} others; named are the {len(named)} with the {best}"
+            handles.append(Line2D([], [], color=FAINT, linewidth=0.8, label=label))
+        return handles
+
+    def _corners(self, line: CurveLine) -> tuple[NumPyArray, NumPyArray]:
+        """The line as it is drawn: a ROC curve straight from point to point, everything else in steps."""
+        if self.kind == "roc":
+            return line.x, line.y
+        if self.kind == "precision_recall":
+            return steps(line.x, line.y)
+        known = np.isfinite(line.x)
+        return steps(line.x[known][::-1], line.y[known][::-1])
+
+    def _label(self, line: CurveLine) -> str:
+        """The name of a line in the legend, with what is to be known of it."""
+        name = cut_name(line.name)
+        if line.problem:
+            return f"{name}: {line.problem}".removeprefix(": ")
+        if self.kind == "threshold" and self.panels() > 1:
+            return name
+        told = ""
+        if np.isfinite(line.summary):
+            told = f"{SUMMARIES[self.kind]} {line.summary:.3f}"
+        if self.kind == "threshold" and line.best is not None:
+            limit = line.thresholds[line.best]
+            told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
+        elif line.best is not None:
+            told += f"; best {self.best_of} from {line.thresholds[line.best]:.3g} on"
+        return ": ".join(part for part in (name, told) if part) or "curve"
+
+    def _name_axes(self, axes: Axes, number: int) -> None:
+        if self.kind != "threshold":
+            x, y = AXES[self.kind]
+            axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
+            return
+        axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
+        own = len(self.measures) == 1 or self.panels() > 1
+        axes.set_ylabel(self.measures[number] if own else "value")
+        limits = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
+        scores = np.concatenate([*limits, np.empty(0)])
+        if scores.size and scores.min() >= 0 and scores.max() <= 1:
+            axes.set_xlim(-0.015, 1.015)
+        low, high = self.ranges[number]
+        if np.isfinite(low) and np.isfinite(high):
+            values = np.concatenate([*(line.y[np.isfinite(line.y)] for line in self.lines[number]), [0.0]])
+            room = 0.02 * (high - low)
+            axes.set_ylim((0 if low < 0 <= values.min() else max(low, values.min())) - room, high + room)
+
+    def describe(self) -> str:
+        """What the picture shows, in a few sentences."""
+        what = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
+        number = len(self.lines[0])
+        if what:
+            told = [
+                f"{what} curve{'s of ' + str(number) + ' models or classes' if number > 1 else ''}{AREAS[self.kind]}."
+            ]
+        else:
+            told = [
+                f"{', '.join(self.measures)} at every threshold{f', of {number} models' if self.panels() > 1 else ''}."
+            ]
+        for panel, lines in zip(self.titles, self.lines, strict=True):
+            parts = [self._in_words(lines[k], panel) for k in self.named]
+            told.append("; ".join(parts) + ".")
+        if len(self.named) < number:
+            told.append(f"The other {number - len(self.named)} are grey lines.")
+        if self.kind == "precision_recall" and np.isfinite(self.prevalence):
+            told.append(f"{self.prevalence:.1%} of the samples are positive.")
+        if self.level is not None:
+            told.append(
+                f"Bands are pointwise {self.level:.0%} limits from resampled samples: each holds for one "
+                "place, not for the whole curve."
+            )
+        return " ".join(told)
+
+    def _in_words(self, line: CurveLine, panel: str) -> str:
+        if line.problem:
+            return f"{line.name or 'the curve'} is undefined: {line.problem}"
+        label = self._label(line)
+        if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
+            label = f"{panel} of {line.name}: best {line.summary:.3f} from {line.thresholds[line.best]:.3g} on"
+        return label
+
+
+def curve(
+    y_true: ArrayLike | Curves | Mapping[str, Curves],
+    y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    kind: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    iso: str | Metric | bool | None = None,
+    best: str | Metric | bool | None = None,
+    level: float | None = None,
+    num: int = 1000,
+    rng: Any = None,
+    ax: Any = None,
+) -> CurveDisplay:
+    """Draw measures against the threshold, a ROC curve or a precision-recall curve, of one or several models.
+
+    Measures and precision are drawn in steps, as they do not change between two scores; the ROC curve goes straight
+    from point to point, as the area under it does. Up to eight lines have a name; of more, those with the best five
+    values have one, and the others are grey.
+
+    Parameters
+    ----------
+    y_true : array_like of int or bool, shape (N,)
+        True labels; or, without ``y_score``, a curve that was computed before: a :class:`matrics.ThresholdCurve`,
+        :class:`matrics.RocCurve` or :class:`matrics.PrecisionRecallCurve`, or a mapping of names to such curves.
+    y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
+        Scores of class 1, of one or of M models; or of n classes, each of which is compared with the rest.
+    kind : {"roc", "precision_recall"} or one or several measures
+        What is drawn; ``"roc"`` if left out. Measures as in :func:`matrics.threshold_curve`, against the threshold; of
+        several models each measure has a panel of its own.
+    names : sequence of str, optional
+        The names of the curves.
+    iso : str, Metric or bool, optional
+        Behind a ROC or a precision-recall curve: lines on which this measure has the same value, for the share of
+        positive samples of the data. F1 for precision and recall if left out; False for none.
+    best : str, Metric or bool, optional
+        The measure whose best threshold is marked. The measure itself against the threshold if left out, and none on
+        other curves; False for none.
+    level : float, optional
+        Draw bands of this level, such as 0.95: quantiles of curves of resampled samples (bootstrap), at each threshold,
+        false positive rate or recall by itself. None if left out.
+    num : int, default 1000
+        Number of resampled curves.
+    rng : numpy.random.Generator, torch.Generator, key of JAX, or int, optional
+        Where random numbers come from, or a seed.
+    ax : matplotlib.axes.Axes, or array of them, optional
+        Where to draw, one for each panel; a figure of its own if left out.
+
+    Returns
+    -------
+    CurveDisplay
+        The data, ``figure_`` and ``ax_``.
+
+    Raises
+    ------
+    ImportError
+        Matplotlib is not installed.
+    TypeError, ValueError
+        Labels, scores, names or measures do not fit; there are more than 12 panels; or something is asked for that a
+        curve that was computed before does not tell: bands, or the best threshold of another measure.
+
+    Examples
+    --------
+    >>> import matrics.plot
+    >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    >>> print(matrics.plot.curve(y_true, y_score).describe())
+    ROC curve; AUC is the area under it. AUC 0.889.
+    >>> display = matrics.plot.curve(y_true, y_score, "f1", level=0.9, rng=0)
+    >>> print(display.describe()[:60])
+    f1 at every threshold. best 0.857 from 0.3 on. Bands are poi
+    """
+    if y_score is None:
+        _refuse_with_computed(kind, best, level)
+        shown, measures, models = computed_before(y_true, names)
+        prevalence, drawn = np.nan, None
+    else:
+        measures = measures_of("roc" if kind is None else kind)
+        shown = "threshold" if measures else "roc" if kind is None else str(kind)
+        scores = read_scores(y_true, y_score, names)
+        best = best if measures or best is None or isinstance(best, bool) else _one_measure(best, "best")
+        if measures and not (best is None or isinstance(best, bool)):
+            raise ValueError("best: expected True or False, as each measure against the threshold has its own best one")
+        models = lines_of_scores(scores, shown, measures, best)
+        shares = {float(one.y_true.mean()) for one in scores if not one.problem}
+        prevalence = shares.pop() if len(shares) == 1 else np.nan
+        drawn = _bands_of(scores, shown, measures, level, num, rng) if level is not None else None
+    return _display(
+        shown, measures, models, drawn, prevalence, _equal_values(iso, shown, prevalence), level,
+        best.name if isinstance(best, Metric) else None,
+    ).plot(ax)  # fmt: skip
+
+
+def _display(  # noqa: PLR0917 (what a display holds)
+    kind: str,
+    measures: dict[str, Metric],
+    models: list[list[CurveLine]],
+    drawn: list[list[Band]] | None,
+    prevalence: float,
+    iso: Metric | None,
+    level: float | None,
+    best_of: str | None,
+) -> CurveDisplay:
+    """One panel for one model, with a line for each measure; otherwise one for each measure, with its models."""
+    titles = [""]
+    ranges = [metric.range for metric in measures.values()]
+    if len(models) == 1 and measures:
+        panels = [[line._replace(name=name) for line, name in zip(models[0], measures, strict=True)]]
+        of_panels = drawn or [[]]
+        ranges = [(min(low for low, _ in ranges), max(high for _, high in ranges))]
+    else:
+        panels = [list(lines) for lines in zip(*models, strict=True)]
+        of_panels = [list(found) for found in zip(*drawn, strict=True)] if drawn else [[] for _ in panels]
+        titles = list(measures) if len(measures) > 1 else [""]
+    if len(panels) > MOST_PANELS:
+        raise ValueError(f"kind: expected at most {MOST_PANELS} measures of several models, got {len(panels)}")
+    first = next(iter(measures.values()), None)
+    named = most_telling(
+        [line.summary for line in panels[0]], higher_is_better=True if first is None else first.higher_is_better
+    )
+    return CurveDisplay(
+        kind, panels, of_panels, list(measures), titles, named, prevalence, iso, level, best_of, ranges
+    )  # fmt: skip
+
+
+def _refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
+    for name, value in (("kind", kind), ("level", level)):
+        if value is not None:
+            raise ValueError(f"{name}: expected None beside a curve that was computed before; pass y_true and y_score")
+    if best is not None and not isinstance(best, bool):
+        raise ValueError(
+            "best: expected True or False beside a curve that was computed before; pass y_true and y_score"
+        )
+
+
+def _one_measure(metric: Any, name: str) -> Metric:
+    chosen = list(resolve_of_two(metric).values())
+    if len(chosen) != 1 or chosen[0].average in ("class", "one_vs_rest"):
+        raise ValueError(f"{name}: expected one measure with one value a matrix, got {metric!r}")
+    return chosen[0]
+
+
+def _equal_values(iso: Any, kind: str, prevalence: float) -> Metric | None:
+    """The measure of the lines of equal values; none where the share of positive samples is not known."""
+    if kind == "threshold":
+        if iso is not None and iso is not False:
+            raise ValueError("iso: expected None, as it is for ROC and precision-recall curves")
+        return None
+    if iso is True or (iso is None and kind == "precision_recall"):
+        iso = "f1"
+    if iso is None or iso is False:
+        return None
+    metric = _one_measure(iso, "iso")
+    return metric if np.isfinite(prevalence) else None
+
+
+def _bands_of(  # noqa: PLR0917 (what is drawn, and how)
+    scores: Sequence[Any], kind: str, measures: dict[str, Metric], level: Any, num: Any, rng: Any
+) -> list[list[Band]]:
+    level, num = check_level(level), check_count(num, "num")
+    nothing = Band(np.empty(0), np.empty(0), np.empty(0))
+    sources = source_of(rng).split(len(scores))
+    return [
+        [nothing] * max(1, len(measures)) if one.problem else bands(one, kind, measures, level, num, source)
+        for one, source in zip(scores, sources, strict=True)
+    ]
