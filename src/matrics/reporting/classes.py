@@ -10,7 +10,7 @@ import numpy as np
 from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Manner, cells_of
+from matrics.reporting.leaderboard import Manner, cells_of, repeats
 from matrics.reporting.wording import between, count, listed, number, percent, short
 from matrics.scoring import score
 from matrics.uncertainty import interval
@@ -53,6 +53,7 @@ class ModelClasses:
     classes: list[ClassRow]
     errors: list[Confusion]
     left_out: int  # classes that are not among them
+    unit: str = "sample"  # what a row of the data is: of repeated samples, a prediction
 
     @property
     def sentences(self) -> list[str]:
@@ -63,10 +64,10 @@ class ModelClasses:
             row = known[0]
             told.append(
                 f"Its lowest recall is that of class {short(row.name)}: {number(row.recall)} "
-                f"({row.recall_between}) of {count(row.samples, 'sample')}."
+                f"({row.recall_between}) of {count(row.samples, self.unit)}."
             )
         told += [
-            f"{count(error.samples, 'sample')} of class {short(error.true)} "
+            f"{count(error.samples, self.unit)} of class {short(error.true)} "
             f"({percent(error.share)} of them) {'is' if error.samples == 1 else 'are'} predicted as "
             f"{short(error.predicted)}."
             for error in self.errors
@@ -92,12 +93,13 @@ def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:
         for k in in_order[:MOST_CLASSES]
     ]
     errors = most_frequent(matrix, data.classes, MOST_ERRORS)
-    return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows))
+    unit = "sample" if repeats(data) == 1 else "prediction"
+    return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows), unit)
 
 
 def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
     """Which classes have the lowest recall in most of the models, in sentences."""
-    if len(models) < 3:
+    if len(models) < 3 or len(data.classes) < 3:
         return []
     recalls = np.asarray(score(data.matrices[list(models)], "recall:class")["recall:class"])
     known = recalls[~np.isnan(recalls).any(axis=1)]

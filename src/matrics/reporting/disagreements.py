@@ -27,7 +27,6 @@ LACKING = {
 HAVING = {
     "true_negatives": "it does not see true negatives (of two classes)",
     "transposition": "it does not see which classes are true and which predicted: errors in both directions are one",
-    "scaling": "it does not see how many samples there are",
 }
 MOST_BLIND = 4
 
