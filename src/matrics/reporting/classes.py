@@ -67,9 +67,8 @@ class ModelClasses:
                 f"({row.recall_between}) of {count(row.samples, self.unit)}."
             )
         told += [
-            f"{count(error.samples, self.unit)} of class {short(error.true)} "
-            f"({percent(error.share)} of them) {'is' if error.samples == 1 else 'are'} predicted as "
-            f"{short(error.predicted)}."
+            f"Class {short(error.true)} is predicted as {short(error.predicted)} in {error.samples:,.10g} of "
+            f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
             for error in self.errors
         ]
         return told if self.errors else [*told, "It makes no errors on these samples."]

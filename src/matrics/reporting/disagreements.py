@@ -26,7 +26,7 @@ LACKING = {
 }
 HAVING = {
     "true_negatives": "it does not see true negatives (of two classes)",
-    "transposition": "it does not see which classes are true and which predicted: errors in both directions are one",
+    "transposition": "it does not see the direction of errors: true and predicted classes can be exchanged",
 }
 MOST_BLIND = 4
 

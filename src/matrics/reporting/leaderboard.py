@@ -19,8 +19,9 @@ from matrics.uncertainty.options import DEFAULT_NUM
 
 __all__ = ["DEFAULT_METRICS", "Leaderboard", "Manner", "cells_of", "leaderboard"]
 
-#: The first orders the models; it is corrected for chance, and no class is too small to count.
-DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,recall,f1,cohen_kappa,cen,eve"
+#: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
+#: recalls is balanced accuracy.
+DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,eve"
 
 MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
 # Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.

@@ -71,6 +71,7 @@ def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
         board=board,
         measures=list(board.verdicts),
         rows=_rows(data, board),
+        has_sizes=len(set(data.matrices.sum(axis=(-2, -1)).tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
         pictures=draw(data, found, manner),
         markup=markup,

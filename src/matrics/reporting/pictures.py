@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from matrics.plot import Display
 from matrics.ranking import roc_curve
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
-from matrics.reporting.leaderboard import Manner, repeats
+from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
 from matrics.reporting.verdicts import Verdict
 from matrics.reporting.wording import listed, short
 from matrics.uncertainty import Interval, ModelComparison, joint_confusion_matrix
@@ -26,6 +27,7 @@ MOST_FOREST = 3  # measures in the forest plot
 MOST_CURVES = 8  # models whose curves are drawn
 MOST_CALIBRATED = 4
 WIDE = 330  # points
+FEW_MEASURES, FEW_MODELS = 3, 5
 MOST_MEASURES = 45  # in the heat map of agreement
 
 
@@ -56,7 +58,10 @@ def draw(data: Data, found: Findings, manner: Manner) -> dict[str, list[Picture]
 
 def _picture(name: str, display: Display, caption: str) -> Picture:
     """A picture whose parts have names of their own, as a page has several."""
-    svg = display.svg()
+    with warnings.catch_warnings():
+        # Letters that Matplotlib's font lacks stay text, for which the reader's browser has a font.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        svg = display.svg()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # which the page has for all of them
     svg = re.sub(r'(\bid="|href="#|url\(#)(?=[\w.-])', rf"\g<1>{name}-", svg)
@@ -70,15 +75,28 @@ def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
     chosen = [name for name in board.judged if not np.isnan(board.verdicts[name].estimate).all()][:MOST_FOREST]
     if not chosen:
         return []
-    results = {name: _compared(board.verdicts[name], board.compared) for name in chosen}
-    display = plot.models(results, names=[data.models[k] for k in board.compared])
+    pictures = []
     level = f"{100 * manner.level:.10g} %"
-    some = f" The best {len(board.compared)} of {len(data.models)} models." if len(board.compared) < len(data.models) else ""
-    caption = (
-        f"{listed(chosen)} of the models with {level} limits, the best first; filled points cannot be told from the "
-        f"best, and the dashed line is at its value.{some}"
-    )
-    return [_picture("forest", display, caption)]
+    for place, models in enumerate(_shown(board)):
+        results = {name: _compared(board.verdicts[name], models) for name in chosen}
+        display = plot.models(results, names=[data.models[k] for k in models])
+        some = f" of the best {len(models)} of {len(data.models)} models" if len(models) < len(data.models) else " of the models"
+        caption = (
+            f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, and "
+            "the dashed line is at its value."
+        )
+        pictures.append(_picture(f"forest{place + 1}", display, caption))
+    return pictures
+
+
+def _shown(board: Leaderboard) -> list[list[int]]:
+    """The models that were compared; and the better half by itself, where the others would squeeze it together."""
+    estimate = board.verdict.estimate[board.compared]
+    known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
+    half = known[: max(len(board.tied), -(-len(known) // 2))]
+    values = board.verdict.estimate
+    squeezed = len(half) > 1 and abs(values[known[0]] - values[known[-1]]) > 4 * abs(values[known[0]] - values[half[-1]])
+    return [board.compared, half] if squeezed and len(half) < len(known) else [board.compared]
 
 
 def _compared(verdict: Verdict, models: list[int]) -> ModelComparison:
@@ -130,10 +148,14 @@ def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
 
 
 def _agreement(found: Findings) -> list[Picture]:
-    if found.agreement is None or len(found.agreement.names) > MOST_MEASURES:
+    agreed = found.agreement
+    # Where all measures say the same, or of few models, numbers tell as much.
+    if agreed is None or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES or len(found.leaderboard.order) < FEW_MODELS:
+        return []
+    if np.nanmin(agreed.spearman, initial=1.0) > 1 - 1e-9:
         return []
     caption = "Rank correlations (Spearman) of the measures over these models: 1 where they order all models alike."
-    return [_picture("agreement", plot.agreement(found.agreement), caption)]
+    return [_picture("agreement", plot.agreement(agreed), caption)]
 
 
 def _curves(data: Data, found: Findings) -> list[Picture]:

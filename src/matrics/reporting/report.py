@@ -20,7 +20,7 @@ from matrics.reporting.origin import Origin, table_of_path
 from matrics.reporting.page import rendered
 from matrics.uncertainty.options import check_level
 
-__all__ = ["Report", "make_report", "report"]
+__all__ = ["Report", "make_manner", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def report(
         scores=_columns(scores),
         positive=None if positive is None else str(positive),
     )
-    return make_report(data, wanted, metrics, _manner(level, num, seed), class_names=class_names)
+    return make_report(data, wanted, metrics, make_manner(level, num, seed), class_names=class_names)
 
 
 def make_report(
@@ -223,7 +223,8 @@ def _columns(scores: Any) -> dict[str | None, Hashable]:
     return {None: scores}
 
 
-def _manner(level: float, num: int | None, seed: int) -> Manner:
+def make_manner(level: float, num: int | None, seed: int) -> Manner:
+    """The options of intervals and comparisons, checked."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed: expected an integer from 0, got {seed!r}")
     return Manner(check_level(level), None if num is None else check_count(num, "num"), int(seed))
