@@ -79,7 +79,7 @@ def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
     level = f"{100 * manner.level:.10g} %"
     for place, models in enumerate(_shown(board)):
         results = {name: _compared(board.verdicts[name], models) for name in chosen}
-        display = plot.models(results, names=[data.models[k] for k in models])
+        display = plot.models(results, names=[short(data.models[k]) for k in models])
         some = f" of the best {len(models)} of {len(data.models)} models" if len(models) < len(data.models) else " of the models"
         caption = (
             f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, and "
@@ -110,10 +110,15 @@ def _compared(verdict: Verdict, models: list[int]) -> ModelComparison:
     return ModelComparison(interval, Comparison(pairs, pairs, pairs, pairs, pairs, pairs), nothing, tied)
 
 
+def _class_names(data: Data) -> list[str]:
+    """The names of the classes as they are shown."""
+    return [short(name) for name in data.classes]
+
+
 def _heat_maps(data: Data, found: Findings) -> list[Picture]:
     pictures = []
     for place, k in enumerate(found.best):
-        display = plot.confusion_matrix(data.matrices[k], class_names=data.classes, top=0)
+        display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0)
         counts = "counts and " if display.text == "both" else ""
         inside = f"; {counts}shares of the true class (%) are in the cells" if display.text in ("both", "share") else ""
         caption = f"{short(data.models[k])}: correct predictions blue, errors orange, darker for larger shares{inside}."
@@ -127,7 +132,7 @@ def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
         return []
     best, other = found.best[:2]
     names = [short(data.models[best]), short(data.models[other])]
-    options: dict[str, Any] = {"class_names": data.classes, "names": names, "level": manner.level}
+    options: dict[str, Any] = {"class_names": _class_names(data), "names": names, "level": manner.level}
     if data.paired is None:
         display = plot.difference(data.matrices[best], data.matrices[other], **options)
         tested = "by Fisher's exact test"
@@ -166,13 +171,13 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
     some = f" of the best {len(chosen)} of {len(data.models)} models" if len(chosen) < len(data.models) else ""
     if len(scores.positives) > 1:
         true, values = scores.by_model[chosen[0]]
-        sides = [(data.classes[k], (true == k).astype(np.int64), values[:, c]) for c, k in enumerate(scores.positives)]
+        sides = [(short(data.classes[k]), (true == k).astype(np.int64), values[:, c]) for c, k in enumerate(scores.positives)]
         curves = {name: roc_curve(side, one) for name, side, one in sides if 0 < side.sum() < len(side)}
         caption = f"ROC curves of {short(data.models[chosen[0]])}, of each class against the rest."
         return [_picture("roc", plot.curve(curves), caption)]
     positive = scores.positives[0]
     sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in (scores.by_model[k] for k in chosen)]
-    names = [data.models[k] for k in chosen]
+    names = [short(data.models[k]) for k in chosen]
     if data.paired is None:
         curves = {
             name: roc_curve(*side) for name, side in zip(names, sides, strict=True) if 0 < side[0].sum() < len(side[0])

@@ -18,6 +18,7 @@ from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
 from matrics.reporting.origin import Origin, table_of_path
 from matrics.reporting.page import rendered
+from matrics.reporting.wording import short
 from matrics.uncertainty.options import check_level
 
 __all__ = ["Report", "make_manner", "make_report", "report"]
@@ -80,13 +81,13 @@ class Report:
         parts = ["\n".join(found.summary), "\n".join(found.read)]
         parts.append(
             "\n".join(
-                f"{rank + 1}. {self.data.models[k]}: {board.first} {board.verdict.estimate[k]:.3f}"
+                f"{rank + 1}. {short(self.data.models[k])}: {board.first} {board.verdict.estimate[k]:.3f}"
                 + (" (tied with the best)" if rank and k in board.tied else "")
                 for rank, k in enumerate(board.order)
             )
         )
-        parts += ["\n".join([f"{one.model}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes]
-        parts += [f"{one.model}: {one.sentence}" for one in found.groups]
+        parts += ["\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes]
+        parts += [f"{short(one.model)}: {one.sentence}" for one in found.groups]
         words = {"grave": "Warning", "note": "Note"}
         parts.append("\n".join(f"{words[one.gravity]}: {one.text}" for one in found.cautions))
         parts.append(found.methods)

@@ -28,14 +28,14 @@ def between(low: float, high: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; a small one is not rounded to nothing, or to everything."""
+    """A share as a percentage, on one line; a small one is not rounded to nothing, or to everything."""
     if math.isnan(share):
         return "undefined"
     if 0 < share < 0.0005:
-        return "<0.1 %"
+        return "<0.1\u00a0%"
     if 0.9995 <= share < 1:
-        return ">99.9 %"
-    return f"{100 * share:.1f} %".replace(".0 %", " %")
+        return ">99.9\u00a0%"
+    return f"{100 * share:.1f}\u00a0%".replace(".0\u00a0%", "\u00a0%")
 
 
 def count(size: float, what: str) -> str:
@@ -59,4 +59,6 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 def short(name: str) -> str:
     """A name that is not too long, in one line."""
     name = " ".join(name.split()) or repr(name)
+    # Some would turn the direction of the text around, or end it.
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME - 20]}…{name[-19:]}"
