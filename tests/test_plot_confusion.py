@@ -118,6 +118,16 @@ def test_an_svg_stands_in_a_page_and_the_same_data_give_the_same_bytes() -> None
     assert "<text" in text
 
 
+def test_a_dollar_in_a_name_begins_no_formula() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.set_title(r"$\alpha$")  # one of the user
+    names = ["$x$", r"a $\foo$", "5 $"]
+    text = plot.confusion_matrix(CM, class_names=names, ax=axes).svg()
+    assert all(f">{name}</text>" in text for name in names)
+    assert r"\alpha" not in text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

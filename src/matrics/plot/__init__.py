@@ -14,6 +14,7 @@ from matrics.plot.curve_data import CurveLine
 from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
+from matrics.plot.distribution import DistributionDisplay, distribution
 from matrics.plot.history import Run
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
@@ -32,6 +33,7 @@ __all__ = [
     "DifferenceDisplay",
     "DiscriminationLinesDisplay",
     "Display",
+    "DistributionDisplay",
     "MeasureOfModels",
     "ModelsDisplay",
     "NamedLine",
@@ -45,6 +47,7 @@ __all__ = [
     "curve",
     "difference",
     "discrimination_lines",
+    "distribution",
     "models",
     "spectrum",
     "training",

@@ -28,7 +28,6 @@ NAME = 28  # characters
 WITH_TEXT = 12  # measures for which there is room for numbers in the cells
 WITH_NAMES = 45  # measures that all have a name beside their row
 LINE = 9.0  # points from one name to the next
-FRAME = "#e69f00"  # of families: bright on dark blue, dark on white
 NEGATIVE = -0.3  # correlations below are marked
 SIGNS = {"spearman": "ρ", "kendall": "τ"}
 
@@ -147,15 +146,19 @@ class AgreementDisplay(Display):
         mark_cells(axes, self.correlation < NEGATIVE, "_", size, ink_on(self._colours(self.correlation)))
 
     def _frame_families(self, axes: Axes) -> None:
+        """Bright frames with dark edges, which stand out on every colour, and in grey."""
         from matplotlib.patches import Rectangle
 
         for start, family in self._starts():
             size = len(family)
             if size > 1:
-                corner = (start - 0.5, start - 0.5)
-                axes.add_patch(
-                    Rectangle(corner, size, size, fill=False, edgecolor=FRAME, linewidth=1.4, clip_on=False, zorder=4)
-                )
+                for colour, width in ((INK, 3.0), ("#ffb000", 1.6)):
+                    axes.add_patch(
+                        Rectangle(
+                            (start - 0.5, start - 0.5), size, size, fill=False, edgecolor=colour, linewidth=width,
+                            clip_on=False, zorder=4,
+                        )
+                    )  # fmt: skip
 
     def _draw_tree(self, axes: Axes, number: int) -> None:
         """The tree of the clustering: joints are as far to the right as what they join is apart."""
@@ -164,7 +167,7 @@ class AgreementDisplay(Display):
         rows = np.concatenate([(np.asarray(found["icoord"]) - 5) / 10, gap], axis=1)  # as SciPy numbers leaves
         distances = np.concatenate([np.asarray(found["dcoord"]), gap], axis=1)
         axes.plot(distances.ravel(), rows.ravel(), color=INK, linewidth=0.8 if number <= WITH_NAMES else 0.5)
-        axes.axvline(1 - self.threshold, color=FRAME, linewidth=1, linestyle=(0, (3, 2)))
+        axes.axvline(1 - self.threshold, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         axes.set_ylim(number - 0.5, -0.5)
         farthest = max(float(self.linkage[-1, 2]), 1 - self.threshold) or 1.0
         axes.set_xlim(0, farthest * 1.05)

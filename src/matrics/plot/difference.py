@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics.evaluation import check
-from matrics.plot.cells import FEW, class_ticks, draw_cells, short_name, size_of_cells, write_below
+from matrics.plot.cells import class_ticks, draw_cells, short_name, size_of_cells, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
@@ -139,7 +139,8 @@ class DifferenceDisplay(Display):
     def _verdict(self) -> str:
         if not self.tested:
             return self.test
-        return f"{np.count_nonzero(self.beyond_chance)} of {self.tested} cells differ by more than chance ({self.test})"
+        verb = "differs" if len(self.changes) == 1 else "differ"
+        return f"{np.count_nonzero(self.beyond_chance)} of {self.tested} cells {verb} by more than chance ({self.test})"
 
     def _lines(self) -> list[str]:
         """What the colours and marks mean, and the largest changes in words."""
@@ -155,7 +156,8 @@ class DifferenceDisplay(Display):
             change._replace(true=short_name(change.true), predicted=short_name(change.predicted))
             for change in self.changes[: self.top]
         ]
-        counted = f"{len(self.changes)} of {self.tested} cells differ by more than chance ({mark}),"
+        verb = "differs" if len(self.changes) == 1 else "differ"
+        counted = f"{len(self.changes)} of {self.tested} cells {verb} by more than chance ({mark}),"
         return [*lines, counted, f"by {self.test}{':' if found else '.'}", *map(str, found)]
 
     def _colours(self) -> NumPyArray:
@@ -183,8 +185,9 @@ class DifferenceDisplay(Display):
 
     def _mark_signs(self, axes: Axes) -> None:
         """The signs of the cells beyond chance: all that there is room for in small cells."""
-        size = max(4.0, 0.4 * 72 * self.panel_size()[0] * 0.7 / len(self.a))
-        is_dark = ink_on(self._colours()) if len(self.a) <= 2 * FEW else np.zeros(self.a.shape, bool)
+        cell = 0.7 * 72 * self.panel_size()[0] / len(self.a)
+        size = max(4.0, 0.6 * cell)
+        is_dark = ink_on(self._colours()) & (size < 1.2 * cell)  # a larger mark lies on other cells as well
         for marker, chosen in (("+", self.difference > 0), ("_", self.difference < 0)):
             mark_cells(axes, self.beyond_chance & chosen, marker, size, is_dark)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 __all__ = ["Display"]
 
@@ -73,7 +74,11 @@ class Display:
                 raise TypeError(f"ax: expected {wanted}, got {ax!r}")
             self.figure_ = panels[0].get_figure(root=True)
         self.ax_ = panels[0] if self.panels() == 1 else np.asarray(panels, object)
+        before = dict(texts_of(panels))
         self.draw(panels)
+        for text, content in texts_of(panels):
+            if "$" in content and before.get(text) != content:
+                text.set_parse_math(False)
         return self
 
     def draw(self, panels: Sequence[Axes]) -> None:
@@ -138,6 +143,16 @@ class Display:
     def _repr_html_(self) -> str:
         """Show the picture in a notebook, on white whatever the notebook's colours are."""
         return f'<div style="background: white; display: inline-block; max-width: 100%">{self.svg()}</div>'
+
+
+def texts_of(panels: Sequence[Axes]) -> Iterator[tuple[Text, str]]:
+    """All texts in the panels. In names of classes and models a dollar is a dollar, and begins no formula."""
+    from matplotlib.text import Text
+
+    for axes in panels:
+        for found in axes.findobj(Text):
+            if isinstance(found, Text):
+                yield found, found.get_text()
 
 
 def import_figure() -> type[Figure]:

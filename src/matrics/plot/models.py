@@ -185,7 +185,7 @@ class ModelsDisplay(Display):
         for place, model in enumerate(self._rows()):
             if model is not None and not np.isnan(value := self.measures[0].estimate[model]):
                 axes.text(
-                    1.02, place, f"{value:.3f}" if abs(value) < 10 else f"{value:.4g}", va="center",
+                    1.02, place, written(value), va="center",
                     transform=axes.get_yaxis_transform(), fontsize=SMALL, color=INK,
                 )  # fmt: skip
 
@@ -238,13 +238,18 @@ class ModelsDisplay(Display):
             )
             if measure.tied is not None:
                 others = [self.names[model] for model in measure.order() if measure.tied[model] and model != best]
-                told.append(f"{_listed(others)} cannot be told from it." if others else "All others are worse.")
+                told.append(f"{_listed(others)} cannot be told from it." if others else "No other is tied with it.")
             undefined = np.count_nonzero(np.isnan(measure.estimate))
             if undefined:
                 told.append(f"It is undefined for {undefined} of the models.")
         if self.shown < len(self.names):
             told.append(f"{self.shown} models are shown, the best and the worst by {self.measures[0].name}.")
         return " ".join(told)
+
+
+def written(value: float) -> str:
+    """A value in three digits after the point, or four in all; without a sign if they are all 0."""
+    return f"{value if abs(value) >= 0.0005 else 0.0:.3f}" if abs(value) < 10 else f"{value:.4g}"
 
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:

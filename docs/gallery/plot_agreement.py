@@ -1,0 +1,38 @@
+"""
+Agreement of measures
+=====================
+
+Which measures say the same? Rank correlations on a stack of matrices, sorted so that similar measures are neighbours.
+Frames are around families of measures that order the matrices alike.
+"""
+
+# %%
+# A few measures
+# --------------
+#
+# Measures are turned so that higher is better. The tree at the right says how far they are apart.
+
+import matrics
+import matrics.plot
+
+stack = matrics.random_matrices(1000, 3, rng=0)
+
+matrics.plot.agreement(stack, "core")
+
+# %%
+# Three families of the catalogue
+# -------------------------------
+#
+# Kendall's correlation is stricter than Spearman's.
+
+matrics.plot.agreement(stack, "core, agreement, information", by="kendall", threshold=0.8)
+
+# %%
+# The whole catalogue
+# -------------------
+#
+# One measure of a family has a name. Correlations below -0.3 have a minus, and undefined ones are grey.
+
+found = matrics.study.agreement(stack[:300], "all")
+
+matrics.plot.agreement(found)
