@@ -11,9 +11,8 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import NUMPY
 from matrics.plot.curve_data import read_scores
-from matrics.plot.display import Display
 from matrics.plot.inputs import on_host
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, cut_name, draw_crowd, legend_below, most_telling
+from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_crowd, legend_below, most_telling
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
 from matrics.ranking.probability_bins import Bins, Of
@@ -63,7 +62,7 @@ class CalibrationLine(NamedTuple):
 
 
 @dataclass(eq=False)
-class CalibrationDisplay(Display):
+class CalibrationDisplay(LinesDisplay):
     """Reliability diagrams, as from :func:`matrics.plot.calibration`.
 
     Parameters
@@ -93,8 +92,8 @@ class CalibrationDisplay(Display):
     def panel_size(self) -> tuple[float, float]:
         """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
         if self.together:
-            return 3.5, 4.05 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
-        return (3.5, 4.25) if len(self.lines) == 1 else (2.5, 3.3)
+            return 3.5, 4.2 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
+        return (3.5, 4.5) if len(self.lines) == 1 else (2.5, 3.3)
 
     def draw(self, panels: Sequence[Axes]) -> None:
         """Draw the diagrams, and below each how many samples have which probability."""
@@ -181,8 +180,8 @@ class CalibrationDisplay(Display):
         outside = (line.low > line.predicted) | (line.high < line.predicted)
         filled = int((line.samples > 0).sum())
         return (
-            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have limits "
-            "beside the diagonal"
+            f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have "
+            "limits beside the diagonal"
         )
 
 

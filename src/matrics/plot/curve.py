@@ -14,8 +14,16 @@ from matrics.labels import check_count
 from matrics.plot.curve_bands import Band, bands
 from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, steps
 from matrics.plot.curve_lines import BEHIND, draw_equal_values
-from matrics.plot.display import Display
-from matrics.plot.lines import LEGEND_LINE, cut_name, draw_band, draw_crowd, draw_line, legend_below, most_telling
+from matrics.plot.lines import (
+    LEGEND_LINE,
+    LinesDisplay,
+    cut_name,
+    draw_band,
+    draw_crowd,
+    draw_line,
+    legend_below,
+    most_telling,
+)
 from matrics.plot.style import FAINT, styles, tidy
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics.ranking.thresholds import ThresholdCurve
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CurveDisplay", "curve"]
 
 MOST_PANELS = 12
+LONGEST_LABEL = 50  # characters of a line of the legend
 SUMMARIES = {"roc": "AUC", "precision_recall": "AP", "threshold": "best"}
 AREAS = {"roc": "; AUC is the area under it", "precision_recall": "; AP is the average precision"}
 AXES = {
@@ -39,7 +48,7 @@ Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
 
 
 @dataclass(eq=False)
-class CurveDisplay(Display):
+class CurveDisplay(LinesDisplay):
     """Curves of one or several models, as from :func:`matrics.plot.curve`.
 
     Parameters
@@ -159,11 +168,10 @@ class CurveDisplay(Display):
 
     def _label(self, line: CurveLine) -> str:
         """The name of a line in the legend, with what is to be known of it."""
-        name = cut_name(line.name)
         if line.problem:
-            return f"{name}: {line.problem}".removeprefix(": ")
+            return _together(line.name, line.problem)
         if self.kind == "threshold" and self.panels() > 1:
-            return name
+            return cut_name(line.name)
         told = ""
         if np.isfinite(line.summary):
             told = f"{SUMMARIES[self.kind]} {line.summary:.3f}"
@@ -171,8 +179,8 @@ class CurveDisplay(Display):
             limit = line.thresholds[line.best]
             told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
         elif line.best is not None:
-            told += f"; best {self.best_of} from {line.thresholds[line.best]:.3g} on"
-        return ": ".join(part for part in (name, told) if part) or "curve"
+            told += f"; {self.best_of} best at {line.thresholds[line.best]:.3g}"
+        return _together(line.name, told) or "curve"
 
     def _name_axes(self, axes: Axes, number: int) -> None:
         if self.kind != "threshold":
@@ -225,6 +233,12 @@ class CurveDisplay(Display):
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
             label = f"{panel} of {line.name}: best {line.summary:.3f} from {line.thresholds[line.best]:.3g} on"
         return label
+
+
+def _together(name: str, told: str) -> str:
+    """A name and what is told of it, in a line that fits below the picture."""
+    short = cut_name(name, max(14, LONGEST_LABEL - len(told)))
+    return ": ".join(part for part in (short, told) if part)
 
 
 def curve(
@@ -294,8 +308,8 @@ def curve(
     >>> print(matrics.plot.curve(y_true, y_score).describe())
     ROC curve; AUC is the area under it. AUC 0.889.
     >>> display = matrics.plot.curve(y_true, y_score, "f1", level=0.9, rng=0)
-    >>> print(display.describe()[:60])
-    f1 at every threshold. best 0.857 from 0.3 on. Bands are poi
+    >>> print(display.describe()[:50])
+    f1 at every threshold. f1: best 0.857 from 0.3 on.
     """
     if y_score is None:
         _refuse_with_computed(kind, best, level)

@@ -130,8 +130,6 @@ def measures_of(kind: Any) -> dict[str, Metric]:
     for name, metric in chosen.items():
         if metric.average in ("class", "one_vs_rest"):
             raise ValueError(f"kind: expected measures with one value a matrix, got {name}: name an average")
-    if not chosen:
-        raise ValueError("kind: expected 'roc', 'precision_recall' or at least one measure, got none")
     return chosen
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from matrics.catalogue.record import Metric
-from matrics.plot.display import Display
-from matrics.plot.lines import LEGEND_LINE, draw_line, legend_below
+from matrics.plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics.plot.style import FAINT, Style, sequence_of_styles, styles, tidy
 from matrics.scoring import resolve
 from matrics.study.line import DiscriminationLine, LineStatus, discrimination_line
@@ -47,7 +46,7 @@ class NamedLine(NamedTuple):
 
 
 @dataclass(eq=False)
-class DiscriminationLinesDisplay(Display):
+class DiscriminationLinesDisplay(LinesDisplay):
     """Discrimination lines, as from :func:`matrics.plot.discrimination_lines`.
 
     Parameters
@@ -169,6 +168,7 @@ def branches(line: DiscriminationLine) -> list[tuple[NumPyArray, NumPyArray]]:
     """
     done: list[list[tuple[float, float]]] = []
     going: list[list[tuple[float, float]]] = []
+    near = max(NEAR, 4 * float(np.diff(line.x, prepend=line.x[:1]).max(initial=0)))
     for x, row in zip(line.x, line.roots, strict=True):
         roots = [float(root) for root in row[np.isfinite(row)]]
         pairs = list(zip(range(len(going)), range(len(roots)), strict=False))
@@ -178,7 +178,7 @@ def branches(line: DiscriminationLine) -> list[tuple[NumPyArray, NumPyArray]]:
             )
             pairs = []
             for away, k, j in every:
-                if away <= NEAR and k not in {one for one, _ in pairs} and j not in {one for _, one in pairs}:
+                if away <= near and k not in {one for one, _ in pairs} and j not in {one for _, one in pairs}:
                     pairs.append((k, j))
         continued = {j: going[k] for k, j in pairs}
         done += [branch for k, branch in enumerate(going) if k not in {k for k, _ in pairs}]

@@ -13,12 +13,12 @@ import numpy as np
 from matrics.plot.inputs import on_host
 from matrics.typing import NumPyArray
 
-__all__ = ["Run", "read_runs"]
+__all__ = ["TrainingRun", "read_runs"]
 
 STEP = "step"
 
 
-class Run(NamedTuple):
+class TrainingRun(NamedTuple):
     """One run: measures by their names, over steps.
 
     Parameters
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     values: dict[str, tuple[NumPyArray, NumPyArray]]
 
 
-def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Run]:
+def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:
     """The runs of whatever describes them.
 
     Raises
@@ -46,7 +46,7 @@ def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Run]:
         if isinstance(names, str) or len(names) != len(named):
             raise ValueError(f"names: expected {len(named)}, one for each run, got {names!r}")
         named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
-    return [Run(name, _values_of(one, steps, name)) for name, one in named]
+    return [TrainingRun(name, _values_of(one, steps, name)) for name, one in named]
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
@@ -110,7 +110,10 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
 
 def _numbers(name: str, values: Any) -> NumPyArray:
     if isinstance(values, (list, tuple)):  # of tensors on any device, perhaps, or of None
-        found = np.asarray([np.nan if one is None else float(one) for one in values], float)
+        try:
+            found = np.asarray([np.nan if one is None else float(one) for one in values], float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: expected one number for each step: {error}") from None
     else:
         found = np.asarray(on_host(name, values), float)
     if found.ndim != 1:
@@ -133,9 +136,9 @@ def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPy
     for name in names:
         try:
             columns[name] = _numbers(name, [record.get(name) for record in records])
-        except (TypeError, ValueError):
+        except ValueError:
             if name == STEP:
-                raise ValueError("step: expected numbers") from None
+                raise
     return columns
 
 

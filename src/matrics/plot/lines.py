@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from matrics.plot.display import Display
 from matrics.plot.style import FAINT, INK, SMALL, Style
 from matrics.typing import NumPyArray
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEGEND_LINE",
     "MOST_NAMED",
+    "LinesDisplay",
     "cut_name",
     "draw_band",
     "draw_crowd",
@@ -34,6 +36,40 @@ UNSEEN = 1 / 2000  # of the picture: hardly a printer shows a line that is so li
 LONGEST = 30  # characters of a name
 LEGEND_LINE = 0.155  # inches
 MARKERS_OF_A_LINE = 7
+
+
+class LinesDisplay(Display):
+    """A picture made of lines, whose layout is found in two steps."""
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the data once more, into other axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, or array of them, optional
+            One for each panel. A figure of its own is made if left out.
+
+        Returns
+        -------
+        LinesDisplay
+            This object, whose ``figure_`` and ``ax_`` are the new ones.
+        """
+        super().plot(ax)
+        if self.owns_figure:
+            self.figure_.set_layout_engine(_layout_in_two_steps())
+        return self
+
+
+def _layout_in_two_steps() -> Any:
+    """Matplotlib's layout, twice: how large square axes are, and so what is beside them, is known after a first one."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    class LayoutInTwoSteps(ConstrainedLayoutEngine):
+        def execute(self, fig: Any) -> Any:
+            super().execute(fig)
+            return super().execute(fig)
+
+    return LayoutInTwoSteps(h_pad=0.07)
 
 
 def thinned(x: NumPyArray, y: NumPyArray, most: int = POINTS) -> tuple[NumPyArray, NumPyArray]:

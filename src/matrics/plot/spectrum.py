@@ -10,9 +10,8 @@ import numpy as np
 
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.metrics.spectral import Matrix, eigenvalues, eve, gershgorin_bounds
-from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_panels
-from matrics.plot.lines import LEGEND_LINE, cut_name, legend_below
+from matrics.plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
 from matrics.plot.style import INK, SMALL, tidy
 from matrics.study.figures.eigenvalues import gershgorin_circles
 from matrics.typing import ArrayLike, NumPyArray
@@ -62,7 +61,7 @@ class Spectrum(NamedTuple):
 
 
 @dataclass(eq=False)
-class SpectrumDisplay(Display):
+class SpectrumDisplay(LinesDisplay):
     """Eigenvalues of one or several matrices, as from :func:`matrics.plot.spectrum`.
 
     Parameters
@@ -306,7 +305,7 @@ def spectrum(
     >>> display = matrics.plot.spectrum([[45, 5], [5, 45]])
     >>> display.spectra[0].values
     array([0.8, 1. ])
-    >>> print(display.describe()[-96:])
+    >>> print(display.describe()[-99:])
     1 - r is 0.889, 1 + r is 1.111, above the smallest eigenvalue; the lower bound that holds is 0.800.
     """
     if matrix not in get_args(Matrix):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics.catalogue.registry import get_metric
-from matrics.plot.display import Display
-from matrics.plot.history import Run, read_runs
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, cut_name, draw_crowd, draw_line, legend_below
+from matrics.plot.history import TrainingRun, read_runs
+from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_crowd, draw_line, legend_below
 from matrics.plot.style import INK, Style, styles, tidy
 from matrics.typing import NumPyArray
 
@@ -26,12 +25,12 @@ HIGHER_IS_BETTER = ("roc_auc", "average_precision", "accuracy")
 
 
 @dataclass(eq=False)
-class TrainingDisplay(Display):
+class TrainingDisplay(LinesDisplay):
     """Measures over steps, as from :func:`matrics.plot.training`.
 
     Parameters
     ----------
-    runs : list of Run
+    runs : list of TrainingRun
         The runs, with all of their values.
     metrics : list of str
         The measures, one a panel.
@@ -43,7 +42,7 @@ class TrainingDisplay(Display):
         Whether higher values of a measure are better; None where it is not known.
     """
 
-    runs: list[Run]
+    runs: list[TrainingRun]
     metrics: list[str]
     smoothed: list[dict[str, NumPyArray]]
     best: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -97,7 +96,7 @@ class TrainingDisplay(Display):
             steps, values = run.values[metric]
             if self.smoothed:
                 raw = look._replace(dashes="-")
-                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.6, alpha=0.4, beside=self._beside())
+                draw_line(axes, steps, values, raw, "", marker="", linewidth=0.7, alpha=0.55, beside=self._beside())
                 values = self.smoothed[number][metric]
             handles.append(draw_line(axes, steps, values, look, cut_name(run.name), beside=self._beside()))
         return handles if len(self.runs) > 1 else []
@@ -243,7 +242,7 @@ def _direction(name: str) -> bool | None:
     return None
 
 
-def _bests(runs: Sequence[Run], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
+def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
     """Of each measure the run and the step with the best value: the first of equal ones."""
     bests = {}
     for name, is_higher in directions.items():

@@ -1,0 +1,119 @@
+"""Reliability diagrams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import plot
+
+pytest.importorskip("matplotlib")
+
+from pictures import compare
+
+RANDOM = np.random.default_rng(20)
+PROBS = RANDOM.random(400)
+Y = RANDOM.random(400) < PROBS**2  # these probabilities are too high
+CLASSES = RANDOM.dirichlet([1, 1, 1], 200)
+LABELS = RANDOM.integers(0, 3, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("calibration", lambda: plot.calibration(Y, PROBS, num_bins=10)),
+        pytest.param(
+            "calibration_models",
+            lambda: plot.calibration(Y, {"a": PROBS, "b": PROBS**2, "nan": np.nan * PROBS}, num_bins=5),
+            marks=pytest.mark.exhaustive,
+        ),
+        pytest.param(
+            "calibration_crowd",
+            lambda: plot.calibration(Y, PROBS ** np.linspace(0.5, 4, 12)[:, None], num_bins=6, bins="mass"),
+            marks=pytest.mark.exhaustive,
+        ),
+    ],
+)
+def test_it_looks_as_it_did(name: str, draw: object, tmp_path: Path) -> None:
+    compare(draw(), name, tmp_path)
+
+
+def test_points_limits_and_error_are_those_of_the_bins() -> None:
+    display = plot.calibration(Y, PROBS, num_bins=4, level=0.9)
+    (line,) = display.lines
+    z, error = 1.6448536269514722, 0.0
+    for k in range(4):
+        inside = (k / 4 <= PROBS) & ((k + 1) / 4 > PROBS)
+        n, share = inside.sum(), Y[inside].mean()
+        # Wilson's limits are the p for which (share - p)² = z² p (1 - p) / n.
+        limits = np.sort(np.roots([1 + z * z / n, -2 * share - z * z / n, share * share]))
+        np.testing.assert_allclose([line.low[k], line.high[k]], limits)
+        assert (line.samples[k], line.happened[k]) == (n, pytest.approx(share))
+        assert line.predicted[k] == pytest.approx(PROBS[inside].mean())
+        error += n / 400 * abs(share - PROBS[inside].mean())
+    assert line.error == pytest.approx(error)
+    assert display.ax_.get_title() == f"calibration error {error:.3f}"
+    outside = (line.low > line.predicted) | (line.high < line.predicted)
+    assert f"{outside.sum()} of 4 bins with samples have limits beside the diagonal" in display.describe()
+    assert outside.any()
+
+
+def test_probabilities_of_classes() -> None:
+    top = plot.calibration(LABELS, CLASSES, num_bins=5)
+    confidence, correct = CLASSES.max(axis=1), CLASSES.argmax(axis=1) == LABELS
+    inside = (confidence >= 0.6) & (confidence < 0.8)
+    assert top.lines[0].happened[3] == pytest.approx(correct[inside].mean())
+    assert top.ax_.get_ylabel() == "share of correct predictions"
+    each = plot.calibration(LABELS, CLASSES, num_bins=5, of="class_wise")
+    assert [line.name for line in each.lines] == ["class 0", "class 1", "class 2"]
+    own = matrics.expected_calibration_error(LABELS == 1, CLASSES[:, 1], num_bins=5)
+    assert each.lines[1].error == pytest.approx(float(own))
+
+
+def test_several_models() -> None:
+    stack = np.stack([PROBS, PROBS**2])
+    by_name = plot.calibration(Y, {"a": PROBS, "b": PROBS**2})
+    assert by_name.panels() == 2
+    assert by_name.ax_[1].get_title() == f"b\ncalibration error {by_name.lines[1].error:.3f}"
+    together = plot.calibration(Y, stack, names=["a", "b"], together=True)
+    assert [line.error for line in together.lines] == [line.error for line in by_name.lines]
+    assert together.figure_.legends[0].get_texts()[0].get_text().startswith("a: calibration error")
+    many = plot.calibration(Y, PROBS ** np.linspace(0.5, 4, 20)[:, None])
+    errors = np.array([line.error for line in many.lines])
+    assert set(many.named) == set(np.argsort(errors)[:5])
+    assert "other 15" in many.describe()
+
+
+def test_what_is_undefined_is_said() -> None:
+    display = plot.calibration([0, 1, 1], {"nan": [0.1, np.nan, 0.2], "fine": [0.1, 0.2, 0.9]})
+    assert "nan: undefined" in display.describe()
+    assert display.ax_[0].get_title() == "nan\nundefined: a NaN, or no samples"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((Y, 2 * PROBS), {}, r"expected numbers in \[0, 1\]"),
+        ((Y, PROBS), {"num_bins": 0}, "num_bins"),
+        ((Y, PROBS), {"bins": "equal"}, "bins: expected"),
+        ((Y, PROBS), {"of": "top_label"}, "is for probabilities of classes"),
+        ((Y, PROBS), {"of": "class_wise"}, "is for probabilities of classes"),
+        ((Y, PROBS), {"level": 95}, "level: expected"),
+        ((Y, PROBS), {"names": "ab"}, "names: expected 1"),
+        ((Y, {"a": PROBS}), {"names": ["b"]}, "names: expected none"),
+        ((Y, {}), {}, "at least one model"),
+        ((Y, np.zeros((0, 400))), {}, "at least one model"),
+    ],
+)
+def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.calibration(*arguments, **options)
+
+
+def test_arrays_of_any_library(backend: object) -> None:
+    probs = CLASSES.astype(np.float32)
+    line = plot.calibration(backend.asarray(LABELS), backend.asarray(probs)).lines[0]
+    np.testing.assert_allclose(line.happened, plot.calibration(LABELS, probs).lines[0].happened, rtol=1e-6)

@@ -1,0 +1,233 @@
+"""Pictures of measures against the threshold, of ROC curves and of precision-recall curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import plot
+
+pytest.importorskip("matplotlib")
+
+from pictures import compare
+
+from matrics.plot.curve_data import steps
+from matrics.plot.curve_lines import measure_at
+from matrics.plot.lines import thinned
+
+RANDOM = np.random.default_rng(19)
+Y = RANDOM.random(300) < 0.3
+GOOD, BAD = (RANDOM.normal(size=300) + shift * Y for shift in (2, 1))
+MODELS = {"good": GOOD, "less good, with a name that is too long for it": BAD}
+
+
+def counts_at(threshold: float, scores: np.ndarray = GOOD) -> tuple[int, int, int, int]:
+    """True and false positives, false and true negatives, one sample after the other."""
+    tp = fp = fn = tn = 0
+    for is_positive, score in zip(Y, scores, strict=True):
+        tp += bool(is_positive and score >= threshold)
+        fp += bool(not is_positive and score >= threshold)
+        fn += bool(is_positive and score < threshold)
+        tn += bool(not is_positive and score < threshold)
+    return tp, fp, fn, tn
+
+
+def legend(display: plot.Display) -> list[str]:
+    return [text.get_text() for text in display.figure_.legends[0].get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        pytest.param("curve_roc", lambda: plot.curve(Y, MODELS, iso="mcc", best="mcc"), marks=pytest.mark.exhaustive),
+        ("curve_precision_recall", lambda: plot.curve(Y, GOOD, "precision_recall", level=0.9, num=100, rng=0)),
+        pytest.param("curve_measures", lambda: plot.curve(Y, GOOD, ["f1", "mcc", "cen"]), marks=pytest.mark.exhaustive),
+        pytest.param("curve_models", lambda: plot.curve(Y, MODELS, ["f1", "eve"]), marks=pytest.mark.exhaustive),
+        pytest.param(
+            "curve_crowd",
+            lambda: plot.curve(Y, np.linspace(0, 2, 40)[:, None] * Y + np.sin(np.arange(12000).reshape(40, 300) ** 2)),
+            marks=pytest.mark.exhaustive,
+        ),
+    ],
+)
+def test_it_looks_as_it_did(name: str, draw: object, tmp_path: Path) -> None:
+    compare(draw(), name, tmp_path)
+
+
+def test_the_points_are_those_of_the_counts() -> None:
+    (roc,) = plot.curve(Y, GOOD).lines[0]
+    (pr,) = plot.curve(Y, GOOD, "precision_recall").lines[0]
+    (f1,) = plot.curve(Y, GOOD, "f1").lines[0]
+    for place in (0, 1, 40, 299, 300):
+        tp, fp, fn, tn = counts_at(roc.thresholds[place])
+        assert (roc.x[place], roc.y[place]) == (fp / (fp + tn), tp / (tp + fn))
+        assert pr.x[place] == tp / (tp + fn)
+        if place:
+            assert pr.y[place] == tp / (tp + fp)
+            assert f1.y[place] == pytest.approx(2 * tp / (2 * tp + fp + fn))
+    pairs = GOOD[Y][:, None] - GOOD[~Y]
+    assert roc.summary == pytest.approx(np.mean(pairs > 0))
+
+
+def test_the_best_threshold_is_marked() -> None:
+    display = plot.curve(Y, MODELS, ["mcc", "cen"])
+    for metric, lines in zip(("mcc", "cen"), display.lines, strict=True):
+        for line, scores in zip(lines, MODELS.values(), strict=True):
+            best = matrics.best_threshold(Y, scores, metric)
+            assert (line.thresholds[line.best], line.summary) == (best.threshold, best.value)
+    assert display.best_of is None
+    best = matrics.best_threshold(Y, GOOD, "f1")
+    on_roc = plot.curve(Y, GOOD, best="f1")
+    assert on_roc.lines[0][0].thresholds[on_roc.lines[0][0].best] == best.threshold
+    assert f"f1 best at {best.threshold:.3g}" in legend(on_roc)[0]
+    assert plot.curve(Y, GOOD, "f1", best=False).lines[0][0].best is None
+
+
+def test_bands_are_quantiles_of_resampled_curves() -> None:
+    display = plot.curve(Y, GOOD, "accuracy", level=0.9, num=2000, rng=1)
+    (band,) = display.bands[0]
+    for threshold in (0.0, 1.0):
+        place = np.abs(band.x - threshold).argmin()
+        tp, _, _, tn = counts_at(band.x[place])
+        share = (tp + tn) / len(Y)
+        error = 1.645 * np.sqrt(share * (1 - share) / len(Y))  # the accuracy of resampled samples is binomial
+        assert (band.low[place], band.high[place]) == pytest.approx((share - error, share + error), abs=0.008)
+    again = plot.curve(Y, GOOD, "accuracy", level=0.9, num=2000, rng=1).bands[0][0]
+    np.testing.assert_array_equal(band.low, again.low)
+    assert "pointwise 90% limits" in display.describe()
+
+
+def test_bands_of_roc_and_precision_recall_hold_the_curve() -> None:
+    for kind in ("roc", "precision_recall"):
+        display = plot.curve(Y, GOOD, kind, level=0.99, num=300, rng=0)
+        (band,), (line,) = display.bands[0], display.lines[0]
+        value = np.interp(band.x, line.x, line.y) if kind == "roc" else None
+        if value is None:
+            value = line.y[1:][np.minimum(np.searchsorted(line.x[1:], band.x - 1e-12), len(line.x) - 2)]
+        inside = (band.low <= value + 1e-9) & (value - 1e-9 <= band.high)
+        assert inside[5:-5].all()
+        assert (band.high - band.low).max() > 0.05
+
+
+def test_lines_of_equal_values() -> None:
+    tp, fp, fn, tn = counts_at(0.5)
+    share = np.mean(Y)
+    metric = matrics.get_metric("mcc")
+    cm = [[tn, fp], [fn, tp]]
+    on_roc = measure_at("roc", np.array([fp / (fp + tn)]), np.array([tp / (tp + fn)]), share, metric)
+    on_pr = measure_at("precision_recall", np.array([tp / (tp + fn)]), np.array([tp / (tp + fp)]), share, metric)
+    assert on_roc == pytest.approx(float(matrics.mcc(cm)))
+    assert on_pr == pytest.approx(float(matrics.mcc(cm)))
+    # Whoever finds all positive samples cannot have a precision below their share.
+    assert np.isnan(measure_at("precision_recall", np.array([1.0]), np.array([share / 2]), share, metric))
+    assert "equal mcc at prevalence" in "".join(legend(plot.curve(Y, GOOD, iso="mcc")))
+    assert "equal" not in "".join(legend(plot.curve(Y, GOOD, "precision_recall", iso=False)))
+
+
+def test_classes_are_compared_with_the_rest() -> None:
+    y_true = np.arange(30) % 3
+    scores = np.eye(3)[y_true] + RANDOM.normal(size=(30, 3))
+    display = plot.curve(y_true, scores)
+    assert [line.name for line in display.lines[0]] == ["class 0", "class 1", "class 2"]
+    areas = matrics.roc_auc(y_true, scores, average=None)
+    np.testing.assert_allclose([line.summary for line in display.lines[0]], areas)
+    assert np.isfinite(plot.curve(y_true, scores, "precision_recall").prevalence)
+
+
+def test_many_models_are_grey_and_the_best_have_names() -> None:
+    scores = RANDOM.normal(size=(30, 300)) + np.linspace(0, 2, 30)[:, None] * Y
+    display = plot.curve(Y, scores)
+    areas = np.array([line.summary for line in display.lines[0]])
+    assert set(display.named) == set(np.argsort(-areas)[:5])
+    assert any("25 others" in text for text in legend(display))
+    assert "The other 25 are grey lines." in display.describe()
+    assert len(display.svg()) < 150_000
+
+
+def test_what_is_undefined_is_said() -> None:
+    scores = {"nan": np.where(np.arange(300) == 3, np.nan, GOOD), "good": GOOD}
+    display = plot.curve(Y, scores, level=0.9, num=20, rng=0)
+    assert legend(display)[0] == "nan: a score is NaN or a label out of range"
+    assert "nan is undefined" in display.describe()
+    assert "no positive samples" in plot.curve(np.zeros(3, int), GOOD[:3], "mcc").describe()
+    assert "no negative samples" in plot.curve(np.ones(3, int), GOOD[:3]).describe()
+
+
+def test_curves_that_were_computed_before() -> None:
+    weights = RANDOM.random(300)
+    roc = matrics.roc_curve(Y, np.stack([GOOD, BAD]), sample_weight=weights)
+    display = plot.curve(roc, names=["a", "b"])
+    assert (display.kind, [line.name for line in display.lines[0]]) == ("roc", ["a", "b"])
+    np.testing.assert_array_equal(display.lines[0][1].y, roc.tpr[1])
+    own = matrics.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
+    lines = plot.curve(own).lines[0]
+    np.testing.assert_array_equal(lines[0].thresholds, [1, 0.5, 0])
+    assert lines[0].summary == max(own["f1"])
+    assert lines[1].summary == min(own["cen"])
+    pair = {name: matrics.precision_recall_curve(Y, scores) for name, scores in MODELS.items()}
+    assert [line.name for line in plot.curve(pair).lines[0]] == list(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((Y, GOOD, "f1"), {"best": "mcc"}, "best: expected True or False"),
+        ((Y, GOOD, "recall:class"), {}, "one value a matrix"),
+        ((Y, GOOD, "f1"), {"iso": "mcc"}, "iso: expected None"),
+        ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected one measure"),
+        ((Y, GOOD), {"level": 2}, "level: expected"),
+        ((Y, GOOD), {"names": ["a", "b"]}, "names: expected 1"),
+        ((Y, MODELS), {"names": ["a", "b"]}, "names: expected none"),
+        ((Y, {}), {}, "at least one model"),
+        ((Y, np.zeros((0, 300))), {}, "at least one model"),
+        ((Y, GOOD, []), {}, "at least one metric"),
+        ((Y, MODELS, matrics.list_metrics("overall")[:13]), {}, "at most 12 measures"),
+        ((Y,), {}, "instead of both, a ThresholdCurve"),
+        ((matrics.roc_curve(Y, GOOD),), {"level": 0.9}, "level: expected None"),
+        ((matrics.roc_curve(Y, GOOD),), {"best": "mcc"}, "best: expected True or False"),
+        (
+            ({"a": matrics.roc_curve(Y, GOOD), "b": matrics.precision_recall_curve(Y, GOOD)},),
+            {},
+            "curves of one kind",
+        ),
+    ],
+)
+def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        plot.curve(*arguments, **options)
+
+
+def test_arrays_of_any_library(backend: object) -> None:
+    display = plot.curve(backend.asarray(Y), backend.asarray(GOOD.astype(np.float32)))
+    np.testing.assert_array_equal(display.lines[0][0].y, plot.curve(Y, GOOD.astype(np.float32)).lines[0][0].y)
+
+
+def test_it_is_drawn_where_the_user_says() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots(1, 2)
+    display = plot.curve(Y, MODELS, ["f1", "mcc"], ax=axes)
+    assert list(display.ax_) == list(axes)
+    assert axes[1].get_legend() is not None
+    assert not display.figure_.legends
+
+
+def test_thinned_lines_are_as_good_as_all_points() -> None:
+    x = np.linspace(0, 1, 20_000)
+    y = np.where((x > 0.4) & (x < 0.41), np.nan, np.sin(9 * x) + (np.abs(x - 0.7) < 1e-4))
+    few_x, few_y = thinned(x, y)
+    assert len(few_x) < 400
+    assert np.isnan(few_y).sum() == 1
+    known = np.isfinite(y)
+    away = np.abs(np.interp(x[known], few_x[np.isfinite(few_y)], few_y[np.isfinite(few_y)]) - y[known])
+    assert away[(x[known] < 0.69) | (x[known] > 0.71)].max() < 0.01
+    assert few_y[np.isfinite(few_y)].max() == np.nanmax(y)  # a single point that stands out stays
+    np.testing.assert_array_equal(thinned([1, 2], [3, np.nan])[0], [1, 2])
+
+
+def test_values_hold_up_to_their_threshold() -> None:
+    x, y = steps(np.array([1.0, 2.0, 4.0]), np.array([10.0, 20.0, 30.0]))
+    np.testing.assert_array_equal(np.stack([x, y], -1), [[1, 10], [1, 20], [2, 20], [2, 30], [4, 30]])

@@ -1,0 +1,152 @@
+"""Pictures of measures over the steps of training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import plot
+
+pytest.importorskip("matplotlib")
+
+from pictures import compare
+
+from matrics.plot.training import mean_of, smooth
+
+NAN = float("nan")
+RUN = {"step": [0, 10, 20, 30], "loss": [2.0, 1.0, NAN, 1.5], "val/mcc": [0.1, NAN, 0.6, 0.5]}
+
+
+def wave(seed: int, number: int = 60) -> dict[str, np.ndarray]:
+    random, step = np.random.default_rng(seed), np.arange(number)
+    values = (0.9 - 0.02 * (seed % 7)) * (1 - np.exp(-step / 12)) + 0.04 * random.normal(size=number)
+    values[20:24] = np.nan
+    return {"step": step * 100, "loss": 2 * np.exp(-step / 15) + 0.05 * random.normal(size=number), "val/mcc": values}
+
+
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("training", lambda: plot.training({"adam": wave(0), "sgd": wave(1)}, smoothing=0.8)),
+        pytest.param("training_one", lambda: plot.training(RUN, "val/mcc"), marks=pytest.mark.exhaustive),
+        pytest.param(
+            "training_crowd", lambda: plot.training([wave(k) for k in range(30)]), marks=pytest.mark.exhaustive
+        ),
+    ],
+)
+def test_it_looks_as_it_did(name: str, draw: object, tmp_path: Path) -> None:
+    compare(draw(), name, tmp_path)
+
+
+def test_the_best_step_is_marked() -> None:
+    display = plot.training(RUN)
+    assert display.metrics == ["loss", "val/mcc"]
+    assert display.best == {"loss": (0, 1), "val/mcc": (0, 2)}
+    told = display.describe()
+    assert "loss: best 1 at step 10." in told
+    assert "val/mcc: best 0.6 at step 20." in told
+    assert "1 values of val/mcc are undefined and left as gaps." in told
+    unknown = {"speed": [1.0, 3.0, 2.0]}
+    assert plot.training(unknown).best == {}
+    assert plot.training(unknown, higher_is_better={"speed": False}).best == {"speed": (0, 0)}
+    several = plot.training([RUN, {**RUN, "val/mcc": [0.9, NAN, NAN, NAN]}], "val/mcc")
+    assert several.best == {"val/mcc": (1, 0)}
+    assert "best 0.9 at step 0 of run 1." in several.describe()
+    assert plot.training({"mcc": [NAN, NAN]}).describe().count("mcc has no values.") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "higher"),
+    [("mcc", True), ("train/cen", False), ("val/recall/cat", True), ("log_loss", False), ("lr", None),
+     ("test/fbeta(beta=2):macro", True), ("roc_auc", True), ("confusions", None)],
+)  # fmt: skip
+def test_directions_are_those_of_the_catalogue(name: str, higher: object) -> None:
+    assert plot.training({name: [1.0, 2.0]}).directions == {name: higher}
+
+
+def test_files_of_loggers(tmp_path: Path) -> None:
+    csv, lines = tmp_path / "one.csv", tmp_path / "two.jsonl"
+    csv.write_text("step,mcc,note\n0,0.1,x\n10,NaN,y\n20,0.5,z\n20,0.6,z\n30,0.")  # a step again, and a killed process
+    lines.write_text('{"step":0,"mcc":0.2}\n{"step":10,"mcc":null}\n\n{"step":20,"f1":0.7}\n{"st')
+    display = plot.training([str(csv), lines])
+    assert [run.name for run in display.runs] == ["one", "two"]
+    np.testing.assert_array_equal(display.runs[0].values["mcc"], [[0, 10, 20], [0.1, NAN, 0.6]])
+    np.testing.assert_array_equal(display.runs[1].values["mcc"], [[0, 10, 20], [0.2, NAN, NAN]])
+    np.testing.assert_array_equal(display.runs[1].values["f1"][1], [NAN, NAN, 0.7])
+    assert plot.training({"a": csv, "b": lines}).runs[1].name == "b"
+    assert plot.training(csv).runs[0].name == ""
+    csv.write_text("step,mcc\n0,0.25")  # whole, but for the end of the line
+    np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.25]])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "step,mcc\n0,1,2\n3,4\n", "line 2: expected 2 cells, as in the first line, got 3"),
+        ("a.csv", "", "expected measures, got none"),
+        ("a.csv", "step,mcc\nx,1\n", "step: expected one number for each step"),
+        ("a.jsonl", '{"mcc": 1}\n[2]\n', "line 2: expected a JSON object"),
+        ("a.txt", "", r"ends in .csv or .jsonl"),
+    ],
+)
+def test_files_that_cannot_be_read(name: str, text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        plot.training(tmp_path / name)
+
+
+def test_the_scores_of_each_step(backend: object) -> None:
+    stack = np.stack([[[5, 5], [4, 6]], [[8, 2], [1, 9]]])
+    history = [matrics.score(backend.asarray(cm), ["mcc", "f1"]) for cm in stack]
+    values = plot.training(history).runs[0].values["mcc"][1]
+    np.testing.assert_allclose(values, matrics.mcc(stack), rtol=1e-6)
+    whole = plot.training({"mcc": matrics.mcc(backend.asarray(stack))}, steps=[5, 3])
+    np.testing.assert_array_equal(whole.runs[0].values["mcc"][0], [3, 5])
+
+
+def test_smoothed_values() -> None:
+    values = np.array([1.0, NAN, 3.0, 5.0])
+    weights = np.array([[1, 0, 0], [0.5, 1, 0], [0.25, 0.5, 1]])  # of the values so far, each half of the next one's
+    expected = weights @ [1, 3, 5] / weights.sum(axis=1)
+    np.testing.assert_allclose(smooth(values, 0.5), [expected[0], NAN, *expected[1:]])
+    display = plot.training({"mcc": values}, smoothing=0.5)
+    np.testing.assert_allclose(display.smoothed[0]["mcc"], smooth(values, 0.5))
+    raw, smoothed, *_ = (line.get_ydata() for line in display.ax_.lines)
+    np.testing.assert_array_equal(raw, values)  # stay visible
+    np.testing.assert_array_equal(smoothed, display.smoothed[0]["mcc"])
+    assert plot.training({"mcc": values}).smoothed == []
+
+
+def test_the_mean_of_many_runs() -> None:
+    steps, means = mean_of([(np.array([0, 1, 2]), np.array([1, NAN, 3])), (np.array([0, 2, 4]), np.array([3, 5, NAN]))])
+    np.testing.assert_array_equal(steps, [0, 1, 2, 4])
+    np.testing.assert_array_equal(means, [2, NAN, 4, NAN])
+    display = plot.training([wave(k) for k in range(30)])
+    assert display.is_crowd
+    assert "mean of 30 runs (grey)" in display.figure_.legends[0].get_texts()[0].get_text()
+    assert len(display.svg()) < 150_000
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        ({}, {}, "at least one measure or run"),
+        (3, {}, "got int"),
+        ({"a": RUN, "mcc": [1.0]}, {}, "a mixture"),
+        ({"mcc": [[1.0, 2.0]]}, {}, "mcc: expected one number for each step"),
+        ({"mcc": np.ones((2, 2))}, {}, "mcc: expected one number for each step"),
+        ({"step": [1, 2], "mcc": [1.0]}, {}, "mcc: expected as many values as steps, 2, got 1"),
+        (RUN, {"metrics": "f1"}, "metrics: expected some of loss, val/mcc, got 'f1'"),
+        (RUN, {"metrics": []}, "1 to 12 measures"),
+        ({f"m{k}": [1.0] for k in range(13)}, {}, "1 to 12 measures, one a panel, got 13"),
+        (RUN, {"smoothing": 1}, "smoothing: expected"),
+        (RUN, {"names": ["a", "b"]}, "names: expected 1"),
+        ([RUN, [1.0]], {}, "of the run run 1 a mapping"),
+    ],
+)
+def test_errors_say_what_was_expected(runs: object, options: dict, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        plot.training(runs, **options)
