@@ -15,7 +15,7 @@ from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
 from matrics.plot.distribution import DistributionDisplay, distribution
-from matrics.plot.history import Run, TrainingRun
+from matrics.plot.history import TrainingRun
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
 from matrics.plot.training import TrainingDisplay, training
