@@ -26,8 +26,8 @@ from matrics.cli.options import (
 )
 from matrics.cli.outputs.destination import refuse_input
 from matrics.cli.report_table import class_names_of, command_of, read_table
-from matrics.cli.screen import open_console
 from matrics.cli.scored import ScoreNames
+from matrics.cli.screen import open_console
 from matrics.reporting.data import Wanted
 from matrics.reporting.leaderboard import DEFAULT_METRICS
 from matrics.reporting.report import make_manner, make_report
@@ -35,8 +35,8 @@ from matrics.reporting.report import make_manner, make_report
 FilePath = Annotated[
     Path,
     typer.Argument(
-        help="Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a pattern "
-        "of Parquet files; or matrices: .npy, .npz, or counts of matrics count.",
+        help="Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count.",
         show_default=False,
     ),
 ]
@@ -49,7 +49,9 @@ def report(
     *,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.", show_default="one model"),
+        typer.Option(
+            metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.", show_default="one model"
+        ),
     ] = None,
     paired_on: Annotated[
         str | None,

@@ -60,13 +60,19 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
         if len(set(names)) < len(names):
-            raise ValueError(f"{path}: expected matrices of different names, got {names[0]!r} among several of one name")
+            raise ValueError(
+                f"{path}: expected matrices of different names, got {names[0]!r} among several of one name"
+            )
         return dict(zip(names, stack, strict=True)), origin
     others = [name for name in (wanted.paired_on, wanted.group) if name is not None]
     has_pred = not wanted.scores or wanted.pred in _columns(files[0], path)
     scores = tuple(map(str, wanted.scores.values()))
     names_wanted = ReportNames(
-        _text(wanted.true), _text(wanted.pred), tuple(map(_text, [*wanted.by, *others])), scores=scores, has_pred=has_pred
+        _text(wanted.true),
+        _text(wanted.pred),
+        tuple(map(_text, [*wanted.by, *others])),
+        scores=scores,
+        has_pred=has_pred,
     )
     return read_rows(path, names_wanted, lambda table, _: table)[1], origin
 

@@ -1,4 +1,4 @@
-"""What a careful reviewer would object to: few samples, undefined values, shifted classes, models no better than chance."""
+"""What a careful reviewer would object to: few samples, undefined values, shifted classes, guesses."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def _few_samples(data: Data) -> Iterator[Caution]:
     if distinct < FEW * n * n:
         yield Caution(
             "note",
-            f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each cell, "
-            "limits of other measures than proportions may miss the truth more often than they say.",
+            f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each "
+            "cell, limits of other measures than proportions may miss the truth more often than they say.",
         )
     never = [
         f"{data.classes[k]} by {data.models[model]}"
@@ -105,10 +105,9 @@ def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
         at_chance = one.low <= 0
     names = [data.models[k] for k in np.flatnonzero(at_chance)]
     if names:
-        verb = "is" if len(names) == 1 else "are"
-        yield Caution("grave", f"No better than guessing, as far as these samples can tell: {listed(names)}. " + (
-            f"What {verb} told of {'it' if len(names) == 1 else 'them'} below is noise."
-        ))  # fmt: skip
+        what = "is told of it" if len(names) == 1 else "is told of them"
+        text = f"No better than guessing, as far as these samples can tell: {listed(names)}. What {what} here is noise."
+        yield Caution("grave", text)
 
 
 def _one_class(data: Data) -> Iterator[Caution]:
@@ -167,8 +166,8 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
         number_of = len(np.unique(data.paired.samples))
         yield Caution(
             "note",
-            f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one sample "
-            "are not independent: intervals and comparisons resample samples, not rows. What varies between the "
+            f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
+            "sample are not independent: intervals and comparisons resample samples, not rows. What varies between the "
             "trainings themselves, such as seeds and folds, is known from few repeats only.",
         )
     if data.same_labels:
@@ -193,8 +192,8 @@ def _of_groups(data: Data) -> Iterator[Caution]:
     if filled.sum() > 2:
         yield Caution(
             "note",
-            f"With few samples the extremes of {int(filled.sum())} groups are far apart by chance alone; the difference "
-            "of the two extremes is tested with the level shared by all pairs (Bonferroni).",
+            f"With few samples the extremes of {int(filled.sum())} groups are far apart by chance alone; the "
+            "difference of the two extremes is tested with the level shared by all pairs (Bonferroni).",
         )
     if repeats(data) > 1:
         yield Caution(
@@ -216,7 +215,9 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
         yield Caution(
             "grave" if tied == len(found.compared) else "note",
             f"Only the {len(found.compared)} models with the best {found.first} were compared with each other"
-            + (", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."),
+            + (
+                ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
+            ),
         )
     if len(found.judged) < len(found.verdicts):
         others = [name for name in found.verdicts if name not in found.judged]
@@ -225,7 +226,8 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
             f"With {len(data.classes)} classes, limits and comparisons were made of {listed(found.judged)} alone, as "
             f"those of {listed(others)} would take minutes.",
         )
-    status = IntervalStatus(int(max(found.verdict.status[found.compared], default=0)))
+    code = int(max(found.verdict.status[found.compared], default=0))
+    status = next(one for one in IntervalStatus if one == code)
     if status > IntervalStatus.FEW_SAMPLES:
         yield Caution("note", f"Limits of {found.first} of at least one model: {status.sentence}.")
 
@@ -244,7 +246,8 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
         )
     if repeats(data) > 1:
         yield Caution(
-            "grave", "Limits of ROC areas take the predictions of one sample for independent ones, and so are too narrow."
+            "grave",
+            "Limits of ROC areas take the predictions of one sample for independent ones, and so are too narrow.",
         )
     if data.from_scores:
         yield Caution("note", data.from_scores)

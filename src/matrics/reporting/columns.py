@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._inputs import library
+from matrics._inputs import described, library
 from matrics.frame.columns import coded
 from matrics.typing import NumPyArray
 
@@ -29,8 +30,24 @@ class CodedColumn(NamedTuple):
 
 
 def column_names(table: Any) -> list[Any]:
-    """The names of the columns of a table."""
-    return list(table.column_names if library(table) == "pyarrow" else table)
+    """The names of the columns of a table.
+
+    Raises
+    ------
+    TypeError
+        It is no table, or one that has no values yet.
+    """
+    if library(table) == "pyarrow" and hasattr(table, "column_names"):
+        return list(table.column_names)
+    if library(table) in ("pandas", "polars") and type(table).__name__ == "DataFrame":
+        return list(table.columns)
+    if isinstance(table, Mapping):
+        return list(table)
+    hint = ": collect it first" if type(table).__name__ == "LazyFrame" else ""
+    raise TypeError(
+        "data: expected a data frame of pandas or Polars, a table of pyarrow, a mapping of columns or of confusion "
+        f"matrices, or a path, got {described(table)}{hint}"
+    )
 
 
 def coded_column(table: Any, name: Any) -> CodedColumn:
@@ -64,7 +81,7 @@ def _of_arrow(name: Any, column: Any) -> tuple[NumPyArray, list[Any]]:
     if pa.types.is_dictionary(column.type):  # whose dictionary may have values that do not occur, or several times
         column = pc.cast(column, column.type.value_type)
     empty = pc.equal(column, "").to_numpy() if pa.types.is_string(column.type) else np.zeros(len(column), bool)
-    missing = pc.is_null(column, nan_is_null=True).to_numpy() | np.equal(empty, True)  # noqa: FBT003 (None of nulls)
+    missing = pc.is_null(column, nan_is_null=True).to_numpy() | np.equal(empty, True)
     _refuse_missing(name, missing)
     encoded = pc.dictionary_encode(column)
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -88,8 +105,8 @@ def _of_sequence(name: Any, column: Any) -> tuple[NumPyArray, list[Any]]:
 def _refuse_missing(name: Any, missing: NumPyArray) -> None:
     if missing.any():
         raise ValueError(
-            f"column {name!r}: expected a value in every row, got {int(missing.sum()):,} missing, the first at position "
-            f"{int(missing.argmax())}"
+            f"column {name!r}: expected a value in every row, got {int(missing.sum()):,} missing, the first at "
+            f"position {int(missing.argmax())}"
         )
 
 

@@ -49,7 +49,11 @@ class Wanted:
 
     def check(self) -> None:
         """Raise if one column is named twice."""
-        others = [("paired_on", self.paired_on), ("group", self.group), *(("scores", one) for one in self.scores.values())]
+        others = [
+            ("paired_on", self.paired_on),
+            ("group", self.group),
+            *(("scores", one) for one in self.scores.values()),
+        ]
         seen = {self.true, *([self.pred] if self.pred != self.true else []), *self.by}
         if self.pred == self.true or {self.true, self.pred} & set(self.by):
             raise ValueError(
@@ -205,7 +209,9 @@ def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tupl
     values = {value for column in columns for value in column.values}
     floating = next((value for value in values if isinstance(value, float)), None)
     if floating is not None:
-        raise TypeError(f"columns {names}: expected labels, integers or text, got floating numbers such as {floating!r}")
+        raise TypeError(
+            f"columns {names}: expected labels, integers or text, got floating numbers such as {floating!r}"
+        )
     try:
         known = sorted(values)
     except TypeError as error:
@@ -216,7 +222,7 @@ def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tupl
 
 
 def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tuple[str, ...]]:
-    """The model of each row, and the names of the models: their values, with commas between those of several columns."""
+    """The model of each row, and the names of the models: their values, with commas between several columns."""
     if not columns:
         return np.zeros(rows, np.int64), ("all predictions",)
     codes, names = columns[0].codes, [str(value) for value in columns[0].values]

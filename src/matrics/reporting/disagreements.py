@@ -16,8 +16,8 @@ __all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates"
 
 # What a measure that lacks a property does, and what one that has it does not see; in this order, the first matter most.
 LACKING = {
-    "chance": "predictions that have nothing to do with the true classes can get high values, depending on class sizes",
-    "class_sizes": "its value changes with the sizes of the true classes, even where each is predicted at the same rates",
+    "chance": "predictions that have nothing to do with the true classes get different values, as class sizes differ",
+    "class_sizes": "its value changes with the sizes of the classes, even where each is predicted at the same rates",
     "correction": "its value can get worse when an error is corrected",
     "error": "its value can get better when an error is added",
     "one_class_missed": "to miss one of three classes entirely is as bad as the worst",

@@ -140,7 +140,8 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     against = [one.model for one in won if not one.agrees]
     also = ""
     if against:
-        also = f"; {count(len(against), 'other measure')} of {len(won)} {'prefers' if len(against) == 1 else 'prefer'} another"
+        verb = "prefers" if len(against) == 1 else "prefer"
+        also = f"; {count(len(against), 'other measure')} of {len(won)} {verb} another model"
     return f"{name} is best, with {value}{tied}{also}."
 
 

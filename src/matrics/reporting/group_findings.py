@@ -118,9 +118,7 @@ def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner
             ),
         }
     rows.sort(key=lambda row: math.inf if math.isnan(row.value) else side * row.value)
-    return ModelGroups(
-        data.models[model], measure, rows, float(apart.difference), float(apart.ratio), beyond, parities
-    )
+    return ModelGroups(data.models[model], measure, rows, float(apart.difference), float(apart.ratio), beyond, parities)
 
 
 def shares_of_classes(data: Data) -> list[tuple[str, np.ndarray]]:
@@ -129,4 +127,3 @@ def shares_of_classes(data: Data) -> list[tuple[str, np.ndarray]]:
         return []
     counts = data.groups.matrices.sum(axis=-1)
     return list(zip(data.groups.names, counts.sum(axis=0), strict=True))
-

@@ -116,8 +116,9 @@ def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
     values = dict(zip(chosen, values.values(), strict=True))
     side = 1 if chosen[first].higher_is_better else -1
     order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
-    verdicts, num = _verdicts(data, judged, order[:candidates], manner)
-    full = {name: _of_all(verdict, order[:candidates], values[name]) for name, verdict in verdicts.items()}
+    compared = sorted(order[:candidates])  # so that what is drawn does not depend on who is best
+    verdicts, num = _verdicts(data, judged, compared, manner)
+    full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
     for name, metric in chosen.items():
         if name not in full:
             full[name] = _plain(name, values[name], higher_is_better=bool(metric.higher_is_better))

@@ -9,15 +9,15 @@ from matrics.reporting.wording import count, listed
 __all__ = ["methods"]
 
 REFERENCES = {
-    "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the "
-    "American Statistical Association 22, 209–212.",
+    "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
+    "the American Statistical Association 22, 209–212.",
     "delta": "Agresti, A. (2013). Categorical Data Analysis, 3rd ed., section 16.1 (the delta method). Wiley.",
     "bootstrap": "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.",
     "max": "Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.",
     "delong": "DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44, 837–845.",
-    "calibration": "Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. "
-    "ICML, 1321–1330.",
+    "calibration": "Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural "
+    "networks. ICML, 1321–1330.",
     "calibration of two": "Naeini, M. P., Cooper, G. F. and Hauskrecht, M. (2015). Obtaining well calibrated "
     "probabilities using Bayesian binning. AAAI, 2901–2907.",
     "groups": "Weerts, H. et al. (2023). Fairlearn: Assessing and improving fairness of AI systems. Journal of Machine "
@@ -34,15 +34,20 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
     """The paragraph, and the references that it cites."""
     level = f"{100 * manner.level:.10g} %"
     used = ["wilson", "delta"]
-    told = [
-        f"Confusion matrices of {count(len(data.models), 'model')} over {count(len(data.classes), 'class')} were scored "
-        f"by {listed(found.verdicts, 20)} with matrics {version}; undefined values (0/0) were left undefined, and averages "
-        "over classes leave undefined classes out.",
+    sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    limits = (
         f"Proportions have Wilson score intervals ({SHORT['wilson']}), other measures {level} intervals by the delta "
-        f"method ({SHORT['delta']}) on a logarithmic or logit scale."
-        if len(found.judged) == len(found.verdicts)
-        else f"{listed(found.judged)} {'has' if len(found.judged) == 1 else 'have'} {level} Wilson score intervals "
-        f"({SHORT['wilson']}).",
+        f"method ({SHORT['delta']}) of the matrix with a single sample spread over its cells, on a scale on which they cannot leave the range of the measure."
+    )
+    if len(found.judged) < len(found.verdicts):
+        have = "has a" if len(found.judged) == 1 else "have"
+        limits = (
+            f"{listed(found.judged)} {have} {level} Wilson score interval{'s' * (have == 'have')} ({SHORT['wilson']})."
+        )
+    told = [
+        f"Confusion matrices of {sizes} were scored by {listed(found.verdicts, 20)} with matrics {version}; undefined "
+        "values (0/0) were left undefined, and averages over classes leave undefined classes out.",
+        limits,
     ]
     if len(found.judged) < len(found.verdicts):
         used.remove("delta")
@@ -51,10 +56,10 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
         told.append(
             f"Models were compared on the same samples by a paired bootstrap ({SHORT['bootstrap']}) of {units} with "
-            f"{found.num:,} replicates (seed {manner.seed}). A model counts as tied with the best unless their difference "
-            "is farther from 0, in standard errors, than the largest of all pairwise differences is from its estimate in "
-            f"{level} of the replicates ({SHORT['max']}), so that the truly best model is among the tied ones with that "
-            "probability."
+            f"{found.num:,} replicates (seed {manner.seed}). A model counts as tied with the best unless their "
+            "difference is farther from 0, in standard errors, than the largest of all pairwise differences is from "
+            f"its estimate in {level} of the replicates ({SHORT['max']}), so that the truly best model is among the "
+            "tied ones with that probability."
         )
     elif len(data.models) > 1:
         told.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,17 +43,8 @@ class Row(NamedTuple):
 
 
 def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
-    """The page.
-
-    Raises
-    ------
-    ImportError
-        jinja2 or Matplotlib is not installed.
-    """
-    try:
-        jinja2 = importlib.import_module("jinja2")
-    except ImportError as error:
-        raise ImportError('reports need jinja2: python -m pip install "matrics[report]"') from error
+    """The page."""
+    jinja2 = importlib.import_module("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,

@@ -18,6 +18,7 @@ from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
 from matrics.reporting.verdicts import Verdict
 from matrics.reporting.wording import listed, short
+from matrics.typing import NumPyArray
 from matrics.uncertainty import Interval, ModelComparison, joint_confusion_matrix
 from matrics.uncertainty.results import Comparison
 
@@ -80,10 +81,14 @@ def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
     for place, models in enumerate(_shown(board)):
         results = {name: _compared(board.verdicts[name], models) for name in chosen}
         display = plot.models(results, names=[short(data.models[k]) for k in models])
-        some = f" of the best {len(models)} of {len(data.models)} models" if len(models) < len(data.models) else " of the models"
+        some = (
+            f" of the best {len(models)} of {len(data.models)} models"
+            if len(models) < len(data.models)
+            else " of the models"
+        )
         caption = (
-            f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, and "
-            "the dashed line is at its value."
+            f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, "
+            "and the dashed line is at its value."
         )
         pictures.append(_picture(f"forest{place + 1}", display, caption))
     return pictures
@@ -95,7 +100,9 @@ def _shown(board: Leaderboard) -> list[list[int]]:
     known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
     half = known[: max(len(board.tied), -(-len(known) // 2))]
     values = board.verdict.estimate
-    squeezed = len(half) > 1 and abs(values[known[0]] - values[known[-1]]) > 4 * abs(values[known[0]] - values[half[-1]])
+    squeezed = len(half) > 1 and abs(values[known[0]] - values[known[-1]]) > 4 * abs(
+        values[known[0]] - values[half[-1]]
+    )
     return [board.compared, half] if squeezed and len(half) < len(known) else [board.compared]
 
 
@@ -146,8 +153,9 @@ def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
         if repeats(data) > 1:
             tested += ", on the first prediction of each sample, so that samples are independent"
     caption = (
-        f"{names[1]} less {names[0]}, as differences of shares of the true class: blue where {names[1]} is better, orange "
-        f"where it is worse. Marked cells differ by more than chance {tested}, corrected for the number of cells (Holm)."
+        f"{names[1]} less {names[0]}, as differences of shares of the true class: blue where {names[1]} is better, "
+        f"orange where it is worse. Marked cells differ by more than chance {tested}, corrected for the number of "
+        "cells (Holm)."
     )
     return [_picture("difference", display, caption)]
 
@@ -155,7 +163,11 @@ def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
 def _agreement(found: Findings) -> list[Picture]:
     agreed = found.agreement
     # Where all measures say the same, or of few models, numbers tell as much.
-    if agreed is None or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES or len(found.leaderboard.order) < FEW_MODELS:
+    if (
+        agreed is None
+        or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES
+        or len(found.leaderboard.order) < FEW_MODELS
+    ):
         return []
     if np.nanmin(agreed.spearman, initial=1.0) > 1 - 1e-9:
         return []
@@ -171,27 +183,35 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
     some = f" of the best {len(chosen)} of {len(data.models)} models" if len(chosen) < len(data.models) else ""
     if len(scores.positives) > 1:
         true, values = scores.by_model[chosen[0]]
-        sides = [(short(data.classes[k]), (true == k).astype(np.int64), values[:, c]) for c, k in enumerate(scores.positives)]
-        curves = {name: roc_curve(side, one) for name, side, one in sides if 0 < side.sum() < len(side)}
+        of_class = {
+            short(data.classes[k]): ((true == k).astype(np.int64), values[:, column])
+            for column, k in enumerate(scores.positives)
+        }
         caption = f"ROC curves of {short(data.models[chosen[0]])}, of each class against the rest."
-        return [_picture("roc", plot.curve(curves), caption)]
+        return _computed(of_class, caption)
     positive = scores.positives[0]
-    sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in (scores.by_model[k] for k in chosen)]
+    of_model = [scores.by_model[k] for k in chosen]
+    sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in of_model]
     names = [short(data.models[k]) for k in chosen]
     if data.paired is None:
-        curves = {
-            name: roc_curve(*side) for name, side in zip(names, sides, strict=True) if 0 < side[0].sum() < len(side[0])
-        }
-        return [_picture("roc", plot.curve(curves), f"ROC curves{some}.")] if curves else []
+        return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
     by_name = dict(zip(names, (values for _, values in sides), strict=True))
     roc = plot.curve(sides[0][0], by_name)
     precision = plot.curve(sides[0][0], by_name, "precision_recall")
     return [
         _picture("roc", roc, f"ROC curves{some}; the diagonal is what guessing gives."),
         _picture(
-            "precision-recall", precision, f"Precision and recall{some} at every threshold; thin lines have the same F1."
+            "precision-recall",
+            precision,
+            f"Precision and recall{some} at every threshold; thin lines have the same F1.",
         ),
     ]
+
+
+def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
+    """ROC curves of outcomes and scores of different samples; where all outcomes are the same there is none."""
+    curves = {name: roc_curve(*side) for name, side in sides.items() if 0 < side[0].sum() < len(side[0])}
+    return [_picture("roc", plot.curve(curves), caption)] if curves else []
 
 
 def _calibration(data: Data, found: Findings, manner: Manner) -> list[Picture]:

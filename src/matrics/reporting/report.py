@@ -46,13 +46,7 @@ class Report:
         return rendered(self.data, self.findings, self.manner, self.version)
 
     def html(self) -> str:
-        """The report as one page of HTML that needs no other file and no network.
-
-        Raises
-        ------
-        ImportError
-            jinja2 or Matplotlib is not installed.
-        """
+        """The report as one page of HTML that needs no other file and no network."""
         return self._page
 
     def save(self, path: str | Path) -> Path:
@@ -86,7 +80,9 @@ class Report:
                 for rank, k in enumerate(board.order)
             )
         )
-        parts += ["\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes]
+        parts += [
+            "\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes
+        ]
         parts += [f"{short(one.model)}: {one.sentence}" for one in found.groups]
         words = {"grave": "Warning", "note": "Note"}
         parts.append("\n".join(f"{words[one.gravity]}: {one.text}" for one in found.cautions))
@@ -157,7 +153,7 @@ def report(
     Raises
     ------
     ImportError
-        jinja2 or Matplotlib is not installed, when the page is made; for files the packages of the command line.
+        jinja2, Matplotlib or SciPy is not installed; for files the packages of the command line.
     TypeError, ValueError
         A column does not exist or has values of another kind, models that are said to be paired have other samples, or
         a measure has a value for each class or no better end.
@@ -201,6 +197,7 @@ def make_report(
     origin: Origin | None = None,
 ) -> Report:
     """What the function and the command have in common; ``origin`` is known of files."""
+    _check_packages()
     if isinstance(data, (str, Path)):
         data, origin = table_of_path(data, {"wanted": wanted})
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
@@ -212,6 +209,15 @@ def make_report(
         read = data_of_table(data, wanted, origin)
     version = str(importlib.import_module("matrics").__version__)
     return Report(read, find(read, metrics, manner, version), manner, version)
+
+
+def _check_packages() -> None:
+    """Raise before anything is computed if a package is missing."""
+    for name in ("jinja2", "matplotlib", "scipy"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(f'reports need {name}: python -m pip install "matrics[report]"') from error
 
 
 def _columns(scores: Any) -> dict[str | None, Hashable]:

@@ -13,7 +13,12 @@ from matrics.typing import NumPyArray
 __all__ = ["Scores", "predicted", "read_scores"]
 
 # What class 1 of two is called where nothing is said.
-POSITIVES = {("0", "1"): 1, ("false", "true"): 1, ("False", "True"): 1, ("negative", "positive"): 1}
+POSITIVES: dict[tuple[str, ...], int] = {
+    ("0", "1"): 1,
+    ("false", "true"): 1,
+    ("False", "True"): 1,
+    ("negative", "positive"): 1,
+}
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,17 @@ def read_scores(
     if None in columns:
         label = positive if positive is not None else _usual(classes)
         if label is None:
-            raise ValueError(f"positive: expected the label of the class whose scores these are, one of {known}, got none")
+            raise ValueError(
+                f"positive: expected the label of the class whose scores these are, one of {known}, got none"
+            )
         labels = [label]
         option = "positive"
     else:
         labels, option = [str(label) for label in columns], "scores"
         if len(labels) not in (1, len(classes)):
-            raise ValueError(f"scores: expected one column, or one for each of the {len(classes)} classes, got {labels}")
+            raise ValueError(
+                f"scores: expected one column, or one for each of the {len(classes)} classes, got {labels}"
+            )
     wrong = next((label for label in labels if label not in classes), None)
     if wrong is not None:
         raise ValueError(f"{option}: expected one of the labels {known}, got {wrong!r}")
@@ -92,7 +101,9 @@ def predicted(scores: Scores | None, n: int) -> tuple[NumPyArray, str]:
         chosen = np.asarray(scores.positives)[scores.values.argmax(axis=1)]
         return chosen, "The predicted class is that with the highest score, as there is no column of predicted labels."
     if n != 2:
-        raise ValueError(f"pred: expected a column of predicted labels beside the scores of one of {n} classes, got none")
+        raise ValueError(
+            f"pred: expected a column of predicted labels beside the scores of one of {n} classes, got none"
+        )
     positive = scores.positives[0]
     if not scores.are_probabilities:
         raise ValueError(

@@ -61,4 +61,4 @@ def short(name: str) -> str:
     name = " ".join(name.split()) or repr(name)
     # Some would turn the direction of the text around, or end it.
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME - 20]}…{name[-19:]}"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}…{name[-19:]}"
