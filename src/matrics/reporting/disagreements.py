@@ -14,7 +14,7 @@ from matrics.study.certificates.stored import stored_certificate
 
 __all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates", "winners"]
 
-# What a measure that lacks a property does, and what one that has it does not see; in this order, the first matter most.
+# What a measure that lacks a property does, and what one that has it does not see; the first matter most.
 LACKING = {
     "chance": "predictions that have nothing to do with the true classes get different values, as class sizes differ",
     "class_sizes": "its value changes with the sizes of the classes, even where each is predicted at the same rates",

@@ -25,7 +25,7 @@ DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,e
 
 MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
 # Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
-MOST_CELLS = 1e9
+MOST_CELLS = 5e8
 # What is drawn for paired models: replicates, times models, times samples and cells.
 MOST_DRAWN = 1.2e9
 LEAST_NUM = 1000

@@ -37,7 +37,8 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
     sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
     limits = (
         f"Proportions have Wilson score intervals ({SHORT['wilson']}), other measures {level} intervals by the delta "
-        f"method ({SHORT['delta']}) of the matrix with a single sample spread over its cells, on a scale on which they cannot leave the range of the measure."
+        f"method ({SHORT['delta']}) of the matrix with a single sample spread over its cells, on a scale on which they "
+        "cannot leave the range of the measure."
     )
     if len(found.judged) < len(found.verdicts):
         have = "has a" if len(found.judged) == 1 else "have"
@@ -45,8 +46,10 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
             f"{listed(found.judged)} {have} {level} Wilson score interval{'s' * (have == 'have')} ({SHORT['wilson']})."
         )
     told = [
-        f"Confusion matrices of {sizes} were scored by {listed(found.verdicts, 20)} with matrics {version}; undefined "
-        "values (0/0) were left undefined, and averages over classes leave undefined classes out.",
+        (
+            f"Confusion matrices of {sizes} were scored by {listed(found.verdicts, 20)} with matrics {version}; "
+            "undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
+        ),
         limits,
     ]
     if len(found.judged) < len(found.verdicts):

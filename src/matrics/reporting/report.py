@@ -160,8 +160,8 @@ def report(
 
     Notes
     -----
-    Of more than 30 models the best 30 are compared; with more than about 30 classes limits and comparisons are those
-    of accuracy. The page says so.
+    Of more than 30 models the best 30 are compared; with many classes (some 40 for 30 models) limits and
+    comparisons are those of accuracy. The page says so.
 
     Examples
     --------
