@@ -14,7 +14,7 @@ from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
 from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
-from matrics.reporting.wording import count, listed, number, percent, short
+from matrics.reporting.wording import amount, count, listed, number, percent, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty import IntervalStatus, interval
 
@@ -58,13 +58,13 @@ def _few_samples(data: Data) -> Iterator[Caution]:
     smallest = sizes.min(axis=0)
     few = [k for k in np.argsort(smallest, kind="stable") if smallest[k] < FEW]
     if few:
-        parts = [f"{short(data.classes[k])} ({smallest[k]:,.10g})" for k in few]
-        which = "of a model " if len(data.models) > 1 and data.paired is None else ""
+        parts = [f"{short(data.classes[k])} ({amount(smallest[k])})" for k in few]
+        where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
         yield Caution(
             "grave",
-            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples {which}: "
+            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
             f"{listed(parts)}. Their recall and whatever averages over classes are uncertain, and the limits may miss "
-            "the truth.".replace(" :", ":"),
+            "the truth.",
         )
     distinct = sizes.sum(axis=-1).min() / repeats(data)
     n = len(data.classes)
@@ -129,8 +129,8 @@ def _shifts(data: Data) -> Iterator[Caution]:
         low, high = int(totals.argmin()), int(totals.argmax())
         yield Caution(
             "grave",
-            f"Models have different numbers of samples, from {totals[low]:,.10g} ({short(data.models[low])}) to "
-            f"{totals[high]:,.10g} ({short(data.models[high])}): they were not scored on the same ones.",
+            f"Models have different numbers of samples, from {amount(totals[low])} ({short(data.models[low])}) to "
+            f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same ones.",
         )
     if data.paired is None:
         yield from _shifted("models", list(data.models), sizes, data.classes)

@@ -11,7 +11,7 @@ from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Manner, cells_of, repeats
-from matrics.reporting.wording import between, count, listed, number, percent, short
+from matrics.reporting.wording import amount, between, count, listed, number, percent, short
 from matrics.scoring import score
 from matrics.uncertainty import interval
 
@@ -67,7 +67,7 @@ class ModelClasses:
                 f"({row.recall_between}) of {count(row.samples, self.unit)}."
             )
         told += [
-            f"Class {short(error.true)} is predicted as {short(error.predicted)} in {error.samples:,.10g} of "
+            f"Class {short(error.true)} is predicted as {short(error.predicted)} in {amount(error.samples)} of "
             f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
             for error in self.errors
         ]

@@ -22,7 +22,7 @@ from matrics.reporting.disagreements import (
 from matrics.reporting.group_findings import ModelGroups, model_groups
 from matrics.reporting.leaderboard import Leaderboard, Manner, leaderboard, repeats
 from matrics.reporting.methods import methods
-from matrics.reporting.wording import between, count, listed, number, short
+from matrics.reporting.wording import amount, between, count, listed, number, short
 from matrics.study.agreement import Agreement
 
 __all__ = ["Findings", "find"]
@@ -165,7 +165,7 @@ def _read(data: Data) -> list[str]:
     else:
         told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
     low, high = float(sizes.min()), float(sizes.max())
-    each = count(low, "prediction") if low == high else f"{low:,.10g} to {count(high, 'prediction')}"
+    each = count(low, "prediction") if low == high else f"{amount(low)} to {count(high, 'prediction')}"
     told.append(f"{count(len(data.models), 'model')} with {each} each; {count(len(data.classes), 'class')}.")
     if data.paired is not None:
         number_of = len(np.unique(data.paired.samples))

@@ -14,7 +14,7 @@ from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import Leaderboard, Manner
 from matrics.reporting.pictures import draw
 from matrics.reporting.verdicts import Verdict
-from matrics.reporting.wording import between, number, percent, short
+from matrics.reporting.wording import amount, between, number, percent, short
 
 __all__ = ["rendered"]
 
@@ -53,7 +53,7 @@ def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update({"number": number, "percent": percent, "short": short})
-    environment.globals.update({"between": between, "isnan": math.isnan, "key": _key})
+    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
     markup = importlib.import_module("markupsafe").Markup
     board = found.leaderboard
     text: str = environment.get_template("report.html").render(
@@ -89,7 +89,7 @@ def _rows(data: Data, board: Leaderboard) -> list[Row]:
             Row(
                 rank + 1,
                 data.models[k],
-                f"{sizes[k]:,.10g}",
+                f"{amount(sizes[k])}",
                 float(sizes[k]),
                 _verdict(board, k, len(data.models)),
                 "" if math.isnan(chance) else percent(chance),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["between", "count", "listed", "number", "percent", "short"]
+__all__ = ["amount", "between", "count", "listed", "number", "percent", "short"]
 
 LONGEST_NAME = 60
 
@@ -38,12 +38,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}\u00a0%".replace(".0\u00a0%", "\u00a0%")
 
 
+def amount(size: float) -> str:
+    """A number of samples, or a sum of weights."""
+    return f"{size:,.0f}" if float(size).is_integer() else f"{size:,.6g}"
+
+
 def count(size: float, what: str) -> str:
     """A number of things: ``1 class``, ``2 classes``."""
     if size == 1:
         return f"1 {what}"
     several = f"{what}es" if what.endswith("ss") else f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{size:,.10g} {several}"
+    return f"{amount(size)} {several}"
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
