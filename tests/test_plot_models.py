@@ -56,7 +56,7 @@ def test_the_best_come_first_and_the_tied_are_marked() -> None:
     assert np.isnan(values[5])
     assert display.order == [*np.argsort(-values[:5]), 5]
     assert [label.get_text() for label in display.ax_[0].get_yticklabels()][:2] == ["boosting", "forest"]
-    filled = [line.get_markerfacecolor() != (1, 1, 1, 1) for line in display.ax_[0].lines if line.get_marker() == "o"]
+    filled = [line.get_markerfacecolor() != "white" for line in display.ax_[0].lines if line.get_marker() == "o"]
     assert filled == found["mcc"].tied[display.order[:5]].tolist()
     limits = [line.get_xdata() for line in display.ax_[0].lines if len(line.get_xdata()) == 2 and line.get_lw() > 1]
     best = found["mcc"].intervals
@@ -98,6 +98,10 @@ def test_from_predictions() -> None:
     assert display.names == ["a", "b"]
     np.testing.assert_allclose(display.measures[0].estimate, [1, 2 / 3])
     assert display.measures[0].order().tolist() == [0, 1]
+    several = plot.ModelsDisplay.from_predictions(
+        true, [true] * 3, "accuracy", num_classes=3, num=50, names=["x", "y", "z"]
+    )
+    assert several.names == ["x", "y", "z"]
 
 
 def test_results_of_any_library(backend: object) -> None:
@@ -106,10 +110,25 @@ def test_results_of_any_library(backend: object) -> None:
     np.testing.assert_allclose(display.measures[0].estimate, matrics.accuracy(cm), rtol=1e-6)
 
 
+def test_a_value_without_limits_is_told_from_one_with_narrow_limits() -> None:
+    cm = np.array([[[500, 0], [0, 500]], [[400, 10], [10, 400]]])
+    found = matrics.interval(cm, "cohen_kappa", method="bootstrap", num=100, rng=0)
+    assert np.isnan(found["cohen_kappa"].low).tolist() == [True, False]
+    display = plot.models(found)
+    assert [line.get_marker() for line in display.ax_.lines if line.get_marker() in "oD"] == ["D", "o"]
+    assert "◆ without limits" in display.ax_.texts[-1].get_text()
+    assert "0 with 1 (no limits)" in display.describe()
+
+
 def test_all_of_them_may_be_tied() -> None:
     same = MeasureOfModels("mcc", True, *np.ones((3, 2)), np.ones(2, bool))
     display = plot.ModelsDisplay([same], ["a", "b"], [0, 1], 2).plot()
     assert "none of 2 can be told from the best" in display.ax_.texts[-1].get_text()
+    many = MeasureOfModels("mcc", True, *np.ones((3, 8)), np.ones(8, bool))
+    display = plot.ModelsDisplay([many], list("abcdefgh"), list(range(8)), 8)
+    assert "b, c, d, e, f and 2 more cannot be told from it." in display.describe()
+    alone = MeasureOfModels("mcc", True, *np.array([[1, 0.5]] * 3), np.array([True, False]))
+    assert "No other is tied with it." in plot.ModelsDisplay([alone], ["a", "b"], [0, 1], 2).describe()
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,8 @@ class ModelsDisplay(Display):
             notes = [f"● none of {number} can be told from the best (dashed)"]
         else:
             notes = [f"● tied with the best (dashed): {np.count_nonzero(tied)} of {number}", "○ worse than the best"]
+        if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
+            notes.append("◆ without limits")
         if self.shown < number:
             notes.append(f"{number - self.shown} of the {number} models are not shown")
         return notes
@@ -254,16 +256,15 @@ def written(value: float) -> str:
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:
     """A model's value and limits: filled if it is tied with the best, or if nobody has compared them."""
-    from matplotlib.colors import to_rgba
-
     is_tied = measure.tied is None or bool(measure.tied[model])
     colour = "#08306b" if is_tied else "#c06010"
     value, low, high = (float(part[model]) for part in (measure.estimate, measure.low, measure.high))
-    if np.isfinite(low) and np.isfinite(high):
+    has_limits = bool(np.isfinite(low + high))
+    if has_limits:
         axes.plot([low, high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
     axes.plot(
-        value, place, marker="o", markersize=4.5, color=colour, markerfacecolor=colour if is_tied else to_rgba("white"),
-        markeredgewidth=1.1,
+        value, place, marker="o" if has_limits else "D", markersize=4.5, color=colour,
+        markerfacecolor=colour if is_tied else "white", markeredgewidth=1.1,
     )  # fmt: skip
 
 
