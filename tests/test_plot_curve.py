@@ -61,6 +61,7 @@ def test_the_points_are_those_of_the_counts() -> None:
     (roc,) = plot.curve(Y, GOOD).lines[0]
     (pr,) = plot.curve(Y, GOOD, "precision_recall").lines[0]
     (f1,) = plot.curve(Y, GOOD, "f1").lines[0]
+    assert f"{np.mean(Y):.1%} of the samples are positive" in plot.curve(Y, GOOD, "precision_recall").describe()
     for place in (0, 1, 40, 299, 300):
         tp, fp, fn, tn = counts_at(roc.thresholds[place])
         assert (roc.x[place], roc.y[place]) == (fp / (fp + tn), tp / (tp + fn))
@@ -79,6 +80,8 @@ def test_the_best_threshold_is_marked() -> None:
             best = matrics.best_threshold(Y, scores, metric)
             assert (line.thresholds[line.best], line.summary) == (best.threshold, best.value)
     assert display.best_of is None
+    best = matrics.best_threshold(Y, GOOD, "mcc")
+    assert f"mcc of good: best {best.value:.3f} from {best.threshold:.3g} on" in display.describe()
     best = matrics.best_threshold(Y, GOOD, "f1")
     on_roc = plot.curve(Y, GOOD, best="f1")
     assert on_roc.lines[0][0].thresholds[on_roc.lines[0][0].best] == best.threshold
@@ -127,6 +130,26 @@ def test_lines_of_equal_values() -> None:
     assert "equal" not in "".join(legend(plot.curve(Y, GOOD, "precision_recall", iso=False)))
 
 
+def test_measures_that_have_no_lines_of_equal_values() -> None:
+    for metric in ("imbalance_ratio", "adjusted_rand_index"):  # the same everywhere, and undefined for shares
+        assert "equal" not in "".join(legend(plot.curve(Y, GOOD, iso=metric)))
+
+
+def test_measures_without_bounds_and_without_a_direction() -> None:
+    display = plot.curve(Y, GOOD, "chi_squared")
+    assert display.ax_.get_ylim()[1] > 10
+    neutral = plot.curve(Y, GOOD, "prevalence")
+    assert neutral.lines[0][0].best is None
+    assert legend(neutral) == ["prevalence"]
+
+
+def test_few_positive_samples_may_be_drawn_in_no_replicate() -> None:
+    scores = np.arange(500) / 500
+    y_true = np.arange(500) == 400
+    (band,) = plot.curve(y_true, scores, "precision_recall", level=0.9, num=50, rng=0).bands[0]
+    assert np.isfinite(band.low).all()  # of the replicates that have one
+
+
 def test_classes_are_compared_with_the_rest() -> None:
     y_true = np.arange(30) % 3
     scores = np.eye(3)[y_true] + RANDOM.normal(size=(30, 3))
@@ -144,7 +167,17 @@ def test_many_models_are_grey_and_the_best_have_names() -> None:
     assert set(display.named) == set(np.argsort(-areas)[:5])
     assert any("25 others" in text for text in legend(display))
     assert "The other 25 are grey lines." in display.describe()
-    assert len(display.svg()) < 150_000
+
+
+@pytest.mark.exhaustive
+def test_files_are_small() -> None:
+    y_true = RANDOM.random(100_000) < 0.3
+    scores = RANDOM.normal(size=100_000) + y_true
+    for kind in ("roc", "precision_recall", ["f1", "mcc", "precision", "recall"]):
+        assert len(plot.curve(y_true, scores, kind, level=0.95, num=100, rng=0).svg()) < 150_000
+    sweep = RANDOM.normal(size=(200, 300)) + np.linspace(0, 2, 200)[:, None] * Y
+    for kind in ("roc", "precision_recall", "mcc"):
+        assert len(plot.curve(Y, sweep, kind).svg()) < 150_000
 
 
 def test_what_is_undefined_is_said() -> None:
@@ -153,6 +186,7 @@ def test_what_is_undefined_is_said() -> None:
     assert legend(display)[0] == "nan: a score is NaN or a label out of range"
     assert "nan is undefined" in display.describe()
     assert "no positive samples" in plot.curve(np.zeros(3, int), GOOD[:3], "mcc").describe()
+    assert "no samples" in plot.curve(np.zeros(0, int), np.zeros(0)).describe()
     assert "no negative samples" in plot.curve(np.ones(3, int), GOOD[:3]).describe()
 
 
@@ -162,6 +196,7 @@ def test_curves_that_were_computed_before() -> None:
     display = plot.curve(roc, names=["a", "b"])
     assert (display.kind, [line.name for line in display.lines[0]]) == ("roc", ["a", "b"])
     np.testing.assert_array_equal(display.lines[0][1].y, roc.tpr[1])
+    assert plot.curve(matrics.roc_curve(Y, GOOD)).describe() == "ROC curve."
     own = matrics.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
     lines = plot.curve(own).lines[0]
     np.testing.assert_array_equal(lines[0].thresholds, [1, 0.5, 0])

@@ -48,7 +48,7 @@ def test_the_best_step_is_marked() -> None:
     told = display.describe()
     assert "loss: best 1 at step 10." in told
     assert "val/mcc: best 0.6 at step 20." in told
-    assert "1 values of val/mcc are undefined and left as gaps." in told
+    assert "val/mcc is undefined at 1 step, left as a gap." in told
     unknown = {"speed": [1.0, 3.0, 2.0]}
     assert plot.training(unknown).best == {}
     assert plot.training(unknown, higher_is_better={"speed": False}).best == {"speed": (0, 0)}
@@ -56,6 +56,9 @@ def test_the_best_step_is_marked() -> None:
     assert several.best == {"val/mcc": (1, 0)}
     assert "best 0.9 at step 0 of run 1." in several.describe()
     assert plot.training({"mcc": [NAN, NAN]}).describe().count("mcc has no values.") == 1
+    crowd = plot.training([*([RUN] * 9), {"speed": [1.0, 2.0]}])
+    assert crowd.best == {"loss": (0, 1), "val/mcc": (0, 2)}
+    assert plot.training([RUN, {"speed": [1.0]}], "speed").describe() == "speed over the steps of 2 runs."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,13 @@ def test_files_of_loggers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(display.runs[1].values["mcc"], [[0, 10, 20], [0.2, NAN, NAN]])
     np.testing.assert_array_equal(display.runs[1].values["f1"][1], [NAN, NAN, 0.7])
     assert plot.training({"a": csv, "b": lines}).runs[1].name == "b"
+    assert plot.training([csv, lines], names=["a", "b"]).runs[0].name == "a"
     assert plot.training(csv).runs[0].name == ""
+    (tmp_path / "other").mkdir()
+    same_name = csv.rename(tmp_path / "other" / "two.csv")
+    assert plot.training([lines, same_name]).runs[1].name == str(same_name)
+    csv.write_text("step,mcc\n0,0.5\n1,0.25e")
+    np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.5]])
     csv.write_text("step,mcc\n0,0.25")  # whole, but for the end of the line
     np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.25]])
 
@@ -117,6 +126,7 @@ def test_smoothed_values() -> None:
     raw, smoothed, *_ = (line.get_ydata() for line in display.ax_.lines)
     np.testing.assert_array_equal(raw, values)  # stay visible
     np.testing.assert_array_equal(smoothed, display.smoothed[0]["mcc"])
+    assert "Lines are smoothed" in display.describe()
     assert plot.training({"mcc": values}).smoothed == []
 
 
@@ -127,7 +137,12 @@ def test_the_mean_of_many_runs() -> None:
     display = plot.training([wave(k) for k in range(30)])
     assert display.is_crowd
     assert "mean of 30 runs (grey)" in display.figure_.legends[0].get_texts()[0].get_text()
-    assert len(display.svg()) < 150_000
+
+
+@pytest.mark.exhaustive
+def test_files_are_small() -> None:
+    assert len(plot.training([wave(k, 500) for k in range(200)], "val/mcc").svg()) < 150_000
+    assert len(plot.training({"loss": np.sin(np.arange(1_000_000) ** 2)}, smoothing=0.9).svg()) < 150_000
 
 
 @pytest.mark.parametrize(

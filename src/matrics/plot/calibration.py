@@ -12,7 +12,16 @@ from matrics import _backend
 from matrics._backend import NUMPY
 from matrics.plot.curve_data import read_scores
 from matrics.plot.inputs import on_host
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_crowd, legend_below, most_telling
+from matrics.plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_crowd,
+    legend_below,
+    looks,
+    most_telling,
+)
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
 from matrics.ranking.probability_bins import Bins, Of
@@ -98,7 +107,7 @@ class CalibrationDisplay(LinesDisplay):
     def draw(self, panels: Sequence[Axes]) -> None:
         """Draw the diagrams, and below each how many samples have which probability."""
         for axes in panels:
-            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.4)
+            axes.plot([0, 1], [0, 1], color="#8a8a8a", linewidth=1.0, zorder=1.55)
         if not self.together:
             for axes, line in zip(panels, self.lines, strict=True):
                 below = self._prepare(axes)
@@ -113,13 +122,13 @@ class CalibrationDisplay(LinesDisplay):
         draw_crowd(axes, [_known(line) for line in others])
         handles = [
             self._draw_line(axes, below, self.lines[k], look)
-            for look, k in zip(styles(len(self.named)), self.named, strict=True)
+            for look, k in zip(looks(len(self.named), in_a_crowd=bool(others)), self.named, strict=True)
         ]
         if others:
             label = f"{len(others)} others; named are the {len(self.named)} with the lowest error"
             handles += axes.plot([], [], color=FAINT, linewidth=0.8, label=label)
         _tidy_histogram(below)
-        legend_below([axes], handles, owns_figure=self.owns_figure)
+        legend_below([axes], handles, owns_figure=self.owns_figure, under=0.3)
 
     def _prepare(self, axes: Axes) -> Axes:
         """Name the axes; returns those of the histogram below."""

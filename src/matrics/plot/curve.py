@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._draws import source_of
 from matrics.catalogue.record import Metric
-from matrics.labels import check_count
-from matrics.plot.curve_bands import Band, bands
+from matrics.plot.curve_bands import Band, bands_of_models
 from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, steps
 from matrics.plot.curve_lines import BEHIND, draw_equal_values
 from matrics.plot.lines import (
@@ -22,14 +20,14 @@ from matrics.plot.lines import (
     draw_crowd,
     draw_line,
     legend_below,
+    looks,
     most_telling,
 )
-from matrics.plot.style import FAINT, styles, tidy
+from matrics.plot.style import FAINT, tidy
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics.ranking.thresholds import ThresholdCurve
 from matrics.scoring import resolve_of_two
 from matrics.typing import ArrayLike, NumPyArray
-from matrics.uncertainty.options import check_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,10 +119,10 @@ class CurveDisplay(LinesDisplay):
                     [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.name}{of}"
                 )
         if self.kind == "roc":
-            axes.plot([0, 1], [0, 1], color=BEHIND, linewidth=1.0, zorder=1.4)
+            axes.plot([0, 1], [0, 1], color=BEHIND, linewidth=1.0, zorder=1.55)
             handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label="guessing")
         elif self.kind == "precision_recall" and np.isfinite(self.prevalence):
-            axes.axhline(self.prevalence, color=BEHIND, linewidth=1.0, zorder=1.4)
+            axes.axhline(self.prevalence, color=BEHIND, linewidth=1.0, zorder=1.55)
             label = f"guessing: the share of positives, {self.prevalence:.2g}"
             handles += axes.plot([], [], color=BEHIND, linewidth=1.0, label=label)
         return handles
@@ -133,7 +131,7 @@ class CurveDisplay(LinesDisplay):
         lines, named = self.lines[number], self.named
         draw_crowd(axes, [self._corners(line) for k, line in enumerate(lines) if k not in named and not line.problem])
         handles = []
-        for look, k in zip(styles(len(named)), named, strict=True):
+        for look, k in zip(looks(len(named), in_a_crowd=len(named) < len(lines)), named, strict=True):
             line = lines[k]
             if self.bands[number] and not line.problem:
                 draw_band(axes, *self.bands[number][k], look, beside=self.panels() * len(named))
@@ -205,16 +203,15 @@ class CurveDisplay(LinesDisplay):
         what = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
         number = len(self.lines[0])
         if what:
-            told = [
-                f"{what} curve{'s of ' + str(number) + ' models or classes' if number > 1 else ''}{AREAS[self.kind]}."
-            ]
+            area = AREAS[self.kind] * any(np.isfinite(line.summary) for line in self.lines[0])
+            told = [f"{what} curve{f's of {number} models or classes' if number > 1 else ''}{area}."]
         else:
             told = [
                 f"{', '.join(self.measures)} at every threshold{f', of {number} models' if self.panels() > 1 else ''}."
             ]
         for panel, lines in zip(self.titles, self.lines, strict=True):
-            parts = [self._in_words(lines[k], panel) for k in self.named]
-            told.append("; ".join(parts) + ".")
+            parts = [text for k in self.named if (text := self._in_words(lines[k], panel))]
+            told += ["; ".join(parts) + "."] * bool(parts)
         if len(self.named) < number:
             told.append(f"The other {number - len(self.named)} are grey lines.")
         if self.kind == "precision_recall" and np.isfinite(self.prevalence):
@@ -229,7 +226,7 @@ class CurveDisplay(LinesDisplay):
     def _in_words(self, line: CurveLine, panel: str) -> str:
         if line.problem:
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
-        label = self._label(line)
+        label = "" if self._label(line) == "curve" else self._label(line)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
             label = f"{panel} of {line.name}: best {line.summary:.3f} from {line.thresholds[line.best]:.3g} on"
         return label
@@ -325,7 +322,7 @@ def curve(
         models = lines_of_scores(scores, shown, measures, best)
         shares = {float(one.y_true.mean()) for one in scores if not one.problem}
         prevalence = shares.pop() if len(shares) == 1 else np.nan
-        drawn = _bands_of(scores, shown, measures, level, num, rng) if level is not None else None
+        drawn = bands_of_models(scores, shown, measures, level, num, rng) if level is not None else None
     return _display(
         shown, measures, models, drawn, prevalence, _equal_values(iso, shown, prevalence), level,
         best.name if isinstance(best, Metric) else None,
@@ -393,15 +390,3 @@ def _equal_values(iso: Any, kind: str, prevalence: float) -> Metric | None:
         return None
     metric = _one_measure(iso, "iso")
     return metric if np.isfinite(prevalence) else None
-
-
-def _bands_of(  # noqa: PLR0917 (what is drawn, and how)
-    scores: Sequence[Any], kind: str, measures: dict[str, Metric], level: Any, num: Any, rng: Any
-) -> list[list[Band]]:
-    level, num = check_level(level), check_count(num, "num")
-    nothing = Band(np.empty(0), np.empty(0), np.empty(0))
-    sources = source_of(rng).split(len(scores))
-    return [
-        [nothing] * max(1, len(measures)) if one.problem else bands(one, kind, measures, level, num, source)
-        for one, source in zip(scores, sources, strict=True)
-    ]

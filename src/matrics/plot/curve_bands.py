@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import NUMPY
-from matrics._draws import Source
+from matrics._draws import Source, source_of
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate
+from matrics.labels import check_count
 from matrics.plot.curve_data import Scores
 from matrics.scoring import resolve_of_two
 from matrics.typing import NumPyArray
 from matrics.uncertainty.limits import percentile_limits
+from matrics.uncertainty.options import check_level
 
-__all__ = ["Band", "bands"]
+__all__ = ["Band", "bands_of_models"]
 
 MOST_THRESHOLDS = 400  # whose values are computed in every replicate
 WHERE = np.linspace(0, 1, 201)  # false positive rates, or recalls
@@ -37,7 +39,26 @@ class Band(NamedTuple):
     high: NumPyArray
 
 
-def bands(  # noqa: PLR0917 (what is drawn, and how)
+def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
+    models: Sequence[Scores], kind: str, measures: Mapping[str, Metric], level: Any, num: Any, rng: Any
+) -> list[list[Band]]:
+    """The bands of every model; empty ones of those without a curve.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The level, the number of replicates or the random numbers are none.
+    """
+    level, num = check_level(level), check_count(num, "num")
+    nothing = Band(np.empty(0), np.empty(0), np.empty(0))
+    sources = source_of(rng).split(len(models))
+    return [
+        [nothing] * max(1, len(measures)) if one.problem else _bands(one, kind, measures, level, num, source)
+        for one, source in zip(models, sources, strict=True)
+    ]
+
+
+def _bands(  # noqa: PLR0917 (what is drawn, and how)
     model: Scores, kind: str, measures: Mapping[str, Metric], level: float, num: int, source: Source
 ) -> list[Band]:
     """A band for each line of a model: bootstrap of its samples, by the counts between neighbouring thresholds."""

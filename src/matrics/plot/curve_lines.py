@@ -49,24 +49,18 @@ def measure_at(kind: str, x: NumPyArray, y: NumPyArray, prevalence: float, metri
 
 
 def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) -> list[float]:
-    """Draw the lines with their values; returns the values."""
+    """Draw the lines with their values; returns the values, of which a measure that is the same everywhere has none."""
+    from matplotlib.ticker import MaxNLocator
+
     places = np.linspace(0.0025, 0.9975, GRID)
     x, y = np.meshgrid(places, places)
     values = measure_at(kind, x, y, prevalence, metric)
     known = np.isfinite(values)
-    if not known.any() or np.ptp(values[known]) == 0:
+    if not known.any():
         return []
     low, high = np.quantile(values[known], [0.02, 0.98])
-    step = next(
-        size for size in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4, np.inf) if (high - low) / size <= 10
-    )
-    levels = (
-        [float(round(k * step, 6)) for k in range(int(np.ceil(low / step)), int(high / step) + 1)]
-        if step < np.inf
-        else []
-    )
-    if step == 0.1:
-        levels = [level for level in levels if round(level * 10) % 2 == 0] if high - low > 0.6 else levels
+    round_numbers = MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    levels = [round(float(level), 9) for level in round_numbers if low < level < high]
     if not levels:
         return []
     drawn = axes.contour(

@@ -111,7 +111,7 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
 def _numbers(name: str, values: Any) -> NumPyArray:
     if isinstance(values, (list, tuple)):  # of tensors on any device, perhaps, or of None
         try:
-            found = np.asarray([np.nan if one is None else float(one) for one in values], float)
+            found = np.asarray([np.nan if one is None else _number(one) for one in values], float)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: expected one number for each step: {error}") from None
     else:
@@ -119,6 +119,11 @@ def _numbers(name: str, values: Any) -> NumPyArray:
     if found.ndim != 1:
         raise ValueError(f"{name}: expected one number for each step, got shape {found.shape}")
     return found
+
+
+def _number(value: Any) -> float:
+    """A number, or the only one of an array; of a tensor that requires a gradient as well."""
+    return float(value.detach() if hasattr(value, "detach") else value)
 
 
 def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:

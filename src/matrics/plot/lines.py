@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from matrics.plot.display import Display
-from matrics.plot.style import FAINT, INK, SMALL, Style
+from matrics.plot.style import FAINT, INK, SMALL, Style, styles
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "draw_crowd",
     "draw_line",
     "legend_below",
+    "looks",
     "most_telling",
     "thinned",
 ]
@@ -128,6 +129,11 @@ def most_telling(values: Sequence[float], *, higher_is_better: bool | None = Tru
     return sorted(int(place) for place in order[:OF_A_CROWD])
 
 
+def looks(number: int, *, in_a_crowd: bool) -> list[Style]:
+    """A style for each line; before grey lines only those that are dark enough to be seen there in grey as well."""
+    return [styles(7)[k] for k in (0, 2, 4, 5, 6)][:number] if in_a_crowd else styles(number)
+
+
 def draw_line(
     axes: Axes, x: NumPyArray, y: NumPyArray, look: Style, label: str, *, beside: int = 1, **options: Any
 ) -> Any:
@@ -181,8 +187,10 @@ def draw_crowd(axes: Axes, lines: Sequence[tuple[NumPyArray, NumPyArray]], *, co
     from matplotlib.collections import LineCollection
 
     points = [np.stack(thinned(x, y, max(80, POINTS_OF_ALL // len(lines))), axis=-1) for x, y in lines]
-    many = sum(map(len, points)) > 2 * POINTS_OF_ALL
-    axes.add_collection(LineCollection(points, colors=colour, linewidths=0.6, zorder=1.5, rasterized=many))
+    many = sum(map(len, points)) > 1.5 * POINTS_OF_ALL
+    axes.add_collection(
+        LineCollection(points, colors=colour, linewidths=0.6, zorder=1.5, rasterized=many, antialiaseds=not many)
+    )
     axes.autoscale_view()
 
 
@@ -191,8 +199,11 @@ def cut_name(name: str, longest: int = LONGEST) -> str:
     return name if len(name) <= longest else f"{name[: longest // 2]}…{name[-(longest - longest // 2) + 1 :]}"
 
 
-def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool) -> None:
-    """A legend below the panels of a figure of our own, or below the last of the axes that somebody gave."""
+def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool, under: float = 0) -> None:
+    """A legend below the panels of a figure of our own, or below the last of the axes that somebody gave.
+
+    Below these there may already be something, as high as this part of their height.
+    """
     if not handles:
         return
     options: dict[str, Any] = {
@@ -204,4 +215,4 @@ def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure:
         figure.legend(loc="outside lower center", **options)
         return
     height = panels[-1].get_position().height * figure.get_figheight()
-    panels[-1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.5 / max(height, 0.5)), **options)
+    panels[-1].legend(loc="upper center", bbox_to_anchor=(0.5, -under - 0.5 / max(height, 0.5)), **options)

@@ -10,7 +10,16 @@ import numpy as np
 
 from matrics.catalogue.registry import get_metric
 from matrics.plot.history import TrainingRun, read_runs
-from matrics.plot.lines import LEGEND_LINE, MOST_NAMED, LinesDisplay, cut_name, draw_crowd, draw_line, legend_below
+from matrics.plot.lines import (
+    LEGEND_LINE,
+    MOST_NAMED,
+    LinesDisplay,
+    cut_name,
+    draw_crowd,
+    draw_line,
+    legend_below,
+    looks,
+)
 from matrics.plot.style import INK, Style, styles, tidy
 from matrics.typing import NumPyArray
 
@@ -106,7 +115,7 @@ class TrainingDisplay(LinesDisplay):
         having = [(k, run.values[metric]) for k, run in enumerate(self.runs) if metric in run.values]
         drawn = [(steps, self.smoothed[k][metric] if self.smoothed else values) for k, (steps, values) in having]
         draw_crowd(axes, drawn)
-        mean_look, best_look = styles(2)
+        mean_look, best_look = looks(2, in_a_crowd=True)
         label = f"mean of {len(self.runs)} runs (grey), of those that have the step"
         found = [draw_line(axes, *mean_of([line for _, line in having]), mean_look, label, marker="", linewidth=2)]
         if metric in self.best:
@@ -122,7 +131,7 @@ class TrainingDisplay(LinesDisplay):
             return
         number, place = self.best[metric]
         steps, values = self.runs[number].values[metric]
-        look: Style = styles(2)[1] if self.is_crowd else styles(len(self.runs))[number]
+        look: Style = looks(2, in_a_crowd=True)[1] if self.is_crowd else styles(len(self.runs))[number]
         axes.plot(
             steps[place], values[place], marker="o", markersize=7, color=look.colour, markerfacecolor="none",
             markeredgewidth=1.4, linestyle="none", zorder=4, clip_on=False,
@@ -143,7 +152,7 @@ class TrainingDisplay(LinesDisplay):
             elif not any(np.isfinite(values).any() for _, values in known):
                 told.append(f"{metric} has no values.")
             if undefined:
-                told.append(f"{undefined} values of {metric} are undefined and left as gaps.")
+                told.append(f"{metric} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
         if self.smoothed:
             told.append("Lines are smoothed, with the values as they are behind them.")
         return " ".join(told)
@@ -288,8 +297,6 @@ def smooth(values: NumPyArray, weight: float) -> NumPyArray:
 
 def mean_of(lines: Sequence[tuple[NumPyArray, NumPyArray]]) -> tuple[NumPyArray, NumPyArray]:
     """The mean at each step over the lines that have a value there; NaN where none has."""
-    if not lines:
-        return np.empty(0), np.empty(0)
     steps = np.unique(np.concatenate([at for at, _ in lines]))
     total, number = np.zeros(len(steps)), np.zeros(len(steps))
     for at, values in lines:
