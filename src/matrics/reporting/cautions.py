@@ -13,13 +13,14 @@ from matrics.catalogue.registry import get_metric
 from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
-from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
+from matrics.reporting.leaderboard import Leaderboard, Manner, cells_of, repeats
 from matrics.reporting.wording import amount, count, listed, number, percent, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty import IntervalStatus, interval
 
 __all__ = ["Caution", "cautions"]
 
+FEW_CLASSES = 20
 FEW = 20  # samples of a class, below which limits may miss the truth
 RARE = 0.001  # p-value below which shares of classes are said to differ
 SHIFT = 0.05  # and the share of samples that would have to change their class
@@ -28,16 +29,16 @@ MANY_MODELS = 5  # from which on the best value is too good by choice
 
 
 class Caution(NamedTuple):
-    """One warning: "grave" if a number may mislead, else a "note" on how to read the numbers."""
+    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers."""
 
-    gravity: Literal["grave", "note"]
+    gravity: Literal["warning", "note"]
     text: str
 
 
 def cautions(
     data: Data, found: Leaderboard, scores: Sequence[ModelScores], same: Sequence[Sequence[str]], manner: Manner
 ) -> list[Caution]:
-    """All warnings, the grave ones first."""
+    """All warnings, the warnings before the notes."""
     told = [
         *_few_samples(data),
         *_undefined(data, found),
@@ -50,7 +51,7 @@ def cautions(
         *_of_scores(data, scores),
         *_alike(data, same),
     ]
-    return sorted(told, key=lambda one: one.gravity != "grave")
+    return sorted(told, key=lambda one: one.gravity != "warning")
 
 
 def _few_samples(data: Data) -> Iterator[Caution]:
@@ -61,7 +62,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         parts = [f"{short(data.classes[k])} ({amount(smallest[k])})" for k in few]
         where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
         yield Caution(
-            "grave",
+            "warning",
             f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
             f"{listed(parts)}. Their recall and whatever averages over classes are uncertain, and the limits may miss "
             "the truth.",
@@ -80,7 +81,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         for k in np.flatnonzero((matrix.sum(axis=0) == 0) & (matrix.sum(axis=1) > 0))
     ]
     if never:
-        yield Caution("grave", f"Never predicted, so that their precision is undefined: {listed(never)}.")
+        yield Caution("warning", f"Never predicted, so that their precision is undefined: {listed(never)}.")
 
 
 def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
@@ -88,26 +89,36 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
         missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
         if missing:
             reason = get_metric(name).undefined
-            yield Caution("grave", f"{name} is undefined for {listed(missing)}: it is so for {reason}.")
+            yield Caution("warning", f"{name} is undefined for {listed(missing)}: it is so for {reason}.")
 
 
 def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
-    """Models whose balanced accuracy is that of guessing, by limits that do not need n⁴ operations."""
-    n = len(data.classes)
-    if n > 20:  # of many classes the slopes of 30 models take too long; accuracy beside that of guesses tells enough
-        correct = data.matrices.trace(axis1=-2, axis2=-1)
-        expected = (data.matrices.sum(-1) * data.matrices.sum(-2)).sum(-1) / np.maximum(data.matrices.sum((-2, -1)), 1)
-        (one,) = interval(data.matrices, "accuracy", level=manner.level).values()
-        totals = np.maximum(data.matrices.sum((-2, -1)), 1)
-        at_chance = (one.low <= expected / totals) & (correct > 0)
-    else:
-        (one,) = interval(data.matrices, "mcc", level=manner.level, workers=-1).values()
-        at_chance = one.low <= 0
+    """Models whose limits hold what a guess of the same class sizes would score."""
+    totals = np.maximum(data.matrices.sum((-2, -1)), 1)
+    if len(data.classes) <= FEW_CLASSES:
+        lows, guessed = _lows(data, "mcc", manner), np.zeros(len(data.models))
+    else:  # the limits of mcc would take long
+        lows = _lows(data, "accuracy", manner)
+        guessed = (data.matrices.sum(-1) * (data.matrices.sum(-2) / totals[:, None])).sum(-1) / totals
+    at_chance = lows <= guessed
     names = [data.models[k] for k in np.flatnonzero(at_chance)]
     if names:
         what = "is told of it" if len(names) == 1 else "is told of them"
         text = f"No better than guessing, as far as these samples can tell: {listed(names)}. What {what} here is noise."
-        yield Caution("grave", text)
+        yield Caution("warning", text)
+
+
+def _lows(data: Data, measure: str, manner: Manner) -> NumPyArray:
+    """The lower limits of all models; where samples are repeated, those for samples as clusters."""
+    if repeats(data) == 1:
+        (one,) = interval(data.matrices, measure, level=manner.level, workers=-1).values()
+        return np.asarray(one.low)
+    found = []
+    for model in range(len(data.models)):
+        cells, options = cells_of(data, model)
+        (one,) = interval(cells, measure, level=manner.level, **options).values()
+        found.append(float(one.low))
+    return np.asarray(found)
 
 
 def _one_class(data: Data) -> Iterator[Caution]:
@@ -116,7 +127,7 @@ def _one_class(data: Data) -> Iterator[Caution]:
     if share >= MOSTLY:
         name = short(data.classes[int(sizes.argmax())])
         yield Caution(
-            "grave",
+            "warning",
             f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
             f"{number(share)}. Prefer balanced_accuracy or mcc to accuracy here.",
         )
@@ -128,7 +139,7 @@ def _shifts(data: Data) -> Iterator[Caution]:
     if len(set(totals.tolist())) > 1:
         low, high = int(totals.argmin()), int(totals.argmax())
         yield Caution(
-            "grave",
+            "warning",
             f"Models have different numbers of samples, from {amount(totals[low])} ({short(data.models[low])}) to "
             f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same ones.",
         )
@@ -153,7 +164,7 @@ def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], class
     kept = [name for name, one in zip(names, sizes, strict=True) if one.sum() > 0]
     low, high = int(shares[:, k].argmin()), int(shares[:, k].argmax())
     yield Caution(
-        "grave",
+        "warning",
         f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
         f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
         f"{short(kept[high])}. Measures that change with class sizes cannot be compared between them.",
@@ -197,7 +208,7 @@ def _of_groups(data: Data) -> Iterator[Caution]:
         )
     if repeats(data) > 1:
         yield Caution(
-            "grave",
+            "warning",
             "Limits of groups take the predictions of one sample for independent ones, and so are too narrow.",
         )
 
@@ -213,7 +224,7 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
     if len(found.compared) < models:
         tied = len(found.tied)
         yield Caution(
-            "grave" if tied == len(found.compared) else "note",
+            "warning" if tied == len(found.compared) else "note",
             f"Only the {len(found.compared)} models with the best {found.first} were compared with each other"
             + (
                 ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
@@ -242,11 +253,11 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
     infinite = [one.model for one in scores if math.isinf(one.log_loss)]
     if infinite:
         yield Caution(
-            "grave", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
+            "warning", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
         )
     if repeats(data) > 1:
         yield Caution(
-            "grave",
+            "warning",
             "Limits of ROC areas take the predictions of one sample for independent ones, and so are too narrow.",
         )
     if data.from_scores:

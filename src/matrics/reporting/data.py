@@ -55,10 +55,10 @@ class Wanted:
             *(("scores", one) for one in self.scores.values()),
         ]
         seen = {self.true, *([self.pred] if self.pred != self.true else []), *self.by}
-        if self.pred == self.true or {self.true, self.pred} & set(self.by):
-            raise ValueError(
-                f"true, pred, by: expected different columns, got {self.true!r}, {self.pred!r} and {list(self.by)}"
-            )
+        if self.pred == self.true:
+            raise ValueError(f"pred: expected another column than that of the true labels, got {self.pred!r} for both")
+        if {self.true, self.pred} & set(self.by):
+            raise ValueError(f"by: expected other columns than those of the labels, got {list(self.by)}")
         for what, name in others:
             if name is None:
                 continue

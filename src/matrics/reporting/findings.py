@@ -146,9 +146,9 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
 
 
 def _beware(told: list[Caution]) -> str:
-    grave = [one for one in told if one.gravity == "grave"]
+    grave = [one for one in told if one.gravity == "warning"]
     if not grave:
-        return "No grave objection was found; the notes under the warnings say how to read the numbers."
+        return "No serious objection was found; the notes under the warnings say how to read the numbers."
     first = grave[0].text.split(". ")[0].rstrip(".")
     rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."

@@ -84,7 +84,7 @@ class Report:
             "\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes
         ]
         parts += [f"{short(one.model)}: {one.sentence}" for one in found.groups]
-        words = {"grave": "Warning", "note": "Note"}
+        words = {"warning": "Warning", "note": "Note"}
         parts.append("\n".join(f"{words[one.gravity]}: {one.text}" for one in found.cautions))
         parts.append(found.methods)
         return "\n\n".join(part for part in parts if part)
