@@ -179,7 +179,7 @@ def test_warnings_of_a_careful_reviewer() -> None:
     assert "guessing" not in plain
     several = cautions({"a": good, "guess": [[50, 50], [50, 50]], "one": [[190, 0], [5, 0]], "again": good})
     assert "1 class has fewer than 20 samples in at least one model: 1 (5)." in several
-    assert "guessing, as far as these samples can tell: guess." in several
+    assert "guessing, as far as these samples can tell: guess.\n" in several
     assert "mcc is undefined for one" in several
     assert "precision is undefined for" not in several  # it is the mean of the classes that are predicted
     assert "Never predicted, so that their precision is undefined: 1 by one." in several

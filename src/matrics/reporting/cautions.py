@@ -103,8 +103,9 @@ def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
     at_chance = lows <= guessed
     names = [data.models[k] for k in np.flatnonzero(at_chance)]
     if names:
-        what = "is told of it" if len(names) == 1 else "is told of them"
-        text = f"No better than guessing, as far as these samples can tell: {listed(names)}. What {what} here is noise."
+        text = f"No better than guessing, as far as these samples can tell: {listed(names)}."
+        if len(names) > 1:
+            text += " Differences between them may be chance."
         yield Caution("warning", text)
 
 
@@ -178,8 +179,8 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
-            "sample are not independent: intervals and comparisons resample samples, not rows. What varies between the "
-            "trainings themselves, such as seeds and folds, is known from few repeats only.",
+            "sample are not independent: intervals and comparisons take samples, not rows, for independent. What "
+            "varies between the trainings themselves, such as seeds and folds, is known from few repeats only.",
         )
     if data.same_labels:
         yield Caution(

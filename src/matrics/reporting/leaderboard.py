@@ -15,6 +15,7 @@ from matrics.reporting.verdicts import Verdict, judged_alone, judged_together
 from matrics.scoring import resolve, score
 from matrics.typing import NumPyArray
 from matrics.uncertainty import interval
+from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DEFAULT_NUM
 
 __all__ = ["DEFAULT_METRICS", "Leaderboard", "Manner", "cells_of", "leaderboard"]
@@ -104,10 +105,10 @@ def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
             raise ValueError(f"metrics: expected measures of which one end is better, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
     candidates = min(models, MOST_COMPARED)
-    costly = [name for name, metric in chosen.items() if metric.proportion_of is None]
+    costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
     judged = chosen
     if candidates * len(costly) * float(n) ** 4 > MOST_CELLS:
-        judged = {name: metric for name, metric in chosen.items() if metric.proportion_of == "total"}
+        judged = {name: metric for name, metric in chosen.items() if is_proportion(metric)}
         if not judged:
             judged = dict(resolve("accuracy"))
         chosen = judged | chosen
@@ -189,7 +190,7 @@ def _add_limits(
     cheap = {
         name: metric
         for name, metric in metrics.items()
-        if metric.proportion_of is not None or len(others) * len(metrics) * float(n) ** 4 < MOST_CELLS
+        if is_proportion(metric) or len(others) * len(metrics) * float(n) ** 4 < MOST_CELLS
     }
     if not others or not cheap or (data.paired is not None and repeats(data) > 1):
         return
@@ -198,6 +199,11 @@ def _add_limits(
         verdicts[name].low[list(others)] = one.low
         verdicts[name].high[list(others)] = one.high
         verdicts[name].status[list(others)] = one.status
+
+
+def is_proportion(metric: Metric) -> bool:
+    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is none."""
+    return Measure.of(metric).trials is not None
 
 
 def repeats(data: Data) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from matrics.catalogue.registry import get_metric
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
+from matrics.reporting.leaderboard import Leaderboard, Manner, is_proportion, repeats
 from matrics.reporting.wording import count, listed
 
 __all__ = ["methods"]
@@ -33,18 +34,8 @@ SHORT = {
 def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tuple[str, list[str]]:
     """The paragraph, and the references that it cites."""
     level = f"{100 * manner.level:.10g} %"
-    used = ["wilson", "delta"]
+    limits, used = _limits(data, found, level)
     sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
-    limits = (
-        f"Proportions have Wilson score intervals ({SHORT['wilson']}), other measures {level} intervals by the delta "
-        f"method ({SHORT['delta']}) of the matrix with a single sample spread over its cells, on a scale on which they "
-        "cannot leave the range of the measure."
-    )
-    if len(found.judged) < len(found.verdicts):
-        have = "has a" if len(found.judged) == 1 else "have"
-        limits = (
-            f"{listed(found.judged)} {have} {level} Wilson score interval{'s' * (have == 'have')} ({SHORT['wilson']})."
-        )
     told = [
         (
             f"Confusion matrices of {sizes} were scored by {listed(found.verdicts, 20)} with matrics {version}; "
@@ -52,8 +43,6 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
         ),
         limits,
     ]
-    if len(found.judged) < len(found.verdicts):
-        used.remove("delta")
     if data.paired is not None and len(data.models) > 1:
         used += ["bootstrap", "max"]
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
@@ -70,7 +59,10 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
             "level is shared by all pairs (Bonferroni); those whose interval holds 0 count as tied."
         )
     if len(found.compared) < len(data.models):
-        told.append(f"Only the {len(found.compared)} models with the best {found.first} were compared.")
+        told.append(
+            f"Only the {len(found.compared)} models with the best {found.first} were compared, so that this holds "
+            "of the best model among these."
+        )
     if data.scores is not None:
         if len(data.scores.positives) == 1:
             used.append("delong")
@@ -88,3 +80,30 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
             f"({SHORT['groups']})."
         )
     return " ".join(told), [REFERENCES[key] for key in used]
+
+
+def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]:
+    """Where intervals come from, and the references to cite."""
+    others = [name for name in found.judged if not is_proportion(get_metric(name))]
+    proportions = [name for name in found.judged if name not in others]
+    told, used = [], []
+    if proportions:
+        used.append("wilson")
+        have = "has a" if len(proportions) == 1 else "have"
+        plural = "" if len(proportions) == 1 else "s"
+        told.append(f"{listed(proportions)} {have} {level} Wilson score interval{plural} ({SHORT['wilson']}).")
+    if others:
+        used.append("delta")
+        have = "has a" if len(others) == 1 else "have"
+        plural = "" if len(others) == 1 else "s"
+        told.append(
+            f"{listed(others)} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix "
+            "with a single sample spread over its cells, on a scale on which limits cannot leave the range of the "
+            "measure."
+        )
+    if "wilson" not in used:
+        used.insert(0, "wilson")
+        told.append(f"The recall and the precision of a class have Wilson score intervals ({SHORT['wilson']}).")
+    if repeats(data) > 1:
+        told.append("All predictions of one sample were taken for one cluster.")
+    return " ".join(told), used

@@ -29,6 +29,7 @@ MOST_CURVES = 8  # models whose curves are drawn
 MOST_CALIBRATED = 4
 WIDE = 330  # points
 FEW_MEASURES, FEW_MODELS = 3, 5
+NEARLY_ONE = 0.995  # a correlation that the picture writes as 1
 MOST_MEASURES = 45  # in the heat map of agreement
 
 
@@ -169,7 +170,7 @@ def _agreement(found: Findings) -> list[Picture]:
         or len(found.leaderboard.order) < FEW_MODELS
     ):
         return []
-    if np.nanmin(agreed.spearman, initial=1.0) > 1 - 1e-9:
+    if np.nanmin(agreed.spearman, initial=1.0) > NEARLY_ONE:
         return []
     caption = "Rank correlations (Spearman) of the measures over these models: 1 where they order all models alike."
     return [_picture("agreement", plot.agreement(agreed), caption)]
