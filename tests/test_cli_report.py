@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from commands import done, refused
 
+import matrics
+
 for needed in ("typer", "pyarrow", "jinja2", "matplotlib", "scipy"):
     pytest.importorskip(needed)
 
@@ -72,6 +74,17 @@ def test_errors_are_one_line_and_nothing_is_written(
 ) -> None:
     assert message in refused(command, "report", *arguments)
     assert [one.name for one in Path().iterdir()] == [file]
+
+
+def test_python_reads_files_alike(command: Any, file: str) -> None:
+    """All but the command at the foot is the same."""
+    done(command, "report", file, "--by", "model", "--metrics", "accuracy")
+    made = matrics.report(file, by="model", metrics="accuracy")
+    page = Path("report.html").read_text("utf-8")
+    start, end = page.index("<dt>Command</dt>"), page.index("<dt>Version</dt>")
+    assert [line.strip() for line in (page[:start] + page[end:]).splitlines()] == [
+        line.strip() for line in made.html().splitlines()
+    ]
 
 
 def test_matrices_of_a_file(command: Any) -> None:
