@@ -38,6 +38,7 @@ NEEDS = {
     "src/matrics/integrations/xarray_counts.py": ["xarray"],
     "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
     "src/matrics/plot": ["matplotlib"],
+    "src/matrics/reporting": ["jinja2", "matplotlib", "scipy"],
     "tests/eight_devices.py": ["jax"],
     "tests/eight_devices_stacks.py": ["jax"],
     "tests/pictures.py": ["matplotlib"],

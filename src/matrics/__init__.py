@@ -29,6 +29,7 @@ from matrics.merging import merge_classes
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
 from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
 from matrics.ranking import *  # noqa: F403 (likewise)
+from matrics.reporting import Report, report
 from matrics.scoring import score
 from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
 from matrics.state import ConfusionState
@@ -54,6 +55,7 @@ __all__ = [
     "MarginState",
     "Metric",
     "MultilabelState",
+    "Report",
     "check",
     "class_proportions",
     "confusion_matrix",
@@ -79,6 +81,7 @@ __all__ = [
     "random_matrices",
     "rebalance",
     "repair",
+    "report",
     "resample",
     "score",
     "score_blocks",

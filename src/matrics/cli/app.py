@@ -10,7 +10,7 @@ from rich.text import Text
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import count, decisions, markdown, report
+from matrics.cli import count, decisions, markdown, report, report_page
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
@@ -222,6 +222,7 @@ app.command()(count.count)
 app.command()(count.merge)
 app.command()(decisions.curve)
 app.command()(decisions.threshold)
+app.command()(report_page.report)
 
 
 @app.command()

@@ -14,7 +14,8 @@ from matrics.cli.report import BEST, number, plain, show, text_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from matrics.cli.compare import Compared, Verdict
+    from matrics.cli.compare import Compared
+    from matrics.reporting.verdicts import Verdict
 
 
 def show_comparison(console: Console, found: Compared, heading: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 import matrics
 from matrics.cli.report import Column, best_of_columns
 from matrics.cli.run import score_columns
+from matrics.reporting.areas import area_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,16 +101,6 @@ class CurveRun:
             facts["log_loss"] = float(matrics.log_loss(true, scores))
             facts["brier_score"] = float(matrics.brier_score(true, scores))
         return facts
-
-
-def area_limits(area: float, variance: float, level: float) -> tuple[float, float]:
-    """Limits of an area under the ROC curve: DeLong's on the logit scale, which stay between 0 and 1."""
-    if not (0 < area < 1 and variance > 0):
-        return math.nan, math.nan
-    logit = math.log(area / (1 - area))
-    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
-    low, high = (1 / (1 + math.exp(-x)) if x > -700 else 0.0 for x in (logit - reach, logit + reach))
-    return low, high
 
 
 def _stacked(values: Any) -> Array:

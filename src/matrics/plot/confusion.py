@@ -29,7 +29,7 @@ from matrics.typing import ArrayLike, NumPyArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Confusion", "ConfusionMatrixDisplay", "confusion_matrix"]
+__all__ = ["Confusion", "ConfusionMatrixDisplay", "confusion_matrix", "most_frequent"]
 
 MOST_PANELS = 30
 
@@ -232,7 +232,7 @@ def confusion_matrix(
         shares,
         in_order,
         names_of_panels(names, found, len(matrices)),
-        [[] if k in invalid else _most_frequent(m, in_order, top) for k, m in enumerate(matrices)],
+        [[] if k in invalid else most_frequent(m, in_order, top) for k, m in enumerate(matrices)],
         chosen,
         invalid,
     ).plot(ax)
@@ -246,7 +246,7 @@ def _is_valid(matrix: NumPyArray) -> bool:
     return True
 
 
-def _most_frequent(matrix: NumPyArray, names: tuple[str, ...], top: int) -> list[Confusion]:
+def most_frequent(matrix: NumPyArray, names: Sequence[str], top: int) -> list[Confusion]:
     """The errors with the most samples; of equal ones that with the larger share."""
     errors = matrix * ~np.eye(len(matrix), dtype=bool)
     sizes = matrix.sum(axis=1)

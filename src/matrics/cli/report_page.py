@@ -1,0 +1,164 @@
+"""``matrics report``: one page with all that is found in a file of predictions."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from matrics.cli import report as printed
+from matrics.cli.labels import Names
+from matrics.cli.options import (
+    Level,
+    Num,
+    Positive,
+    PredColumn,
+    TrueColumn,
+    column_names,
+    integer,
+    number,
+)
+from matrics.cli.outputs.destination import refuse_input
+from matrics.cli.report_table import class_names_of, command_of, read_table
+from matrics.cli.scored import ScoreNames
+from matrics.cli.screen import open_console
+from matrics.reporting.data import Wanted
+from matrics.reporting.leaderboard import DEFAULT_METRICS
+from matrics.reporting.report import make_manner, make_report
+
+FilePath = Annotated[
+    Path,
+    typer.Argument(
+        help="Labels, one prediction a row: .parquet or text with the columns y_true and y_pred, a directory or a "
+        "pattern of Parquet files; or matrices: .npy, .npz, or counts of matrics count.",
+        show_default=False,
+    ),
+]
+# What messages of the library call an option.
+OPTIONS = ("by", "true", "pred", "paired_on", "group", "scores", "positive", "metrics", "level", "num", "seed")
+
+
+def report(
+    path: FilePath,
+    *,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.", show_default="one model"
+        ),
+    ] = None,
+    paired_on: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the samples, where all models predicted the same ones."),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
+    ] = None,
+    true: TrueColumn = Names.true,
+    pred: PredColumn = Names.pred,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN|LABEL=COLUMN[,...]",
+            help="The scores of the positive class, or those of each class; repeatable.",
+        ),
+    ] = None,
+    positive: Positive = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Measures; the first orders the models. Repeatable.",
+            show_default="mcc and core",
+        ),
+    ] = None,
+    level: Level = "0.95",
+    num: Num = None,
+    seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
+    output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
+) -> None:
+    """Write one page with all that is found: who is best, what goes wrong, and what to beware of."""
+    columns = column_names(by or [])
+    names = ScoreNames.parse(scores, true=true, by=columns, positive=positive) if scores else None
+    labels = () if names is None else names.classes or (None,)
+    wanted = Wanted(
+        by=columns,
+        true=true,
+        pred=pred,
+        paired_on=paired_on,
+        group=group,
+        scores={} if names is None else dict(zip(labels, names.scores, strict=True)),
+        positive=positive,
+    )
+    chosen = ",".join(metrics) if metrics else DEFAULT_METRICS
+    command = command_of(
+        path,
+        {
+            "by": ",".join(columns) or None,
+            "paired-on": paired_on,
+            "group": group,
+            "true": None if true == Names.true else true,
+            "pred": None if pred == Names.pred else pred,
+            "scores": ",".join(scores) if scores else None,
+            "positive": positive,
+            "metrics": None if chosen == DEFAULT_METRICS else chosen,
+            "level": None if level == "0.95" else level,
+            "num": num,
+            "seed": seed,
+        },
+    )
+    target = _check_output(output, path)
+    with _options_as_written(path):
+        manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
+        wanted.check()
+        table, origin = read_table(path, wanted, command=command)
+        class_names = class_names_of(path, wanted)
+        made = make_report(table, wanted, chosen, manner, class_names=class_names, origin=origin)
+        page = made.html()
+    _write(target, page)
+    size = len(page.encode()) / 1000
+    lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
+    printed.show(open_console(), *(Text(printed.plain(line)) for line in lines))
+
+
+def _check_output(output: str, path: Path) -> Path:
+    target = Path(output)
+    if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
+        raise ValueError(f"--output: expected the name of a file that ends in .html, got {output!r}")
+    if not target.parent.is_dir():
+        raise ValueError(f"--output: expected an existing directory, got {str(target.parent)!r}")
+    refuse_input(target, [path])
+    return target
+
+
+@contextlib.contextmanager
+def _options_as_written(path: Path) -> Iterator[None]:
+    """Errors of the library name options as the command line does, and the file."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        text = str(error)
+        option = re.match(r"(\w+)(?=[:,])", text)
+        if option is not None and option[1] in OPTIONS:
+            text = f"--{option[1].replace('_', '-')}{text[option.end() :]}"
+        elif text.startswith(("data: ", "column ")):
+            text = f"{path}: {text.removeprefix('data: ')}"
+        raise type(error)(text) from error
+
+
+def _write(target: Path, page: str) -> None:
+    """Write the page under its name when it is whole."""
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+        temporary.replace(target)
+    except OSError as error:  # name the requested file, not the temporary one
+        raise OSError(error.errno, error.strerror, str(target)) if error.errno else error from None
+    finally:
+        temporary.unlink(missing_ok=True)

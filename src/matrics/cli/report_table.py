@@ -1,0 +1,117 @@
+"""What a report reads from a file: the columns of a table of labels, or matrices with their names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from matrics.cli.counting import fragments
+from matrics.cli.counting.batches import named
+from matrics.cli.counting.counts_rows import opened
+from matrics.cli.labels import Names
+from matrics.cli.read import read, read_rows
+from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
+from matrics.reporting.origin import Origin, origin_of_files
+
+if TYPE_CHECKING:
+    from matrics.reporting.data import Wanted
+
+MATRICES = (".npy", ".npz")
+
+
+@dataclass(frozen=True)
+class ReportNames(Names):
+    """The columns of the labels, of the models, samples and groups, and of the scores."""
+
+    scores: tuple[str, ...] = ()
+    has_pred: bool = True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of labels; that of the predicted ones may be missing beside scores."""
+        return (self.true, self.pred) if self.has_pred else (self.true,)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of scores."""
+        return self.scores
+
+
+def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, Origin]:
+    """The columns of a file of labels as a table of pyarrow, or a mapping of names to matrices; and their origin.
+
+    Raises
+    ------
+    ValueError
+        The file is standard input, or has neither labels nor matrices.
+    """
+    if path == STDIN:
+        raise ValueError("-: expected a file, as a report has its checksum, got standard input")
+    files = _files(path)
+    origin = origin_of_files(path.name or str(path), files, command)
+    if _has_matrices(path):
+        source = read(path, Names(by=tuple(map(str, wanted.by))), None)
+        stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
+        names = [source.name(k) if source.keys else path.name for k in range(source.count)]
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"{path}: expected matrices of different names, got {names[0]!r} among several of one name"
+            )
+        return dict(zip(names, stack, strict=True)), origin
+    others = [name for name in (wanted.paired_on, wanted.group) if name is not None]
+    has_pred = not wanted.scores or wanted.pred in _columns(files[0], path)
+    scores = tuple(map(str, wanted.scores.values()))
+    names_wanted = ReportNames(
+        _text(wanted.true),
+        _text(wanted.pred),
+        tuple(map(_text, [*wanted.by, *others])),
+        scores=scores,
+        has_pred=has_pred,
+    )
+    return read_rows(path, names_wanted, lambda table, _: table)[1], origin
+
+
+def class_names_of(path: Path, wanted: Wanted) -> tuple[str, ...] | None:
+    """The names of the classes of a file of matrices; None for labels, which have names of their own."""
+    return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if _has_matrices(path) else None
+
+
+def command_of(path: Path, options: dict[str, str | None]) -> str:
+    """The command that makes the report again; its output may be called anything."""
+    given = [part for name, value in options.items() if value is not None for part in (f"--{name}", value)]
+    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
+
+
+def _text(name: Hashable) -> str:
+    return str(name)
+
+
+def _files(path: Path) -> list[Path]:
+    """The files that a path stands for, in the order of their names."""
+    if path.is_dir() or fragments.is_pattern(path):
+        return sorted(one.path for one in fragments.find(path))
+    path.stat()  # raises with the name of a missing file
+    return [path]
+
+
+def _has_matrices(path: Path) -> bool:
+    if path.is_dir() or fragments.is_pattern(path):
+        return False
+    suffix = suffix_of(path)
+    return suffix in MATRICES or (suffix == ".parquet" and opened(path) is not None)
+
+
+def _columns(first: Path, path: Path) -> list[str]:
+    """The names of the columns of the first file."""
+    suffix = suffix_of(first)
+    with named(str(path)):
+        if suffix in TEXTS:
+            with open_rows(first, suffix) as lines:
+                return next(lines, (0, []))[1]
+        return list(pq.read_schema(first).names) if suffix == ".parquet" else []

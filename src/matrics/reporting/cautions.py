@@ -1,0 +1,280 @@
+"""What a careful reviewer would object to: few samples, undefined values, shifted classes, guesses."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from matrics.catalogue.registry import get_metric
+from matrics.reporting.areas import ModelScores
+from matrics.reporting.data import Data
+from matrics.reporting.group_findings import shares_of_classes
+from matrics.reporting.leaderboard import Leaderboard, Manner, cells_of, repeats
+from matrics.reporting.wording import amount, count, listed, number, percent, short
+from matrics.typing import NumPyArray
+from matrics.uncertainty import IntervalStatus, interval
+
+__all__ = ["Caution", "cautions"]
+
+FEW_CLASSES = 20
+FEW = 20  # samples of a class, below which limits may miss the truth
+RARE = 0.001  # p-value below which shares of classes are said to differ
+SHIFT = 0.05  # and the share of samples that would have to change their class
+MOSTLY = 0.8  # the share of one class, from which on accuracy says little
+MANY_MODELS = 5  # from which on the best value is too good by choice
+
+
+class Caution(NamedTuple):
+    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers."""
+
+    gravity: Literal["warning", "note"]
+    text: str
+
+
+def cautions(
+    data: Data, found: Leaderboard, scores: Sequence[ModelScores], same: Sequence[Sequence[str]], manner: Manner
+) -> list[Caution]:
+    """All warnings, the warnings before the notes."""
+    told = [
+        *_few_samples(data),
+        *_undefined(data, found),
+        *_at_chance(data, manner),
+        *_one_class(data),
+        *_shifts(data),
+        *_of_pairing(data),
+        *_of_groups(data),
+        *_of_the_comparison(data, found),
+        *_of_scores(data, scores),
+        *_alike(data, same),
+    ]
+    return sorted(told, key=lambda one: one.gravity != "warning")
+
+
+def _few_samples(data: Data) -> Iterator[Caution]:
+    sizes = data.matrices.sum(axis=-1)
+    smallest = sizes.min(axis=0)
+    few = [k for k in np.argsort(smallest, kind="stable") if smallest[k] < FEW]
+    if few:
+        parts = [f"{short(data.classes[k])} ({amount(smallest[k])})" for k in few]
+        where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
+        yield Caution(
+            "warning",
+            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
+            f"{listed(parts)}. Their recall and whatever averages over classes are uncertain, and the limits may miss "
+            "the truth.",
+        )
+    distinct = sizes.sum(axis=-1).min() / repeats(data)
+    n = len(data.classes)
+    if distinct < FEW * n * n:
+        yield Caution(
+            "note",
+            f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each "
+            "cell, limits of other measures than proportions may miss the truth more often than they say.",
+        )
+    never = [
+        f"{data.classes[k]} by {data.models[model]}"
+        for model, matrix in enumerate(data.matrices)
+        for k in np.flatnonzero((matrix.sum(axis=0) == 0) & (matrix.sum(axis=1) > 0))
+    ]
+    if never:
+        yield Caution("warning", f"Never predicted, so that their precision is undefined: {listed(never)}.")
+
+
+def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
+    for name, verdict in found.verdicts.items():
+        missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
+        if missing:
+            reason = get_metric(name).undefined
+            yield Caution("warning", f"{name} is undefined for {listed(missing)}: it is so for {reason}.")
+
+
+def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
+    """Models whose limits hold what a guess of the same class sizes would score."""
+    totals = np.maximum(data.matrices.sum((-2, -1)), 1)
+    if len(data.classes) <= FEW_CLASSES:
+        lows, guessed = _lows(data, "mcc", manner), np.zeros(len(data.models))
+    else:  # the limits of mcc would take long
+        lows = _lows(data, "accuracy", manner)
+        guessed = (data.matrices.sum(-1) * (data.matrices.sum(-2) / totals[:, None])).sum(-1) / totals
+    at_chance = lows <= guessed
+    names = [data.models[k] for k in np.flatnonzero(at_chance)]
+    if names:
+        text = f"No better than guessing, as far as these samples can tell: {listed(names)}."
+        if len(names) > 1:
+            text += " Differences between them may be chance."
+        yield Caution("warning", text)
+
+
+def _lows(data: Data, measure: str, manner: Manner) -> NumPyArray:
+    """The lower limits of all models; where samples are repeated, those for samples as clusters."""
+    if repeats(data) == 1:
+        (one,) = interval(data.matrices, measure, level=manner.level, workers=-1).values()
+        return np.asarray(one.low)
+    found = []
+    for model in range(len(data.models)):
+        cells, options = cells_of(data, model)
+        (one,) = interval(cells, measure, level=manner.level, **options).values()
+        found.append(float(one.low))
+    return np.asarray(found)
+
+
+def _one_class(data: Data) -> Iterator[Caution]:
+    sizes = data.matrices.sum(axis=(0, -1))
+    share = sizes.max() / max(sizes.sum(), 1)
+    if share >= MOSTLY:
+        name = short(data.classes[int(sizes.argmax())])
+        yield Caution(
+            "warning",
+            f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
+            f"{number(share)}. Prefer balanced_accuracy or mcc to accuracy here.",
+        )
+
+
+def _shifts(data: Data) -> Iterator[Caution]:
+    sizes = data.matrices.sum(axis=-1)
+    totals = sizes.sum(axis=-1)
+    if len(set(totals.tolist())) > 1:
+        low, high = int(totals.argmin()), int(totals.argmax())
+        yield Caution(
+            "warning",
+            f"Models have different numbers of samples, from {amount(totals[low])} ({short(data.models[low])}) to "
+            f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same ones.",
+        )
+    if data.paired is None:
+        yield from _shifted("models", list(data.models), sizes, data.classes)
+    groups = shares_of_classes(data)
+    yield from _shifted("groups", [name for name, _ in groups], [one for _, one in groups], data.classes)
+
+
+def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], classes: Sequence[str]) -> Iterator[Caution]:
+    """Whether the shares of the true classes differ by more than chance, by a test and by a size."""
+    table = np.asarray([one for one in sizes if one.sum() > 0], np.float64)
+    if len(table) < 2 or (table.sum(axis=0) > 0).sum() < 2:
+        return
+    stats = importlib.import_module("scipy.stats")
+    p_value = float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0], correction=False).pvalue)
+    shares, pooled = table / table.sum(axis=1, keepdims=True), table.sum(axis=0) / table.sum()
+    moved = np.abs(shares - pooled).sum(axis=1) / 2
+    if p_value >= RARE or moved.max() < SHIFT:
+        return
+    k = int(np.ptp(shares, axis=0).argmax())
+    kept = [name for name, one in zip(names, sizes, strict=True) if one.sum() > 0]
+    low, high = int(shares[:, k].argmin()), int(shares[:, k].argmax())
+    yield Caution(
+        "warning",
+        f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
+        f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
+        f"{short(kept[high])}. Measures that change with class sizes cannot be compared between them.",
+    )
+
+
+def _of_pairing(data: Data) -> Iterator[Caution]:
+    times = repeats(data)
+    if data.paired is not None and times > 1:
+        number_of = len(np.unique(data.paired.samples))
+        yield Caution(
+            "note",
+            f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
+            "sample are not independent: intervals and comparisons take samples, not rows, for independent. What "
+            "varies between the trainings themselves, such as seeds and folds, is known from few repeats only.",
+        )
+    if data.same_labels:
+        yield Caution(
+            "note",
+            "All models have the same true labels in the same order, so they probably predicted the same samples. They "
+            "were compared as if the samples were independent, which is less sharp: name the column of the samples "
+            "(paired_on) if there is one.",
+        )
+    elif data.paired is None and len(data.models) > 1 and data.rows is not None:
+        yield Caution(
+            "note",
+            "Each model was taken to have samples of its own. If they share samples, or a sample occurs several times, "
+            "name the column of the samples (paired_on).",
+        )
+
+
+def _of_groups(data: Data) -> Iterator[Caution]:
+    if data.groups is None:
+        return
+    filled = (data.groups.matrices.sum(axis=(-2, -1)) > 0).any(axis=0)
+    if filled.sum() > 2:
+        yield Caution(
+            "note",
+            f"With few samples the extremes of {int(filled.sum())} groups are far apart by chance alone; the "
+            "difference of the two extremes is tested with the level shared by all pairs (Bonferroni).",
+        )
+    if repeats(data) > 1:
+        yield Caution(
+            "warning",
+            "Limits of groups take the predictions of one sample for independent ones, and so are too narrow.",
+        )
+
+
+def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
+    models = len(data.models)
+    if models >= MANY_MODELS:
+        yield Caution(
+            "note",
+            f"The best of {models:,} models was chosen on the same samples that score it, so its value is likely to be "
+            "too good. Score the chosen model once more on samples that no choice has seen.",
+        )
+    if len(found.compared) < models:
+        tied = len(found.tied)
+        yield Caution(
+            "warning" if tied == len(found.compared) else "note",
+            f"Only the {len(found.compared)} models with the best {found.first} were compared with each other"
+            + (
+                ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
+            ),
+        )
+    if len(found.judged) < len(found.verdicts):
+        others = [name for name in found.verdicts if name not in found.judged]
+        yield Caution(
+            "note",
+            f"With {len(data.classes)} classes, limits and comparisons were made of {listed(found.judged)} alone, as "
+            f"those of {listed(others)} would take minutes.",
+        )
+    code = int(max(found.verdict.status[found.compared], default=0))
+    status = next(one for one in IntervalStatus if one == code)
+    if status > IntervalStatus.FEW_SAMPLES:
+        yield Caution("note", f"Limits of {found.first} of at least one model: {status.sentence}.")
+
+
+def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
+    if data.scores is None:
+        return
+    if not data.scores.are_probabilities:
+        yield Caution(
+            "note", "The scores are no probabilities, so calibration, log loss and Brier score are not shown."
+        )
+    infinite = [one.model for one in scores if math.isinf(one.log_loss)]
+    if infinite:
+        yield Caution(
+            "warning", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
+        )
+    if repeats(data) > 1:
+        yield Caution(
+            "warning",
+            "Limits of ROC areas take the predictions of one sample for independent ones, and so are too narrow.",
+        )
+    if data.from_scores:
+        yield Caution("note", data.from_scores)
+
+
+def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
+    for family in same:
+        yield Caution(
+            "note",
+            f"{listed(family)} order all {len(data.models)} models alike: here they are one piece of evidence, not "
+            f"{len(family)}.",
+        )
+    seen: dict[bytes, list[str]] = {}
+    for name, matrix in zip(data.models, data.matrices, strict=True):
+        seen.setdefault(np.ascontiguousarray(matrix).tobytes(), []).append(name)
+    for names in seen.values():
+        if len(names) > 1:
+            yield Caution("note", f"{listed(names)} have the same confusion matrix: are they the same predictions?")

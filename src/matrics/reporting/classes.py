@@ -1,0 +1,113 @@
+"""What the best models get wrong: the classes with the lowest recall, and the most frequent errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrics.plot import Confusion
+from matrics.plot.confusion import most_frequent
+from matrics.reporting.data import Data
+from matrics.reporting.leaderboard import Manner, cells_of, repeats
+from matrics.reporting.wording import amount, between, count, listed, number, percent, short
+from matrics.scoring import score
+from matrics.uncertainty import interval
+
+__all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]
+
+MOST_CLASSES, MOST_ERRORS = 10, 8
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One class of one model: its samples, how often it is predicted, and its recall and precision with limits."""
+
+    name: str
+    samples: float
+    predicted: float
+    recall: float
+    recall_low: float
+    recall_high: float
+    precision: float
+    precision_low: float
+    precision_high: float
+
+    @property
+    def recall_between(self) -> str:
+        """The limits of recall in words."""
+        return between(self.recall_low, self.recall_high)
+
+    @property
+    def precision_between(self) -> str:
+        """Those of precision."""
+        return between(self.precision_low, self.precision_high)
+
+
+@dataclass(frozen=True)
+class ModelClasses:
+    """The classes of a model with the lowest recall, lowest first, and its most frequent errors."""
+
+    model: str
+    classes: list[ClassRow]
+    errors: list[Confusion]
+    left_out: int  # classes that are not among them
+    unit: str = "sample"  # what a row of the data is: of repeated samples, a prediction
+
+    @property
+    def sentences(self) -> list[str]:
+        """The worst class and the most frequent errors, in words."""
+        told = []
+        known = [row for row in self.classes if row.samples > 0]
+        if known:
+            row = known[0]
+            told.append(
+                f"Its lowest recall is that of class {short(row.name)}: {number(row.recall)} "
+                f"({row.recall_between}) of {count(row.samples, self.unit)}."
+            )
+        told += [
+            f"Class {short(error.true)} is predicted as {short(error.predicted)} in {amount(error.samples)} of "
+            f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
+            for error in self.errors
+        ]
+        return told if self.errors else [*told, "It makes no errors on these samples."]
+
+
+def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:
+    """The classes and the errors of one model."""
+    matrix = data.matrices[model]
+    cells, options = cells_of(data, model)
+    found = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options)
+    recall, precision = found.values()
+    in_order = np.argsort(np.nan_to_num(recall.estimate, nan=np.inf), kind="stable")
+    rows = [
+        ClassRow(
+            data.classes[k],
+            float(matrix[k].sum()),
+            float(matrix[:, k].sum()),
+            *(float(part[k]) for part in recall[:3]),
+            *(float(part[k]) for part in precision[:3]),
+        )
+        for k in in_order[:MOST_CLASSES]
+    ]
+    errors = most_frequent(matrix, data.classes, MOST_ERRORS)
+    unit = "sample" if repeats(data) == 1 else "prediction"
+    return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows), unit)
+
+
+def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
+    """Which classes have the lowest recall in most of the models, in sentences."""
+    if len(models) < 3 or len(data.classes) < 3:
+        return []
+    recalls = np.asarray(score(data.matrices[list(models)], "recall:class")["recall:class"])
+    known = recalls[~np.isnan(recalls).any(axis=1)]
+    if len(known) < 3:
+        return []
+    is_worst = known == known.min(axis=1, keepdims=True)
+    times = (is_worst & (is_worst.sum(axis=1, keepdims=True) == 1)).sum(axis=0)
+    often = [int(k) for k in np.argsort(-times, kind="stable")[:3] if times[k] > 1]
+    if not often:
+        return []
+    parts = [f"{short(data.classes[k])} (in {times[k]})" for k in often]
+    return [f"The class with the lowest recall in several of {len(known)} models: {listed(parts)}."]

@@ -1,0 +1,261 @@
+"""What a report is made of: the matrices of all models, and what is known of single samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.frame.counts import MOST_CELLS
+from matrics.plot.inputs import host_stack, names_of_classes
+from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of
+from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
+from matrics.reporting.scores import Scores, predicted, read_scores
+from matrics.reporting.verdicts import aligned
+from matrics.typing import NumPyArray
+
+__all__ = ["Data", "Groups", "Paired", "Wanted", "data_of_matrices", "data_of_table"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns have what.
+
+    Parameters
+    ----------
+    by : tuple
+        Those that tell the models apart.
+    true, pred : column name
+        Those of the true and of the predicted labels.
+    paired_on : column name or None
+        That of the samples, where all models predicted the same ones.
+    group : column name or None
+        That of the groups to compare.
+    scores : dict
+        Labels and their columns of scores; the label is None for one column of the positive class.
+    positive : str or None
+        The label of the positive class.
+    """
+
+    by: tuple[Hashable, ...] = ()
+    true: Hashable = "y_true"
+    pred: Hashable = "y_pred"
+    paired_on: Hashable | None = None
+    group: Hashable | None = None
+    scores: Mapping[str | None, Hashable] = field(default_factory=dict)
+    positive: str | None = None
+
+    def check(self) -> None:
+        """Raise if one column is named twice."""
+        others = [
+            ("paired_on", self.paired_on),
+            ("group", self.group),
+            *(("scores", one) for one in self.scores.values()),
+        ]
+        seen = {self.true, *([self.pred] if self.pred != self.true else []), *self.by}
+        if self.pred == self.true:
+            raise ValueError(f"pred: expected another column than that of the true labels, got {self.pred!r} for both")
+        if {self.true, self.pred} & set(self.by):
+            raise ValueError(f"by: expected other columns than those of the labels, got {list(self.by)}")
+        for what, name in others:
+            if name is None:
+                continue
+            if name in seen:
+                raise ValueError(f"{what}: expected another column than those named before, got {name!r} twice")
+            seen.add(name)
+
+
+class Paired(NamedTuple):
+    """Predictions of all models for the same samples: true classes (N,), predictions (M, N), and samples (N,)."""
+
+    true: NumPyArray
+    pred: NumPyArray
+    samples: NumPyArray
+    column: str
+
+
+class Groups(NamedTuple):
+    """The matrices of each model in each group, (M, G, n, n), with the names of the groups and of their column."""
+
+    column: str
+    names: tuple[str, ...]
+    matrices: NumPyArray
+
+
+@dataclass(frozen=True)
+class Data:
+    """All that a report is made of.
+
+    Parameters
+    ----------
+    origin : Origin
+        Where it comes from.
+    models, classes : tuple of str
+        Their names.
+    matrices : array, shape (M, n, n)
+        One confusion matrix for each model.
+    rows : int or None
+        The number of rows of the table; None for matrices.
+    by : str
+        What tells the models apart.
+    paired : Paired or None
+        The predictions, if all models have the same samples.
+    same_labels : bool
+        Whether all models have the same true labels in the same order although they were not said to be paired.
+    groups : Groups or None
+        The matrices of the groups.
+    scores : Scores or None
+        The scores of each model.
+    from_scores : str
+        How classes were predicted from scores, in words; nothing if there were predicted labels.
+    """
+
+    origin: Origin
+    models: tuple[str, ...]
+    classes: tuple[str, ...]
+    matrices: NumPyArray = field(repr=False)
+    rows: int | None = None
+    by: str = "model"
+    paired: Paired | None = None
+    same_labels: bool = False
+    groups: Groups | None = None
+    scores: Scores | None = None
+    from_scores: str = ""
+
+
+def data_of_matrices(
+    matrices: Mapping[Any, Any], class_names: Sequence[str] | None, origin: Origin | None = None
+) -> Data:
+    """The data of a mapping of names of models to confusion matrices.
+
+    Raises
+    ------
+    ValueError
+        The matrices have different shapes, or a cell is negative or no number.
+    """
+    found, stack = host_stack(matrices)
+    names = tuple(found or ["all"])
+    invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
+    if invalid:
+        raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {names[invalid[0]]!r}")
+    origin = origin or origin_of_matrices(names, stack)
+    return Data(origin, names, names_of_classes(class_names, stack.shape[-1]), stack)
+
+
+def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> Data:
+    """The data of a table of labels, one prediction a row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A column is not there or has values of another kind, a value is missing, or models that are said to be paired
+        have other samples.
+    """
+    wanted.check()
+    there = column_names(table)
+    has_labels = wanted.pred in there or not wanted.scores
+    labels = [wanted.true, *([wanted.pred] if has_labels else [])]
+    others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.group) if one is not None)]
+    for name in [*labels, *others, *wanted.scores.values()]:
+        if there.count(name) != 1:
+            got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"
+            raise ValueError(f"data: expected a column {name!r}, got {got}")
+    coded = {name: coded_column(table, name) for name in [*labels, *others]}
+    numbers = {name: numbers_of(table, name) for name in wanted.scores.values()}
+    rows = len(coded[wanted.true].codes)
+    if not rows or any(len(column.codes) != rows for column in coded.values()):
+        raise ValueError("data: expected columns of one length, with at least one row")
+    classes, codes = _classes([coded[name] for name in labels], labels)
+    true = codes[0]
+    models, model_names = _combined([coded[name] for name in wanted.by], rows)
+    by = ", ".join(map(str, wanted.by))
+    scores = read_scores(numbers, wanted.scores, wanted.positive, true, classes) if wanted.scores else None
+    pred, how = (codes[1], "") if has_labels else predicted(scores, len(classes))
+    counted = origin or origin_of_columns({str(name): one for name, one in (coded | numbers).items()})
+    number, n = len(model_names), len(classes)
+    cells = (models * n + true) * n + pred
+    groups = None
+    if wanted.group is not None:
+        groups = _grouped(str(wanted.group), coded[wanted.group], cells, number, n)
+    _refuse_many(number, n)
+    matrices = np.bincount(cells, minlength=number * n * n).reshape(number, n, n)
+    paired, order = None, [np.flatnonzero(models == k) for k in range(number)] if scores is not None else []
+    if wanted.paired_on is not None:
+        column = coded[wanted.paired_on]
+        option = f"paired_on {wanted.paired_on}"
+        first, found, samples, placed = aligned(
+            models, column.codes, true, pred, names=model_names, sample_names=column.values, option=option
+        )
+        paired, order = Paired(first, found, samples, str(wanted.paired_on)), list(placed)
+    return Data(
+        origin=counted,
+        models=model_names,
+        classes=classes,
+        matrices=matrices,
+        rows=rows,
+        by=by,
+        paired=paired,
+        same_labels=paired is None and _have_same_labels(models, true, number),
+        groups=groups,
+        scores=None if scores is None else scores.of_models(true, order),
+        from_scores=how,
+    )
+
+
+def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[str, ...], list[NumPyArray]]:
+    """The labels of the columns together, as text, and the class of each row of each column."""
+    values = {value for column in columns for value in column.values}
+    floating = next((value for value in values if isinstance(value, float)), None)
+    if floating is not None:
+        raise TypeError(
+            f"columns {names}: expected labels, integers or text, got floating numbers such as {floating!r}"
+        )
+    try:
+        known = sorted(values)
+    except TypeError as error:
+        raise TypeError(f"columns {names}: expected labels of one type, got {error}") from error
+    place = {value: k for k, value in enumerate(known)}
+    codes = [np.asarray([place[value] for value in column.values], np.int64)[column.codes] for column in columns]
+    return tuple(map(str, known)), codes
+
+
+def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tuple[str, ...]]:
+    """The model of each row, and the names of the models: their values, with commas between several columns."""
+    if not columns:
+        return np.zeros(rows, np.int64), ("all predictions",)
+    codes, names = columns[0].codes, [str(value) for value in columns[0].values]
+    for column in columns[1:]:
+        pairs, codes = np.unique(codes * len(column.values) + column.codes, return_inverse=True)
+        before, here = np.divmod(pairs, len(column.values))
+        names = [f"{names[i]}, {column.values[j]}" for i, j in zip(before, here, strict=True)]
+    return codes, tuple(names)
+
+
+def _grouped(name: str, column: CodedColumn, cells: NumPyArray, models: int, n: int) -> Groups:
+    number = len(column.values)
+    _refuse_many(models * number, n)
+    model, cell = np.divmod(cells, n * n)
+    bins = (model * number + column.codes) * n * n + cell
+    counts = np.bincount(bins, minlength=models * number * n * n)
+    return Groups(name, tuple(map(str, column.values)), counts.reshape(models, number, n, n))
+
+
+def _refuse_many(matrices: int, n: int) -> None:
+    if matrices * n * n > MOST_CELLS:
+        raise ValueError(f"data: expected labels of few classes, got {n:,} classes in {matrices:,} matrices")
+
+
+def _have_same_labels(models: NumPyArray, true: NumPyArray, number: int) -> bool:
+    if number < 2 or len(set(np.bincount(models).tolist())) > 1:
+        return False
+    by_model = true[np.argsort(models, kind="stable")].reshape(number, -1)
+    return bool((by_model == by_model[0]).all()) and by_model.shape[1] > 20
+
+
+def as_names(value: Hashable | Iterable[Hashable] | None) -> tuple[Hashable, ...]:
+    """Names of columns, of which one may be given by itself."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)

@@ -1,0 +1,112 @@
+"""Where measures disagree about the best model, what each of them cannot see, and which of them say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrics.catalogue.registry import get_metric
+from matrics.reporting.data import Data
+from matrics.reporting.leaderboard import Leaderboard
+from matrics.study.agreement import Agreement, agreement
+from matrics.study.certificates.stored import stored_certificate
+
+__all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates", "winners"]
+
+# What a measure that lacks a property does, and what one that has it does not see; the first matter most.
+LACKING = {
+    "chance": "predictions that have nothing to do with the true classes get different values, as class sizes differ",
+    "class_sizes": "its value changes with the sizes of the classes, even where each is predicted at the same rates",
+    "correction": "its value can get worse when an error is corrected",
+    "error": "its value can get better when an error is added",
+    "one_class_missed": "to miss one of three classes entirely is as bad as the worst",
+    "only_perfect": "predictions with errors can be as good as perfect ones",
+    "continuity": "one sample of a class that had none can move it far",
+}
+HAVING = {
+    "true_negatives": "it does not see true negatives (of two classes)",
+    "transposition": "it does not see the direction of errors: true and predicted classes can be exchanged",
+}
+MOST_BLIND = 4
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best model by one measure, and whether the best model by the first measure is told from it.
+
+    Parameters
+    ----------
+    measure : str
+        The measure.
+    model : str
+        Its best model; nothing if it is undefined for all.
+    value : float
+        The value of that model.
+    value_of_first : float
+        The value of the model that is best by the first measure.
+    agrees : bool
+        Whether both are the same model, or as good by this measure.
+    is_apart : bool or None
+        Whether they can be told apart by this measure; None if that was not tested.
+    """
+
+    measure: str
+    model: str
+    value: float
+    value_of_first: float
+    agrees: bool
+    is_apart: bool | None
+
+
+@dataclass(frozen=True)
+class Blindness:
+    """What a measure cannot see, as its certificate says; nothing is known of measures without one."""
+
+    measure: str
+    summary: str
+    sentences: list[str]
+    is_certified: bool
+
+
+def winners(data: Data, found: Leaderboard) -> list[Winner]:
+    """The best model by each measure."""
+    first = found.order[0]
+    told = []
+    for name, verdict in found.verdicts.items():
+        if verdict.best is None:
+            told.append(Winner(name, "", np.nan, np.nan, agrees=True, is_apart=None))
+            continue
+        value, other = float(verdict.estimate[verdict.best]), float(verdict.estimate[first])
+        agrees = verdict.best == first or value == other
+        # What was not compared, as it is not among the first by the first measure, has no verdict.
+        tested = name in found.judged and verdict.best in found.compared and first in found.compared
+        apart = None if agrees or not tested else not bool(verdict.tied[first])
+        told.append(Winner(name, data.models[verdict.best], value, other, agrees, apart))
+    return told
+
+
+def blindness(measure: str) -> Blindness:
+    """What a measure cannot see."""
+    metric = get_metric(measure)
+    try:
+        certificate = stored_certificate(metric.spec)
+    except KeyError:
+        return Blindness(measure, metric.summary, [], is_certified=False)
+    told = [text for name, text in LACKING.items() if name in certificate.lacks]
+    told += [text for name, text in HAVING.items() if name in certificate.has]
+    return Blindness(measure, metric.summary, told[:MOST_BLIND], is_certified=True)
+
+
+def compared_measures(data: Data, found: Leaderboard) -> Agreement | None:
+    """How far the measures agree about the models; None with fewer than three of either."""
+    if len(data.models) < 3 or len(found.verdicts) < 3:
+        return None
+    return agreement(data.matrices, list(found.verdicts), workers=-1)
+
+
+def duplicates(agreed: Agreement | None) -> list[list[str]]:
+    """Measures that order all models alike."""
+    if agreed is None:
+        return []
+    return [family for family in agreed.families(1.0) if len(family) > 1]

@@ -1,0 +1,181 @@
+"""All that is found in the data of a report, computed by the library and kept as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrics.reporting.areas import ModelScores, model_scores
+from matrics.reporting.cautions import Caution, cautions
+from matrics.reporting.classes import ModelClasses, hardest_classes, model_classes
+from matrics.reporting.data import Data
+from matrics.reporting.disagreements import (
+    Blindness,
+    Winner,
+    blindness,
+    compared_measures,
+    duplicates,
+    winners,
+)
+from matrics.reporting.group_findings import ModelGroups, model_groups
+from matrics.reporting.leaderboard import Leaderboard, Manner, leaderboard, repeats
+from matrics.reporting.methods import methods
+from matrics.reporting.wording import amount, between, count, listed, number, short
+from matrics.study.agreement import Agreement
+
+__all__ = ["Findings", "find"]
+
+BEST_MODELS = 3  # whose classes and groups are shown
+FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a report says.
+
+    Parameters
+    ----------
+    summary : list of str
+        Three sentences: what was read, which model is best, and what to beware of.
+    read : list of str
+        What was read and how much, in sentences.
+    leaderboard : Leaderboard
+        All models by all measures.
+    best : list of int
+        The models that are looked at more closely, the best first.
+    classes : list of ModelClasses
+        What each of these gets wrong.
+    hardest : list of str
+        The classes that many models get wrong, in sentences.
+    winners : list of Winner
+        The best model by each measure.
+    blindness : list of Blindness
+        What each measure cannot see.
+    agreement : Agreement or None
+        How far the measures agree about the models.
+    scores : list of ModelScores
+        Measures of scores.
+    groups : list of ModelGroups
+        How far groups are apart.
+    cautions : list of Caution
+        What a careful reviewer would object to.
+    methods : str
+        A paragraph to paste into a paper.
+    references : list of str
+        What it cites.
+    """
+
+    summary: list[str]
+    read: list[str]
+    leaderboard: Leaderboard
+    best: list[int]
+    classes: list[ModelClasses]
+    hardest: list[str]
+    winners: list[Winner]
+    blindness: list[Blindness]
+    agreement: Agreement | None = field(repr=False)
+    scores: list[ModelScores]
+    groups: list[ModelGroups]
+    cautions: list[Caution]
+    methods: str
+    references: list[str]
+
+
+def find(data: Data, metrics: Any, manner: Manner, version: str) -> Findings:
+    """Compute all of it."""
+    board = leaderboard(data, metrics, manner)
+    best = board.order[: BEST_MODELS if len(data.classes) <= FEW_CLASSES else 2]
+    agreed = compared_measures(data, board)
+    scores = model_scores(data, manner)
+    won = winners(data, board)
+    told = cautions(data, board, scores, duplicates(agreed), manner)
+    paragraph, references = methods(data, board, manner, version)
+    return Findings(
+        summary=_summary(data, board, won, told),
+        read=_read(data),
+        leaderboard=board,
+        best=best,
+        classes=[model_classes(data, k, manner) for k in best],
+        hardest=hardest_classes(data, range(len(data.models))),
+        winners=won,
+        blindness=[blindness(name) for name in board.verdicts],
+        agreement=agreed,
+        scores=scores,
+        groups=model_groups(data, best, board, manner),
+        cautions=told,
+        methods=paragraph,
+        references=references,
+    )
+
+
+def _summary(data: Data, board: Leaderboard, won: list[Winner], told: list[Caution]) -> list[str]:
+    """Three sentences."""
+    return [_what(data), _which(data, board, won), _beware(told)]
+
+
+def _what(data: Data) -> str:
+    predictions = data.matrices.sum()
+    sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    made = "were" if predictions != 1 else "was"
+    samples = ""
+    if data.paired is not None:
+        same = "the same " if len(data.models) > 1 else ""
+        samples = f", on {same}{count(len(np.unique(data.paired.samples)), 'sample')}"
+    return f"{count(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
+
+
+def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
+    verdict, first = board.verdict, board.order[0]
+    if verdict.best is None:
+        return f"{board.first} is undefined for all models, so that nothing orders them."
+    limits = between(float(verdict.low[first]), float(verdict.high[first]))
+    value = f"{board.first} {number(float(verdict.estimate[first]))} ({limits})"
+    if len(data.models) == 1:
+        return f"The model has {value}."
+    name = short(data.models[first])
+    others = [data.models[k] for k in board.tied if k != first]
+    tied = f", and cannot be told from {listed(others, 4)}" if others else ", and no other model is tied with it"
+    against = [one.model for one in won if not one.agrees]
+    also = ""
+    if against:
+        verb = "prefers" if len(against) == 1 else "prefer"
+        also = f"; {count(len(against), 'other measure')} of {len(won)} {verb} another model"
+    return f"{name} is best, with {value}{tied}{also}."
+
+
+def _beware(told: list[Caution]) -> str:
+    grave = [one for one in told if one.gravity == "warning"]
+    if not grave:
+        return "No serious objection was found; the notes under the warnings say how to read the numbers."
+    first = grave[0].text.split(". ")[0].rstrip(".")
+    rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
+    return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
+
+
+def _read(data: Data) -> list[str]:
+    """What was read and how much."""
+    sizes = data.matrices.sum(axis=(-2, -1))
+    told = []
+    if data.rows is not None:
+        told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
+        if data.by:
+            told.append(f"The models are told apart by {data.by}.")
+    else:
+        told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
+    low, high = float(sizes.min()), float(sizes.max())
+    each = count(low, "prediction") if low == high else f"{amount(low)} to {count(high, 'prediction')}"
+    told.append(f"{count(len(data.models), 'model')} with {each} each; {count(len(data.classes), 'class')}.")
+    if data.paired is not None:
+        number_of = len(np.unique(data.paired.samples))
+        times = repeats(data)
+        often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
+        told.append(f"All models predicted the same {count(number_of, 'sample')} ({data.paired.column}){often}.")
+    if data.groups is not None:
+        told.append(f"{count(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
+    if data.scores is not None:
+        what = [data.classes[k] for k in data.scores.positives]
+        kind = "probabilities" if data.scores.are_probabilities else "scores"
+        told.append(f"There are {kind} of {'class' if len(what) == 1 else 'classes'} {listed(what)}.")
+    return told

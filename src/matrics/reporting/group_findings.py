@@ -1,0 +1,129 @@
+"""How far groups of samples are apart in each model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrics.fairness import demographic_parity, disparity, equal_opportunity, equalised_odds
+from matrics.reporting.data import Data
+from matrics.reporting.leaderboard import Leaderboard, Manner
+from matrics.reporting.wording import between, count, number, short
+from matrics.uncertainty import compare, interval
+
+__all__ = ["GroupRow", "ModelGroups", "model_groups"]
+
+MOST_GROUPS = 30
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One group: its samples, and a measure of them with limits."""
+
+    name: str
+    samples: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def between(self) -> str:
+        """The limits in words."""
+        return between(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class ModelGroups:
+    """The groups of a model, and how far they are apart.
+
+    Parameters
+    ----------
+    model, measure : str
+        Of which model, and in which measure.
+    rows : list of GroupRow
+        The groups, the smallest value first; undefined ones last.
+    difference, ratio : float
+        Of the largest and the smallest value.
+    is_beyond_chance : bool or None
+        Whether the groups with the largest and the smallest value differ with the level shared by all pairs; None if
+        that cannot be said.
+    parities : dict of str to float
+        Differences of rates, of two classes: demographic parity, equal opportunity, equalised odds.
+    """
+
+    model: str
+    measure: str
+    rows: list[GroupRow]
+    difference: float
+    ratio: float
+    is_beyond_chance: bool | None
+    parities: dict[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """The difference in words."""
+        known = sorted((row for row in self.rows if not math.isnan(row.value)), key=lambda row: row.value)
+        if len(known) < 2:
+            return f"{self.measure} is defined in fewer than two groups."
+        low, high = known[0], known[-1]
+        told = (
+            f"{self.measure} is between {number(low.value)} in {short(low.name)} ({count(low.samples, 'sample')}) and "
+            f"{number(high.value)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
+            f"{number(self.difference)}"
+        )
+        if self.is_beyond_chance is None:
+            return f"{told}; whether that is chance cannot be said."
+        return f"{told}, {'more than chance explains' if self.is_beyond_chance else 'which chance alone may explain'}."
+
+
+def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: Manner) -> list[ModelGroups]:
+    """The groups of some models."""
+    if data.groups is None:
+        return []
+    return [_of_model(data, model, found.first, found.verdict.higher_is_better, manner) for model in models]
+
+
+def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner) -> ModelGroups:  # noqa: FBT001
+    groups = data.groups
+    assert groups is not None  # noqa: S101 (the caller has looked)
+    matrices = groups.matrices[model]
+    filled = [k for k in range(len(matrices)) if matrices[k].any()]
+    (one,) = interval(matrices[filled], measure, level=manner.level).values()
+    rows = [
+        GroupRow(groups.names[k], float(matrices[k].sum()), *(float(part[place]) for part in one[:3]))
+        for place, k in enumerate(filled)
+    ]
+    side = 1 if higher else -1
+    apart = disparity(np.asarray(one.estimate))
+    beyond = None
+    known = np.flatnonzero(~np.isnan(one.estimate))
+    if len(known) > 1:
+        worst, best = (filled[int(end(one.estimate))] for end in (np.nanargmin, np.nanargmax))
+        shared = 1 - (1 - manner.level) / (len(known) * (len(known) - 1) / 2)
+        (pair,) = compare(matrices[best], matrices[worst], measure, level=shared).values()
+        beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
+    parities = {}
+    if matrices.shape[-1] == 2:
+        some = matrices[filled]
+        parities = {
+            "demographic parity: difference of the shares predicted as positive": float(
+                demographic_parity(some).difference
+            ),
+            "equal opportunity: difference of recall": float(equal_opportunity(some).difference),
+            "equalised odds: the larger difference of recall and false positive rate": float(
+                equalised_odds(some).difference
+            ),
+        }
+    rows.sort(key=lambda row: math.inf if math.isnan(row.value) else side * row.value)
+    return ModelGroups(data.models[model], measure, rows, float(apart.difference), float(apart.ratio), beyond, parities)
+
+
+def shares_of_classes(data: Data) -> list[tuple[str, np.ndarray]]:
+    """The class counts of each group, for the warnings."""
+    if data.groups is None:
+        return []
+    counts = data.groups.matrices.sum(axis=-1)
+    return list(zip(data.groups.names, counts.sum(axis=0), strict=True))

@@ -1,0 +1,226 @@
+"""Which model is best: every measure of every model, with limits, and the models that cannot be told from the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from matrics.catalogue.record import Metric
+from matrics.reporting.data import Data
+from matrics.reporting.verdicts import Verdict, judged_alone, judged_together
+from matrics.scoring import resolve, score
+from matrics.typing import NumPyArray
+from matrics.uncertainty import interval
+from matrics.uncertainty.measure import Measure
+from matrics.uncertainty.options import DEFAULT_NUM
+
+__all__ = ["DEFAULT_METRICS", "Leaderboard", "Manner", "cells_of", "leaderboard"]
+
+#: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
+#: recalls is balanced accuracy.
+DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,eve"
+
+MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
+# Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
+MOST_CELLS = 5e8
+# What is drawn for paired models: replicates, times models, times samples and cells.
+MOST_DRAWN = 1.2e9
+LEAST_NUM = 1000
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How intervals and comparisons are made.
+
+    Parameters
+    ----------
+    level : float
+        The probability with which an interval holds the truth.
+    num : int or None
+        The number of replicates of paired comparisons; None: as many as can be had in some seconds.
+    seed : int
+        Of the draws.
+    """
+
+    level: float = 0.95
+    num: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All models, the best first.
+
+    Parameters
+    ----------
+    first : str
+        The measure that orders the models.
+    verdicts : dict of str to Verdict
+        Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none.
+    judged : tuple of str
+        The measures that have limits and by which models were compared.
+    order : list of int
+        The models, the best first; those of which the measure is undefined last.
+    compared : list of int
+        The models that were compared with the best, the best first.
+    num : int
+        The number of replicates; 0 where nothing was drawn.
+    """
+
+    first: str
+    verdicts: dict[str, Verdict] = field(repr=False)
+    judged: tuple[str, ...]
+    order: list[int]
+    compared: list[int]
+    num: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the measure that orders the models."""
+        return self.verdicts[self.first]
+
+    @property
+    def tied(self) -> list[int]:
+        """The models that cannot be told from the best, which is one of them."""
+        return [k for k in self.order if self.verdict.tied[k]]
+
+
+def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
+    """Score and compare the models.
+
+    Raises
+    ------
+    ValueError
+        A measure does not exist, has a value for each class, or has no better end.
+    """
+    chosen = dict(resolve(metrics))
+    for name, metric in chosen.items():
+        if metric.average in ("class", "one_vs_rest"):
+            raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
+        if metric.higher_is_better is None:
+            raise ValueError(f"metrics: expected measures of which one end is better, got {name}")
+    models, n = len(data.models), data.matrices.shape[-1]
+    candidates = min(models, MOST_COMPARED)
+    costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
+    judged = chosen
+    if candidates * len(costly) * float(n) ** 4 > MOST_CELLS:
+        judged = {name: metric for name, metric in chosen.items() if is_proportion(metric)}
+        if not judged:
+            judged = dict(resolve("accuracy"))
+        chosen = judged | chosen
+    first = next(iter(judged))
+    values = {name: np.asarray(one) for name, one in score(data.matrices, list(chosen.values())).items()}
+    values = dict(zip(chosen, values.values(), strict=True))
+    side = 1 if chosen[first].higher_is_better else -1
+    order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
+    compared = sorted(order[:candidates])  # so that what is drawn does not depend on who is best
+    verdicts, num = _verdicts(data, judged, compared, manner)
+    full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
+    for name, metric in chosen.items():
+        if name not in full:
+            full[name] = _plain(name, values[name], higher_is_better=bool(metric.higher_is_better))
+    _add_limits(full, judged, data, order[candidates:], manner)
+    in_order = {name: full[name] for name in chosen}
+    return Leaderboard(first, in_order, tuple(judged), order, order[:candidates], num)
+
+
+def _verdicts(
+    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: Manner
+) -> tuple[dict[str, Verdict], int]:
+    if data.paired is None:
+        found = judged_alone(data.matrices[chosen], metrics, data.classes, level=manner.level, workers=-1)
+        return dict(zip(metrics, found, strict=True)), 0
+    true, pred, samples, _ = data.paired
+    work = len(chosen) * (len(true) + len(data.classes) ** 2)
+    num = manner.num or max(LEAST_NUM, min(DEFAULT_NUM, int(MOST_DRAWN / work)))
+    found = judged_together(
+        true, pred[chosen], samples, metrics, data.classes, level=manner.level, num=num, rng=manner.seed
+    )
+    return dict(zip(metrics, found, strict=True)), num
+
+
+def _of_all(verdict: Verdict, chosen: Sequence[int], values: NumPyArray) -> Verdict:
+    """A verdict on some models as one on all of them."""
+
+    def spread(part: NumPyArray | None, fill: Any) -> Any:
+        if part is None:
+            return None
+        found = np.full(len(values), fill, np.asarray(part).dtype)
+        found[list(chosen)] = part
+        return found
+
+    nan = math.nan
+    return replace(
+        verdict,
+        estimate=values,
+        low=spread(verdict.low, nan),
+        high=spread(verdict.high, nan),
+        difference=spread(verdict.difference, nan),
+        difference_low=spread(verdict.difference_low, nan),
+        difference_high=spread(verdict.difference_high, nan),
+        best=None if verdict.best is None else chosen[verdict.best],
+        tied=spread(verdict.tied, fill=False),
+        probability_best=spread(verdict.probability_best, nan),
+        status=spread(verdict.status, 0),
+    )
+
+
+def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> Verdict:
+    """A verdict without limits, on all models."""
+    nothing = np.full(len(values), math.nan)
+    side = 1 if higher_is_better else -1
+    known = np.where(np.isnan(values), -math.inf, side * values)
+    best = None if np.isnan(values).all() else int(known.argmax())
+    tied = np.zeros(len(values), bool) if best is None else known == known[best]
+    return Verdict(
+        name, values, nothing, nothing, nothing, nothing, nothing, best, tied, None, higher_is_better,
+        np.zeros(len(values), int),
+    )  # fmt: skip
+
+
+def _add_limits(
+    verdicts: dict[str, Verdict], metrics: Mapping[str, Metric], data: Data, others: Sequence[int], manner: Manner
+) -> None:
+    """Give limits to the models that were not compared, as long as this takes no minutes."""
+    n = len(data.classes)
+    cheap = {
+        name: metric
+        for name, metric in metrics.items()
+        if is_proportion(metric) or len(others) * len(metrics) * float(n) ** 4 < MOST_CELLS
+    }
+    if not others or not cheap or (data.paired is not None and repeats(data) > 1):
+        return
+    found = interval(data.matrices[list(others)], list(cheap.values()), level=manner.level, workers=-1)
+    for name, one in zip(cheap, found.values(), strict=True):
+        verdicts[name].low[list(others)] = one.low
+        verdicts[name].high[list(others)] = one.high
+        verdicts[name].status[list(others)] = one.status
+
+
+def is_proportion(metric: Metric) -> bool:
+    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is none."""
+    return Measure.of(metric).trials is not None
+
+
+def repeats(data: Data) -> float:
+    """How many predictions a model has of each sample, on average; 1 where that is not known."""
+    if data.paired is None:
+        return 1.0
+    return len(data.paired.samples) / len(np.unique(data.paired.samples))
+
+
+def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
+    """The matrix of a model and options for ``interval``: where samples are repeated, one matrix for each sample."""
+    paired, n = data.paired, len(data.classes)
+    if paired is None or repeats(data) == 1:
+        return data.matrices[model], {}
+    _, code = np.unique(paired.samples, return_inverse=True)
+    number = int(code.max()) + 1
+    if number * n * n > 2**26:  # half a gibibyte of counts
+        return data.matrices[model], {}
+    bins = (code * n + paired.true) * n + paired.pred[model]
+    return np.bincount(bins, minlength=number * n * n).reshape(number, n, n), {"cluster_axis": 0}

@@ -1,0 +1,93 @@
+"""Where the data of a report come from: what they are called, their checksum, and when they were written."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matrics.reporting.columns import CodedColumn
+from matrics.typing import NumPyArray
+
+__all__ = ["Origin", "origin_of_columns", "origin_of_files", "origin_of_matrices", "table_of_path"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where data come from.
+
+    Parameters
+    ----------
+    name : str
+        What the data are called.
+    checksum : str
+        SHA-256 of the bytes of the file, or of the columns or matrices.
+    of : str
+        What the checksum is of: "the file", "3 files", "the columns", "the matrices".
+    date : str
+        When the newest file was written, in UTC; nothing for data in memory.
+    command : str
+        The command that makes the report again; nothing for data in memory.
+    """
+
+    name: str
+    checksum: str
+    of: str
+    date: str = ""
+    command: str = ""
+
+
+def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Origin:
+    """The origin of data in files, of which each is read once more."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            own = hashlib.file_digest(stream, "sha256")
+        digest = own if len(files) == 1 else digest
+        if len(files) > 1:
+            digest.update(own.digest())
+    newest = max(file.stat().st_mtime for file in files)
+    date = datetime.fromtimestamp(int(newest), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    what = "the file" if len(files) == 1 else f"the SHA-256 of {len(files):,} files, in the order of their names"
+    return Origin(name, digest.hexdigest(), what, date, command)
+
+
+def origin_of_columns(columns: Mapping[str, CodedColumn | NumPyArray]) -> Origin:
+    """The origin of a table in memory."""
+    digest = hashlib.sha256()
+    for name, column in columns.items():
+        digest.update(f"{name}\n".encode())
+        if isinstance(column, CodedColumn):
+            digest.update(repr([str(value) for value in column.values]).encode())
+        numbers = column.codes if isinstance(column, CodedColumn) else column
+        digest.update(np.ascontiguousarray(numbers).tobytes())
+    return Origin("a table in memory", digest.hexdigest(), "the columns that were read")
+
+
+def origin_of_matrices(names: Sequence[str], matrices: NumPyArray) -> Origin:
+    """The origin of matrices in memory."""
+    digest = hashlib.sha256(repr(list(names)).encode())
+    digest.update(np.ascontiguousarray(matrices, np.float64).tobytes())
+    return Origin("confusion matrices in memory", digest.hexdigest(), "the names and the matrices")
+
+
+def table_of_path(path: str | Path, wanted: Mapping[str, Any]) -> tuple[Any, Origin]:
+    """The columns of a file, as the command line reads them, and their origin.
+
+    Raises
+    ------
+    ImportError
+        The packages of the command line are missing.
+    """
+    try:  # by its name, as only a path needs the command line, which is a layer above
+        reader = importlib.import_module("matrics.cli.report_table")
+    except ModuleNotFoundError as error:
+        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
+    found: tuple[Any, Origin] = reader.read_table(Path(path), **wanted)
+    return found

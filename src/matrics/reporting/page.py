@@ -1,0 +1,124 @@
+"""From findings and pictures to one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+from matrics.reporting.data import Data
+from matrics.reporting.findings import Findings
+from matrics.reporting.leaderboard import Leaderboard, Manner
+from matrics.reporting.pictures import draw
+from matrics.reporting.verdicts import Verdict
+from matrics.reporting.wording import amount, between, number, percent, short
+
+__all__ = ["rendered"]
+
+
+class Cell(NamedTuple):
+    """A value of a model: what is shown, by what it is sorted, its limits, and how it stands to the best."""
+
+    text: str
+    key: str
+    limits: str
+    is_best: bool
+    is_tied: bool
+
+
+class Row(NamedTuple):
+    """A model of the leaderboard."""
+
+    rank: int
+    model: str
+    predictions: str
+    size: float
+    verdict: str
+    chance: str
+    chance_key: str
+    cells: list[Cell]
+
+
+def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
+    """The page."""
+    jinja2 = importlib.import_module("jinja2")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({"number": number, "percent": percent, "short": short})
+    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
+    markup = importlib.import_module("markupsafe").Markup
+    board = found.leaderboard
+    text: str = environment.get_template("report.html").render(
+        data=data,
+        found=found,
+        board=board,
+        measures=list(board.verdicts),
+        rows=_rows(data, board),
+        has_sizes=len(set(data.matrices.sum(axis=(-2, -1)).tolist())) > 1,
+        has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
+        pictures=draw(data, found, manner),
+        markup=markup,
+        level=f"{100 * manner.level:.10g} %",
+        manner=manner,
+        version=version,
+        css=markup(_template("report.css")),
+        script=markup(_template("report.js")),
+    )
+    return text
+
+
+def _template(name: str) -> str:
+    return files("matrics.reporting").joinpath("templates", name).read_text("utf-8")
+
+
+def _rows(data: Data, board: Leaderboard) -> list[Row]:
+    sizes = data.matrices.sum(axis=(-2, -1))
+    chances = board.verdict.probability_best
+    rows = []
+    for rank, k in enumerate(board.order):
+        chance = math.nan if chances is None else float(chances[k])
+        rows.append(
+            Row(
+                rank + 1,
+                data.models[k],
+                f"{amount(sizes[k])}",
+                float(sizes[k]),
+                _verdict(board, k, len(data.models)),
+                "" if math.isnan(chance) else percent(chance),
+                _key(chance),
+                [_cell(verdict, k, name in board.judged) for name, verdict in board.verdicts.items()],
+            )
+        )
+    return rows
+
+
+def _verdict(board: Leaderboard, model: int, models: int) -> str:
+    if models == 1:
+        return ""
+    if np.isnan(board.verdict.estimate[model]):
+        return "undefined"
+    if model not in board.compared:
+        return "not compared"
+    if model == board.verdict.best:
+        return "best"
+    return "tied with the best" if board.verdict.tied[model] else "behind"
+
+
+def _cell(verdict: Verdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
+    value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
+    is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
+    limits = between(low, high) if judged and not math.isnan(low) else ""
+    return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]))
+
+
+def _key(value: float) -> str:
+    """What a cell is sorted by; nothing where it is undefined, which the script puts last."""
+    return "" if math.isnan(value) else repr(float(value))

@@ -1,0 +1,235 @@
+"""The pictures of a report, as elements of a page."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrics import plot
+from matrics.plot import Display
+from matrics.ranking import roc_curve
+from matrics.reporting.data import Data
+from matrics.reporting.findings import Findings
+from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
+from matrics.reporting.verdicts import Verdict
+from matrics.reporting.wording import listed, short
+from matrics.typing import NumPyArray
+from matrics.uncertainty import Interval, ModelComparison, joint_confusion_matrix
+from matrics.uncertainty.results import Comparison
+
+__all__ = ["Picture", "draw"]
+
+MOST_FOREST = 3  # measures in the forest plot
+MOST_CURVES = 8  # models whose curves are drawn
+MOST_CALIBRATED = 4
+WIDE = 330  # points
+FEW_MEASURES, FEW_MODELS = 3, 5
+NEARLY_ONE = 0.995  # a correlation that the picture writes as 1
+MOST_MEASURES = 45  # in the heat map of agreement
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: where it belongs, its ``<svg>`` element, and what is written below it."""
+
+    name: str
+    svg: str
+    caption: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it would be too small to read on a phone, and so is scrolled there."""
+        width = re.search(r'<svg [^>]*?\bwidth="([0-9.]+)pt"', self.svg)
+        return width is not None and float(width[1]) > WIDE
+
+
+def draw(data: Data, found: Findings, manner: Manner) -> dict[str, list[Picture]]:
+    """All pictures, by the section of the page to which they belong."""
+    return {
+        "leaderboard": _forest(data, found, manner),
+        "matrices": [*_heat_maps(data, found), *_difference(data, found, manner)],
+        "measures": _agreement(found),
+        "scores": [*_curves(data, found), *_calibration(data, found, manner)],
+    }
+
+
+def _picture(name: str, display: Display, caption: str) -> Picture:
+    """A picture whose parts have names of their own, as a page has several."""
+    with warnings.catch_warnings():
+        # Letters that Matplotlib's font lacks stay text, for which the reader's browser has a font.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        svg = display.svg()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # which the page has for all of them
+    svg = re.sub(r'(\bid="|href="#|url\(#)(?=[\w.-])', rf"\g<1>{name}-", svg)
+    return Picture(name, svg, caption)
+
+
+def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+    if len(data.models) < 2:
+        return []
+    board = found.leaderboard
+    chosen = [name for name in board.judged if not np.isnan(board.verdicts[name].estimate).all()][:MOST_FOREST]
+    if not chosen:
+        return []
+    pictures = []
+    level = f"{100 * manner.level:.10g} %"
+    for place, models in enumerate(_shown(board)):
+        results = {name: _compared(board.verdicts[name], models) for name in chosen}
+        display = plot.models(results, names=[short(data.models[k]) for k in models])
+        some = (
+            f" of the best {len(models)} of {len(data.models)} models"
+            if len(models) < len(data.models)
+            else " of the models"
+        )
+        caption = (
+            f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, "
+            "and the dashed line is at its value."
+        )
+        pictures.append(_picture(f"forest{place + 1}", display, caption))
+    return pictures
+
+
+def _shown(board: Leaderboard) -> list[list[int]]:
+    """The models that were compared; and the better half by itself, where the others would squeeze it together."""
+    estimate = board.verdict.estimate[board.compared]
+    known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
+    half = known[: max(len(board.tied), -(-len(known) // 2))]
+    values = board.verdict.estimate
+    squeezed = len(half) > 1 and abs(values[known[0]] - values[known[-1]]) > 4 * abs(
+        values[known[0]] - values[half[-1]]
+    )
+    return [board.compared, half] if squeezed and len(half) < len(known) else [board.compared]
+
+
+def _compared(verdict: Verdict, models: list[int]) -> ModelComparison:
+    """A verdict on some models as the comparison that pictures take."""
+    estimate, low, high, status, tied = (
+        part[models] for part in (verdict.estimate, verdict.low, verdict.high, verdict.status, verdict.tied)
+    )
+    nothing = np.full((len(models),), math.nan)
+    pairs = np.full((len(models), len(models)), math.nan)
+    interval = Interval(estimate, low, high, nothing, np.zeros(len(models), int), status)
+    return ModelComparison(interval, Comparison(pairs, pairs, pairs, pairs, pairs, pairs), nothing, tied)
+
+
+def _class_names(data: Data) -> list[str]:
+    """The names of the classes as they are shown."""
+    return [short(name) for name in data.classes]
+
+
+def _heat_maps(data: Data, found: Findings) -> list[Picture]:
+    pictures = []
+    for place, k in enumerate(found.best):
+        display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0)
+        counts = "counts and " if display.text == "both" else ""
+        inside = f"; {counts}shares of the true class (%) are in the cells" if display.text in ("both", "share") else ""
+        caption = f"{short(data.models[k])}: correct predictions blue, errors orange, darker for larger shares{inside}."
+        pictures.append(_picture(f"matrix{place + 1}", display, caption))
+    return pictures
+
+
+def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+    """The second best model less the best one."""
+    if len(found.best) < 2:
+        return []
+    best, other = found.best[:2]
+    names = [short(data.models[best]), short(data.models[other])]
+    options: dict[str, Any] = {"class_names": _class_names(data), "names": names, "level": manner.level}
+    if data.paired is None:
+        display = plot.difference(data.matrices[best], data.matrices[other], **options)
+        tested = "by Fisher's exact test"
+    else:
+        _, first = np.unique(data.paired.samples, return_index=True)
+        rows = np.sort(first)
+        true, pred = data.paired.true[rows], data.paired.pred[:, rows]
+        joint = joint_confusion_matrix(true, pred[best], pred[other], num_classes=len(data.classes))
+        display = plot.difference(joint=joint, **options)
+        tested = "by McNemar's exact test"
+        if repeats(data) > 1:
+            tested += ", on the first prediction of each sample, so that samples are independent"
+    caption = (
+        f"{names[1]} less {names[0]}, as differences of shares of the true class: blue where {names[1]} is better, "
+        f"orange where it is worse. Marked cells differ by more than chance {tested}, corrected for the number of "
+        "cells (Holm)."
+    )
+    return [_picture("difference", display, caption)]
+
+
+def _agreement(found: Findings) -> list[Picture]:
+    agreed = found.agreement
+    # Where all measures say the same, or of few models, numbers tell as much.
+    if (
+        agreed is None
+        or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES
+        or len(found.leaderboard.order) < FEW_MODELS
+    ):
+        return []
+    if np.nanmin(agreed.spearman, initial=1.0) > NEARLY_ONE:
+        return []
+    caption = "Rank correlations (Spearman) of the measures over these models: 1 where they order all models alike."
+    return [_picture("agreement", plot.agreement(agreed), caption)]
+
+
+def _curves(data: Data, found: Findings) -> list[Picture]:
+    scores = data.scores
+    if scores is None:
+        return []
+    chosen = found.leaderboard.order[:MOST_CURVES]
+    some = f" of the best {len(chosen)} of {len(data.models)} models" if len(chosen) < len(data.models) else ""
+    if len(scores.positives) > 1:
+        true, values = scores.by_model[chosen[0]]
+        of_class = {
+            short(data.classes[k]): ((true == k).astype(np.int64), values[:, column])
+            for column, k in enumerate(scores.positives)
+        }
+        caption = f"ROC curves of {short(data.models[chosen[0]])}, of each class against the rest."
+        return _computed(of_class, caption)
+    positive = scores.positives[0]
+    of_model = [scores.by_model[k] for k in chosen]
+    sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in of_model]
+    names = [short(data.models[k]) for k in chosen]
+    if data.paired is None:
+        return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
+    by_name = dict(zip(names, (values for _, values in sides), strict=True))
+    roc = plot.curve(sides[0][0], by_name)
+    precision = plot.curve(sides[0][0], by_name, "precision_recall")
+    return [
+        _picture("roc", roc, f"ROC curves{some}; the diagonal is what guessing gives."),
+        _picture(
+            "precision-recall",
+            precision,
+            f"Precision and recall{some} at every threshold; thin lines have the same F1.",
+        ),
+    ]
+
+
+def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
+    """ROC curves of outcomes and scores of different samples; where all outcomes are the same there is none."""
+    curves = {name: roc_curve(*side) for name, side in sides.items() if 0 < side[0].sum() < len(side[0])}
+    return [_picture("roc", plot.curve(curves), caption)] if curves else []
+
+
+def _calibration(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+    scores = data.scores
+    if scores is None or not scores.are_probabilities:
+        return []
+    pictures = []
+    for place, k in enumerate(found.leaderboard.order[:MOST_CALIBRATED]):
+        true, values = scores.by_model[k]
+        if len(scores.positives) == 1:
+            outcome, probs = (true == scores.positives[0]).astype(np.int64), values[:, 0]
+        else:
+            outcome, probs = true, values[:, np.argsort(scores.positives)]
+        display = plot.calibration(outcome, probs, level=manner.level)
+        caption = (
+            f"Calibration of {short(data.models[k])}: below the diagonal probabilities are too high, above it too low; "
+            "the bars are Wilson limits, the histogram below has the samples of each bin."
+        )
+        pictures.append(_picture(f"calibration{place + 1}", display, caption))
+    return pictures

@@ -1,0 +1,237 @@
+"""report(): one page with all that is found in the predictions of one or several models."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matrics.labels import check_count
+from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
+from matrics.reporting.findings import Findings, find
+from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
+from matrics.reporting.origin import Origin, table_of_path
+from matrics.reporting.page import rendered
+from matrics.reporting.wording import short
+from matrics.uncertainty.options import check_level
+
+__all__ = ["Report", "make_manner", "make_report", "report"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A report on predictions, as from :func:`matrics.report`; it shows itself in a notebook.
+
+    Parameters
+    ----------
+    data : Data
+        What was read: models, classes, matrices.
+    findings : Findings
+        What was found, as plain values: ``leaderboard``, ``classes``, ``winners``, ``cautions``, ….
+    """
+
+    data: Data = field(repr=False)
+    findings: Findings = field(repr=False)
+    manner: Manner = field(repr=False)
+    version: str = field(repr=False)
+
+    @cached_property
+    def _page(self) -> str:
+        return rendered(self.data, self.findings, self.manner, self.version)
+
+    def html(self) -> str:
+        """The report as one page of HTML that needs no other file and no network."""
+        return self._page
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name ends in .html.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"path: expected a name that ends in .html, got {str(path)!r}")
+        path.write_text(self.html(), encoding="utf-8", newline="\n")
+        return path
+
+    def describe(self) -> str:
+        """The report as plain text: the summary, the leaderboard, the errors and the warnings."""
+        found = self.findings
+        board = found.leaderboard
+        parts = ["\n".join(found.summary), "\n".join(found.read)]
+        parts.append(
+            "\n".join(
+                f"{rank + 1}. {short(self.data.models[k])}: {board.first} {board.verdict.estimate[k]:.3f}"
+                + (" (tied with the best)" if rank and k in board.tied else "")
+                for rank, k in enumerate(board.order)
+            )
+        )
+        parts += [
+            "\n".join([f"{short(one.model)}:", *(f"  {line}" for line in one.sentences)]) for one in found.classes
+        ]
+        parts += [f"{short(one.model)}: {one.sentence}" for one in found.groups]
+        words = {"warning": "Warning", "note": "Note"}
+        parts.append("\n".join(f"{words[one.gravity]}: {one.text}" for one in found.cautions))
+        parts.append(found.methods)
+        return "\n\n".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame of its own, so that neither changes how the other looks."""
+        page = html.escape(self.html(), quote=True)
+        style = "width: 100%; height: 800px; border: 1px solid #bbbbbb"
+        return f'<iframe title="Report" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def report(
+    data: Any,
+    *,
+    by: Hashable | Iterable[Hashable] | None = None,
+    true: Hashable = "y_true",
+    pred: Hashable = "y_pred",
+    paired_on: Hashable | None = None,
+    group: Hashable | None = None,
+    scores: Hashable | Mapping[str, Hashable] | None = None,
+    positive: Any = None,
+    metrics: Any = DEFAULT_METRICS,
+    class_names: Sequence[str] | None = None,
+    level: float = 0.95,
+    num: int | None = None,
+    seed: int = 0,
+) -> Report:
+    """Report on the predictions of one or several models: who is best, what goes wrong, and what to beware of.
+
+    Parameters
+    ----------
+    data : data frame, mapping, str or Path
+        Labels, one prediction a row: a data frame of pandas or Polars, a table of pyarrow, a mapping of columns, or a
+        file, as the command line reads it (needs the extra ``cli``). Or a mapping of names of models to confusion
+        matrices (n, n), rows are true classes; then ``by`` and all names of columns do not matter.
+    by : column name or several, optional
+        The columns that tell the models apart; all rows are those of one model if left out.
+    true, pred : column name, default "y_true" and "y_pred"
+        The columns of the true and of the predicted labels. Without the latter labels are predicted from ``scores``:
+        the class with the highest one, or the positive class from 0.5 on.
+    paired_on : column name, optional
+        The column of the samples, where all models predicted the same ones. Models are then compared on the same
+        samples; several rows of one sample are not taken for independent.
+    group : column name, optional
+        The column of the groups to compare, such as sites.
+    scores : column name or mapping of str to column name, optional
+        The column of the scores of the positive class, or those of each class by its label.
+    positive : label, optional
+        The positive class; of the labels 0 and 1 (or False and True) it is known.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
+    class_names : sequence of str, optional
+        The names of the classes of confusion matrices; their numbers if left out.
+    level : float, default 0.95
+        The probability with which intervals are to hold the truth.
+    num : int, optional
+        Number of replicates of paired comparisons; 10,000 if left out, and fewer for many models and samples.
+    seed : int, default 0
+        Of the replicates. The same data and seed give the same page, byte by byte.
+
+    Returns
+    -------
+    Report
+        With ``findings``, ``html()``, ``save("report.html")`` and ``describe()``; it shows itself in a notebook.
+
+    Raises
+    ------
+    ImportError
+        jinja2, Matplotlib or SciPy is not installed; for files the packages of the command line.
+    TypeError, ValueError
+        A column does not exist or has values of another kind, models that are said to be paired have other samples, or
+        a measure has a value for each class or no better end.
+
+    Notes
+    -----
+    Of more than 30 models the best 30 are compared; with many classes (some 40 for 30 models) limits and
+    comparisons are those of accuracy. The page says so.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> found = matrics.report(
+    ...     {"net": [[40, 10], [5, 45]], "tree": [[25, 25], [20, 30]]}, class_names=["cat", "dog"], metrics="accuracy"
+    ... )
+    >>> for sentence in found.findings.summary:
+    ...     print(sentence)
+    200 predictions of 2 models over 2 classes were scored.
+    net is best, with accuracy 0.850 (0.767 to 0.907), and no other model is tied with it.
+    Beware: no better than guessing, as far as these samples can tell: tree.
+    """
+    wanted = Wanted(
+        by=as_names(by),
+        true=true,
+        pred=pred,
+        paired_on=paired_on,
+        group=group,
+        scores=_columns(scores),
+        positive=None if positive is None else str(positive),
+    )
+    return make_report(data, wanted, metrics, make_manner(level, num, seed), class_names=class_names)
+
+
+def make_report(
+    data: Any,
+    wanted: Wanted,
+    metrics: Any,
+    manner: Manner,
+    *,
+    class_names: Sequence[str] | None = None,
+    origin: Origin | None = None,
+) -> Report:
+    """What the function and the command have in common; ``origin`` is known of files."""
+    _check_packages()
+    if isinstance(data, (str, Path)):
+        data, origin = table_of_path(data, {"wanted": wanted})
+    is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
+    if is_matrices:
+        read = data_of_matrices(data, class_names, origin)
+    elif class_names is not None:
+        raise ValueError("class_names: expected none beside labels, which have names of their own")
+    else:
+        read = data_of_table(data, wanted, origin)
+    version = str(importlib.import_module("matrics").__version__)
+    return Report(read, find(read, metrics, manner, version), manner, version)
+
+
+def _check_packages() -> None:
+    """Raise before anything is computed if a package is missing."""
+    for name in ("jinja2", "matplotlib", "scipy"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ImportError(f'reports need {name}: python -m pip install "matrics[report]"') from error
+
+
+def _columns(scores: Any) -> dict[str | None, Hashable]:
+    if scores is None:
+        return {}
+    if isinstance(scores, Mapping):
+        if not scores:
+            raise ValueError("scores: expected at least one column, got an empty mapping")
+        return {str(label): column for label, column in scores.items()}
+    return {None: scores}
+
+
+def make_manner(level: float, num: int | None, seed: int) -> Manner:
+    """The options of intervals and comparisons, checked."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed: expected an integer from 0, got {seed!r}")
+    return Manner(check_level(level), None if num is None else check_count(num, "num"), int(seed))

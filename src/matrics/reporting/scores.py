@@ -1,0 +1,115 @@
+"""Columns of scores: which class each belongs to, the classes that they predict, and the scores of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from matrics.typing import NumPyArray
+
+__all__ = ["Scores", "predicted", "read_scores"]
+
+# What class 1 of two is called where nothing is said.
+POSITIVES: dict[tuple[str, ...], int] = {
+    ("0", "1"): 1,
+    ("false", "true"): 1,
+    ("False", "True"): 1,
+    ("negative", "positive"): 1,
+}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of samples.
+
+    Parameters
+    ----------
+    positives : tuple of int
+        The class of each column of scores.
+    values : array, shape (rows, columns)
+        The scores.
+    by_model : list
+        For each model the true classes (N,) and the scores (N, columns) of its samples.
+    """
+
+    positives: tuple[int, ...]
+    values: NumPyArray = field(repr=False)
+    by_model: list[tuple[NumPyArray, NumPyArray]] = field(default_factory=list, repr=False)
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether all are between 0 and 1 and, if every class has a column, add up to 1."""
+        inside = bool(((self.values >= 0) & (self.values <= 1)).all())
+        return inside and (len(self.positives) == 1 or bool(np.allclose(self.values.sum(axis=1), 1, atol=1e-3)))
+
+    def of_models(self, true: NumPyArray, rows: Sequence[NumPyArray]) -> Scores:
+        """The same, cut into models by the rows of each."""
+        return Scores(self.positives, self.values, [(true[one], self.values[one]) for one in rows])
+
+
+def read_scores(
+    numbers: Mapping[Any, NumPyArray],
+    columns: Mapping[str | None, Any],
+    positive: str | None,
+    true: NumPyArray,
+    classes: Sequence[str],
+) -> Scores:
+    """The scores of a table, whose columns are known by the label of their class, or None for the positive one.
+
+    Raises
+    ------
+    ValueError
+        Nothing says which class is the positive one, or a label does not occur.
+    """
+    values = np.stack([numbers[name] for name in columns.values()], axis=1)
+    known = ", ".join(map(repr, classes[:10]))
+    if len(np.unique(true)) < 2:
+        raise ValueError(f"scores: expected true labels of at least two classes, got only {known}")
+    if None in columns:
+        label = positive if positive is not None else _usual(classes)
+        if label is None:
+            raise ValueError(
+                f"positive: expected the label of the class whose scores these are, one of {known}, got none"
+            )
+        labels = [label]
+        option = "positive"
+    else:
+        labels, option = [str(label) for label in columns], "scores"
+        if len(labels) not in (1, len(classes)):
+            raise ValueError(
+                f"scores: expected one column, or one for each of the {len(classes)} classes, got {labels}"
+            )
+    wrong = next((label for label in labels if label not in classes), None)
+    if wrong is not None:
+        raise ValueError(f"{option}: expected one of the labels {known}, got {wrong!r}")
+    return Scores(tuple(classes.index(label) for label in labels), values)
+
+
+def _usual(classes: Sequence[str]) -> str | None:
+    place = POSITIVES.get(tuple(classes))
+    return None if place is None else classes[place]
+
+
+def predicted(scores: Scores | None, n: int) -> tuple[NumPyArray, str]:
+    """The class that the scores predict for each row, and how, in words."""
+    if scores is None:
+        raise TypeError("scores: expected scores to predict classes from, got none")
+    if len(scores.positives) > 1:
+        chosen = np.asarray(scores.positives)[scores.values.argmax(axis=1)]
+        return chosen, "The predicted class is that with the highest score, as there is no column of predicted labels."
+    if n != 2:
+        raise ValueError(
+            f"pred: expected a column of predicted labels beside the scores of one of {n} classes, got none"
+        )
+    positive = scores.positives[0]
+    if not scores.are_probabilities:
+        raise ValueError(
+            "pred: expected a column of predicted labels beside scores that are no probabilities, as no threshold is "
+            "known, got none"
+        )
+    above = scores.values[:, 0] >= 0.5
+    how = "A sample is predicted as positive if its score is at least 0.5, as there is no column of predicted labels."
+    return np.where(above, positive, 1 - positive), how

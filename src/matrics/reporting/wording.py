@@ -1,0 +1,69 @@
+"""Numbers and lists in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+__all__ = ["amount", "between", "count", "listed", "number", "percent", "short"]
+
+LONGEST_NAME = 60
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A score with three digits; one that is undefined is said to be so."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:,.4g}"
+    return (text[1:] if float(text.replace(",", "")) == 0 and text.startswith("-") else text).replace("-", "−")
+
+
+def between(low: float, high: float) -> str:
+    """The limits of an interval."""
+    if math.isnan(low) or math.isnan(high):
+        return "no limits"
+    return f"{number(low)} to {number(high)}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, on one line; a small one is not rounded to nothing, or to everything."""
+    if math.isnan(share):
+        return "undefined"
+    if 0 < share < 0.0005:
+        return "<0.1\u00a0%"
+    if 0.9995 <= share < 1:
+        return ">99.9\u00a0%"
+    return f"{100 * share:.1f}\u00a0%".replace(".0\u00a0%", "\u00a0%")
+
+
+def amount(size: float) -> str:
+    """A number of samples, or a sum of weights."""
+    return f"{size:,.0f}" if float(size).is_integer() else f"{size:,.6g}"
+
+
+def count(size: float, what: str) -> str:
+    """A number of things: ``1 class``, ``2 classes``."""
+    if size == 1:
+        return f"1 {what}"
+    several = f"{what}es" if what.endswith("ss") else f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{amount(size)} {several}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names with commas and an "and"; of many the first ones and how many more there are."""
+    found: Sequence[str] = [short(name) for name in names]
+    if len(found) > most + 1:
+        return f"{', '.join(found[:most])} and {len(found) - most:,} more"
+    if len(found) < 2:
+        return "".join(found)
+    return f"{', '.join(found[:-1])} and {found[-1]}"
+
+
+def short(name: str) -> str:
+    """A name that is not too long, in one line."""
+    name = " ".join(name.split()) or repr(name)
+    # Some would turn the direction of the text around, or end it.
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}…{name[-19:]}"

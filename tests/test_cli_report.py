@@ -1,0 +1,107 @@
+"""matrics report: a page from a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import done, refused
+
+import matrics
+
+for needed in ("typer", "pyarrow", "jinja2", "matplotlib", "scipy"):
+    pytest.importorskip(needed)
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ROWS = [
+    (model, k, "ab"[k // 2 % 2], "yes" if k % 2 else "no", "yes" if (k % 2) ^ (k % 10 < wrong) else "no")
+    for model, wrong in (("net", 1), ("<tree>", 4))
+    for k in range(80)
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    text = "model,id,site,y_true,y_pred\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+    (tmp_path / "labels.csv").write_text(text)
+    os.utime(tmp_path / "labels.csv", (1_700_000_000, 1_700_000_000))
+    return "labels.csv"
+
+
+def test_the_page_is_written_and_summed_up(command: Any, file: str) -> None:
+    arguments = ("report", file, "--by", "model", "--paired-on", "id", "--num", 200, "--metrics", "accuracy")
+    out = done(command, *arguments)
+    assert out.startswith(
+        "160 predictions of 2 models over 2 classes were scored, on the same 80 samples.\nnet is best"
+    )
+    page = Path("report.html").read_text("utf-8")
+    assert f"report.html: {len(page.encode()) / 1000:,.0f} kB" in out
+    assert "&lt;tree&gt;" in page
+    assert "<tree>" not in page
+    # The foot says how to make it again.
+    assert hashlib.sha256(Path(file).read_bytes()).hexdigest() in page
+    assert "2023-11-14 22:13:20 UTC" in page
+    words = (
+        "matrics report labels.csv --by model --paired-on id --metrics accuracy --num 200 --seed 0 --output report.html"
+    )
+    assert words in page
+    # The same once more, byte by byte; another seed is another page.
+    done(command, *arguments, "--output", "again.html")
+    assert Path("again.html").read_text("utf-8") == page
+    assert not [one for one in Path().iterdir() if one.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["labels.csv", "--by", "modle"], "labels.csv: expected the columns y_true, y_pred, modle, got no 'modle'"),
+        (["labels.csv", "--by", "model", "--paired-on", "model"], "--paired-on: expected another column"),
+        (["labels.csv", "--level", "2"], "--level: expected"),
+        (["labels.csv", "--metrics", "recall:class"], "--metrics: expected measures with one value"),
+        (["labels.csv", "--output", "page.pdf"], "--output: expected the name of a file that ends in .html"),
+        (["labels.csv", "--output", "no/page.html"], "--output: expected an existing directory"),
+        (["labels.csv", "--scores", "id"], "--positive: expected the label of the class"),
+        (["none.csv"], "none.csv: No such file"),
+        (["-"], "-: expected a file, as a report has its checksum"),
+    ],
+)
+def test_errors_are_one_line_and_nothing_is_written(
+    command: Any, file: str, arguments: list[str], message: str
+) -> None:
+    assert message in refused(command, "report", *arguments)
+    assert [one.name for one in Path().iterdir()] == [file]
+
+
+def test_python_reads_files_alike(command: Any, file: str) -> None:
+    """All but the command at the foot is the same."""
+    done(command, "report", file, "--by", "model", "--metrics", "accuracy")
+    made = matrics.report(file, by="model", metrics="accuracy")
+    page = Path("report.html").read_text("utf-8")
+    start, end = page.index("<dt>Command</dt>"), page.index("<dt>Version</dt>")
+    assert [line.strip() for line in (page[:start] + page[end:]).splitlines()] == [
+        line.strip() for line in made.html().splitlines()
+    ]
+
+
+def test_matrices_of_a_file(command: Any) -> None:
+    np.savez("runs.npz", first=np.array([[40, 2], [3, 35]]), second=np.array([[30, 12], [9, 29]]))
+    out = done(command, "report", "runs.npz", "--metrics", "accuracy")
+    assert out.startswith("160 predictions of 2 models over 2 classes were scored.\nfirst is best, with accuracy 0.938")
+
+
+@pytest.mark.exhaustive
+def test_the_examples(command: Any) -> None:
+    """What the page on reports shows."""
+    out = done(command, "report", EXAMPLES / "digits_sweep.parquet", "--by", "model", "--paired-on", "sample")
+    assert "svm_rbf is best, with mcc 0.989 (0.984 to 0.993), and cannot be told from nearest_neighbours." in out
+    assert Path("report.html").stat().st_size < 500_000
+    scores = ("--scores", "score", "--positive", "malignant", "--group", "texture")
+    file = EXAMPLES / "breast_cancer_scores.parquet"
+    done(command, "report", file, "--by", "model", "--paired-on", "sample", *scores)
+    page = Path("report.html").read_text("utf-8")
+    for title in ("Curves and calibration", "Groups of", "equal opportunity"):
+        assert title in page

@@ -1,0 +1,284 @@
+"""Reports in Python: what is found, and the page."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+import sys
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+pytest.importorskip("scipy")
+
+RANDOM = np.random.default_rng(19)
+SAMPLES = 150
+HOSTILE = ("<script>alert(1)</script>", "</svg><img src=x onerror=alert(1)>", '"it\'s" $\\frac{ {{ 7 }} & <b>')
+CLASSES = ("--><!--", "<i>cat", "]]>")
+TRUE = np.arange(SAMPLES) % 3
+PRED = [np.where(RANDOM.random(SAMPLES) < share, TRUE, (TRUE + RANDOM.integers(1, 3, SAMPLES)) % 3) for share in
+        (0.95, 0.93, 0.4)]  # fmt: skip
+SIDE = ("east", "<u>west")
+
+
+def columns() -> dict[str, list[Any]]:
+    """A table of three models, in no order."""
+    rows = [
+        (HOSTILE[m], k, SIDE[k // 3 % 2], CLASSES[TRUE[k]], CLASSES[PRED[m][k]])
+        for m, k in itertools.product(range(3), range(SAMPLES))
+    ]
+    rows = [rows[k] for k in np.random.default_rng(0).permutation(len(rows))]
+    return {
+        name: list(values)
+        for name, values in zip(("model", "id", "side", "y_true", "y_pred"), zip(*rows, strict=True), strict=True)
+    }
+
+
+GOOD = {"y_true": [0, 1], "y_pred": [0, 1]}
+OPTIONS: dict[str, Any] = {"by": "model", "paired_on": "id", "group": "side", "num": 200, "metrics": "mcc,accuracy,f1"}
+
+
+@pytest.fixture(scope="module")
+def made() -> Any:
+    return matrics.report(columns(), **OPTIONS)
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page, as far as the tests ask."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of all elements of a kind."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(made: Any) -> Page:
+    return Page(made.html())
+
+
+def test_the_findings_are_those_of_the_library(made: Any) -> None:
+    """Scores, limits, the tied set and the chances, of models in another order."""
+    found = made.findings.leaderboard
+    models = [HOSTILE.index(name) for name in made.data.models]
+    places = [sorted(CLASSES).index(name) for name in CLASSES]
+    true, pred = np.take(places, TRUE), np.take(places, [PRED[m] for m in models])
+    direct = matrics.compare_models(true, pred, ["mcc", "accuracy", "f1"], num_classes=3, num=200, rng=0)
+    for name, one in direct.items():
+        verdict = found.verdicts[name]
+        np.testing.assert_array_equal(verdict.estimate, one.intervals.estimate)
+        np.testing.assert_array_equal(verdict.low, one.intervals.low)
+        np.testing.assert_array_equal(verdict.tied, one.tied)
+        np.testing.assert_array_equal(verdict.probability_best, one.probability_best)
+    accuracy = np.asarray([np.mean(PRED[m] == TRUE) for m in models])
+    np.testing.assert_allclose(found.verdicts["accuracy"].estimate, accuracy)
+    assert [made.data.models[k] for k in found.order][2] == HOSTILE[2]
+    assert set(found.tied) == {k for k, m in enumerate(models) if m < 2}
+
+
+def test_errors_and_groups_are_counted_right(made: Any) -> None:
+    model = HOSTILE.index(made.findings.classes[0].model)
+    top = made.findings.classes[0].errors[0]
+    counted = {
+        (a, b): int((np.equal(TRUE, i) & (PRED[model] == j)).sum())
+        for (i, a), (j, b) in itertools.permutations(enumerate(CLASSES), 2)
+    }
+    assert top.samples == max(counted.values()) == counted[top.true, top.predicted]
+    row = made.findings.classes[0].classes[0]
+    k = CLASSES.index(row.name)
+    assert row.recall == pytest.approx((PRED[model] == k)[np.equal(TRUE, k)].mean())
+    east = np.arange(SAMPLES) // 3 % 2 == 0
+    groups = {one.name: one for one in made.findings.groups[0].rows}
+    assert groups["east"].samples == east.sum()
+    (expected,) = matrics.score(
+        [np.bincount(3 * TRUE[side] + PRED[model][side], minlength=9).reshape(3, 3) for side in (east, ~east)], "mcc"
+    ).values()
+    assert [groups[name].value for name in SIDE] == pytest.approx(expected)
+
+
+def test_text_from_files_is_no_markup(page: Page) -> None:
+    """Names are there as text, and nothing of them is an element or an attribute that runs."""
+    for name in (*HOSTILE, *CLASSES, *SIDE):
+        assert name in page.text
+    assert len(page.of("script")) == 1
+    assert not any(page.of(tag) for tag in ("img", "i", "b", "u", "iframe"))
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert "$\\frac{ {{ 7 }}" in page.text  # neither a formula nor a template
+
+
+def test_the_page_needs_nothing_else(made: Any, page: Page) -> None:
+    links = [
+        value for _, attributes in page.tags for name, value in attributes.items() if name.endswith(("src", "href"))
+    ]
+    assert links
+    assert all(str(link).startswith(("#", "data:image/png;base64,")) for link in links)
+    assert "@import" not in made.html()
+    assert not re.search(r"url\((?!#)", made.html())
+    assert len(made.html().encode()) < 3e6
+    assert made.html() == matrics.report(columns(), **OPTIONS).html()
+
+
+def test_the_page_can_be_read_aloud_and_by_keyboard(page: Page) -> None:
+    """Headings in order, names of pictures and tables, one id each, and the column that is sorted."""
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert len(page.of("svg")) >= 5
+    assert all(one["role"] == "img" and one["aria-label"] for one in page.of("svg"))
+    assert len(page.of("caption")) == len(page.of("table"))
+    assert all(one.get("scope") in ("col", "row") for one in page.of("th"))
+    ids = [one["id"] for _, one in page.tags if "id" in one]
+    assert len(ids) == len(set(ids))
+    used = {str(one["href"])[1:] for one in page.of("a")}
+    assert used <= set(ids)
+    assert [one["aria-sort"] for one in page.of("th") if "aria-sort" in one] == ["ascending"]
+    assert page.of("html") == [{"lang": "en"}]
+
+
+def test_a_notebook_shows_it_in_a_frame(made: Any) -> None:
+    (frame,) = Page(made._repr_html_()).of("iframe")
+    assert frame["srcdoc"] == made.html()
+    assert html.escape(HOSTILE[0]) not in made._repr_html_()  # escaped twice
+
+
+def test_in_words(made: Any) -> None:
+    told = made.describe()
+    assert told.startswith("450 predictions of 3 models over 3 classes were scored, on the same 150 samples.")
+    assert "(tied with the best)" in told
+    assert "Efron and Tibshirani 1993" in told
+
+
+def cautions(data: Any, **options: Any) -> str:
+    return "\n".join(one.text for one in matrics.report(data, **options).findings.cautions)
+
+
+def test_warnings_of_a_careful_reviewer() -> None:
+    good = [[90, 10], [10, 90]]
+    plain = cautions({"a": good})
+    assert "fewer than 20" not in plain
+    assert "guessing" not in plain
+    several = cautions({"a": good, "guess": [[50, 50], [50, 50]], "one": [[190, 0], [5, 0]], "again": good})
+    assert "1 class has fewer than 20 samples in at least one model: 1 (5)." in several
+    assert "guessing, as far as these samples can tell: guess.\n" in several
+    assert "mcc is undefined for one" in several
+    assert "precision is undefined for" not in several  # it is the mean of the classes that are predicted
+    assert "Never predicted, so that their precision is undefined: 1 by one." in several
+    assert "different numbers of samples, from 195 (one) to 200 (a)" in several
+    assert "differ between models by more than chance: class 0 is 50\u00a0% of the samples of a" in several
+    assert "a and again have the same confusion matrix" in several
+    assert "97.4\u00a0% of the samples are of class 0" in cautions({"one": [[185, 5], [2, 3]]})
+
+
+def test_repeated_samples_are_clusters() -> None:
+    """Twice the same rows tell no more than once."""
+    table = columns()
+    twice = {name: values * 2 for name, values in table.items()}
+    options = {"by": "model", "paired_on": "id", "metrics": "accuracy", "num": 200}
+    once, again = (matrics.report(data, **options) for data in (table, twice))
+    one, two = (made.findings.leaderboard.verdict for made in (once, again))
+    np.testing.assert_allclose(two.high - two.low, one.high - one.low, rtol=0.1)
+    text = "\n".join(caution.text for caution in again.findings.cautions)
+    assert "Each of the 150 samples was predicted 2 times by each model." in text
+
+
+def test_scores() -> None:
+    """Areas by counting pairs; labels that are predicted from 0.5 on."""
+    true, scores = np.arange(60) % 2, RANDOM.random(60).round(2)
+    data = {"y_true": true, "p": scores}
+    made = matrics.report(data, scores="p", metrics="accuracy")
+    (one,) = made.findings.scores
+    above = scores[true == 1][:, None] - scores[true == 0][None]
+    assert one.roc_auc == pytest.approx(((above > 0) + (above == 0) / 2).mean())
+    assert one.brier_score == pytest.approx(((scores - true) ** 2).mean())
+    assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(((scores >= 0.5) == true).mean())
+    assert "is predicted as positive if its score is at least 0.5" in "".join(c.text for c in made.findings.cautions)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"by": "model"}, "data: expected a column 'model'"),
+        ({"y_true": [0, 1], "y_pred": [0, None]}, {}, "column 'y_pred': expected a value in every row, got 1 missing"),
+        ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, integers or text, got floating numbers"),
+        (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
+        (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures of which one end"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"seed": -1}, "seed: expected an integer from 0"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"group": "y_true"}, "group: expected another column"),
+        ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),
+        ({"y_true": ["a", "b"], "p": [0.1, 0.2]}, {"scores": "p"}, "positive: expected the label of the class"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(data: Any, options: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        matrics.report(data, **options)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape('python -m pip install "matrics[report]"')):
+        matrics.report({"a": [[3, 1], [1, 3]]})
+
+
+def test_a_file_of_its_own_kind(tmp_path: Any) -> None:
+    made = matrics.report({"a": [[30, 10], [10, 30]]}, metrics="accuracy", class_names=["cat", "dog"])
+    with pytest.raises(ValueError, match=r"expected a name that ends in \.html"):
+        made.save(tmp_path / "report.pdf")
+    assert made.save(tmp_path / "report.html").read_text("utf-8") == made.html()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_all_tables_tell_the_same(made: Any, library: str) -> None:
+    module = pytest.importorskip(library)
+    table = module.table(columns()) if library == "pyarrow" else module.DataFrame(columns())
+    other = matrics.report(table, **OPTIONS)
+    assert other.html() == made.html()
+
+
+@pytest.mark.exhaustive
+def test_many_models_and_classes_are_thinned() -> None:
+    """Only the best 30 are compared, by accuracy alone, and the page says so."""
+    n, models = 60, 40
+    base = np.full((n, n), 1) + np.eye(n, dtype=int) * 100
+    made = matrics.report({f"run {k}": base + k * np.eye(n, dtype=int) for k in range(models)})
+    found = made.findings.leaderboard
+    assert (len(found.compared), found.judged, len(made.findings.best)) == (30, ("accuracy",), 2)
+    assert found.order == list(range(models))[::-1]
+    text = "\n".join(one.text for one in made.findings.cautions)
+    assert "Only the 30 models with the best accuracy were compared" in text
+    assert len(made.html().encode()) < 1e6
+
+
+@pytest.mark.exhaustive
+def test_scores_of_every_class() -> None:
+    """Areas are means over classes, as scikit-learn computes them."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    true = np.arange(90) % 3
+    probs = RANDOM.dirichlet(np.ones(3), 90) + 2 * np.eye(3)[true] * RANDOM.random((90, 1))
+    probs /= probs.sum(axis=1, keepdims=True)
+    data = {"y_true": np.array(["a", "b", "c"])[true], **{f"p{k}": probs[:, k] for k in range(3)}}
+    made = matrics.report(data, scores={"c": "p2", "a": "p0", "b": "p1"}, metrics="accuracy")
+    (one,) = made.findings.scores
+    assert one.roc_auc == pytest.approx(metrics.roc_auc_score(true, probs, multi_class="ovr"))
+    assert one.log_loss == pytest.approx(metrics.log_loss(true, probs))
+    assert "each class against the rest" in made.html()
