@@ -64,6 +64,7 @@ def test_an_output_without_a_name(command):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")
+@pytest.mark.exhaustive(closed=[">&-", "2>&-"])
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_streams_that_are_closed(tmp_path, closed):
     np.save(tmp_path / "x.npy", np.ones((2, 2)))

@@ -65,7 +65,7 @@ def check(
             np.testing.assert_allclose(np.asarray(values), expected[spec], err_msg=f"{name}: {spec}", **digits)
 
 
-@pytest.mark.exhaustive(n=[12])
+@pytest.mark.exhaustive(n=[6, 12])
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_jit(jax_backend: Any, n: int) -> None:
     import jax

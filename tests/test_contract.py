@@ -410,7 +410,7 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
         np.testing.assert_allclose(values, np.concatenate([part[name] for part in parts]), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.exhaustive(soft=[False], n=[2, 51])
+@pytest.mark.exhaustive(soft=[False], n=[2, 51, 300])
 @pytest.mark.parametrize("n", [2, 5, 51, 300])
 @pytest.mark.parametrize("soft", [False, True])
 def test_threads_change_no_bit(n: int, *, soft: bool) -> None:

@@ -295,6 +295,7 @@ def test_other_libraries_are_worked_on_by_numpy(backend: Any) -> None:
     assert type(found["mcc"].low) is type(matrics.mcc(backend.asarray(CM)))
 
 
+@pytest.mark.exhaustive(method=["bootstrap"])
 @pytest.mark.parametrize("method", DRAWING)
 @pytest.mark.parametrize("scheme", ["multinomial", "clusters"])
 def test_limits_depend_on_the_seed_alone(method: str, scheme: str) -> None:

@@ -138,6 +138,7 @@ def test_batches_of_any_shape(backend: Any) -> None:
                 )
 
 
+@pytest.mark.exhaustive
 def test_batches_of_any_size_share_a_graph() -> None:
     """The last batch of an epoch is smaller, and torch.compile then takes sizes for unknown."""
     torch = pytest.importorskip("torch")

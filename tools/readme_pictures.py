@@ -1,7 +1,7 @@
 """The two pictures of the README, in ``docs/images``: one of matrics.plot, and the top of a report in a browser.
 
-``python tools/readme_pictures.py`` needs the extras ``plot`` and ``report``, and Chromium. The pictures are in git, as a
-README shows no others. Look at them.
+``python tools/readme_pictures.py`` needs the extras ``plot`` and ``report``, and Chromium. The pictures are in git, as
+a README shows no others. Look at them.
 """
 
 from __future__ import annotations
