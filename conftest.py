@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.metadata
 import importlib.util
 import os
 import tempfile
@@ -18,11 +19,15 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # or each thread of a process keeps what it has freed for itself
 # Most of what JAX compiles here runs once, and three quarters of the time goes into making it fast. Where digits are
 # tried, tests/roads.py asks for what users get, which is XLA's default.
-os.environ.setdefault(
-    "XLA_FLAGS",
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-    " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
-)
+FLAGS = [
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_parallel_codegen_split_count=1",
+]
+with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+    if int(importlib.metadata.version("jaxlib").split(".")[1]) < 12:  # which ends the process for a flag it has not
+        FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 
 import pytest  # noqa: E402
 

@@ -40,9 +40,10 @@ TRACED = tuple(name for name in LIBRARY if name not in EAGER)
 XLA_DEFAULT = {
     "xla_backend_optimization_level": "3",
     "xla_llvm_disable_expensive_passes": False,
-    "xla_cpu_use_fusion_emitters": True,
     "xla_cpu_parallel_codegen_split_count": 32,
 }
+if "xla_cpu_use_fusion_emitters" in os.environ.get("XLA_FLAGS", ""):  # JAX 0.12 has no such flag
+    XLA_DEFAULT["xla_cpu_use_fusion_emitters"] = True
 
 
 def jax_bits(*, float64: bool) -> contextlib.AbstractContextManager[Any]:
