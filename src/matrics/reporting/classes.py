@@ -11,7 +11,7 @@ from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Manner, cells_of, repeats
-from matrics.reporting.wording import amount, between, count, listed, number, percent, short
+from matrics.reporting.wording import amount, between, count, number, percent, short
 from matrics.scoring import score
 from matrics.uncertainty import interval
 
@@ -109,5 +109,6 @@ def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
     often = [int(k) for k in np.argsort(-times, kind="stable")[:3] if times[k] > 1]
     if not often:
         return []
-    parts = [f"{short(data.classes[k])} (in {times[k]})" for k in often]
-    return [f"The class with the lowest recall in several of {len(known)} models: {listed(parts)}."]
+    first, *others = often
+    told = [f"Class {short(data.classes[first])} has the lowest recall in {times[first]} of {len(known)} models"]
+    return [", ".join([*told, *(f"class {short(data.classes[k])} in {times[k]}" for k in others)]) + "."]
