@@ -216,6 +216,14 @@ def test_parities_are_those_of_the_positive_class() -> None:
         assert one.parities[f"demographic parity: difference of the shares predicted as {positive}"] == 0.25
 
 
+def test_small_groups_and_groups_alike() -> None:
+    """The number of samples is the warning's, and no difference is no riddle about chance."""
+    data = {"y_true": [0, 1] * 60, "y_pred": [0, 1] * 60, "g": ["x"] * 12 + ["y"] * 108}
+    made = matrics.report(data, group="g", metrics="accuracy")
+    assert made.findings.groups[0].sentence == "accuracy is 1.000 in all 2 groups where it is defined."
+    assert "1 group has fewer than 20 samples: x (12)." in [one.first for one in made.findings.cautions]
+
+
 def test_sentences_are_whole_and_true() -> None:
     """Names with full stops and commas, and models without a value."""
     guess = {"St. Mary. A, B": [[50, 50], [50, 50]], "C, D": [[50, 50], [50, 50]], "E": [[50, 50], [50, 50]]}

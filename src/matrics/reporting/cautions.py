@@ -217,7 +217,16 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
 def _of_groups(data: Data) -> Iterator[Caution]:
     if data.groups is None:
         return
-    filled = (data.groups.matrices.sum(axis=(-2, -1)) > 0).any(axis=0)
+    sizes = data.groups.matrices.sum(axis=(-2, -1)).max(axis=0) / repeats(data)
+    filled = sizes > 0
+    few = [k for k in np.argsort(sizes, kind="stable") if 0 < sizes[k] < FEW]
+    if few:
+        parts = [f"{short(data.groups.names[k])} ({amount(sizes[k])})" for k in few]
+        yield Caution(
+            "warning",
+            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: {listed(parts)}.",
+            "Their values say little, and the limits may miss the truth.",
+        )
     if filled.sum() > 2:
         yield Caution(
             "note",

@@ -67,6 +67,8 @@ class ModelGroups:
         if len(known) < 2:
             return f"{self.measure} is defined in fewer than two groups."
         low, high = known[0], known[-1]
+        if low.value == high.value:
+            return f"{self.measure} is {number(low.value)} in all {len(known)} groups where it is defined."
         told = (
             f"{self.measure} is between {number(low.value)} in {short(low.name)} ({count(low.samples, 'sample')}) and "
             f"{number(high.value)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
