@@ -224,7 +224,8 @@ def _of_groups(data: Data) -> Iterator[Caution]:
         parts = [f"{short(data.groups.names[k])} ({amount(sizes[k])})" for k in few]
         yield Caution(
             "warning",
-            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: {listed(parts)}.",
+            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
+            f"{listed(parts)}.",
             "Their values say little, and the limits may miss the truth.",
         )
     if filled.sum() > 2:
