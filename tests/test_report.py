@@ -232,6 +232,9 @@ def test_sentences_are_whole_and_true() -> None:
     assert summary[2].endswith("can tell: St. Mary. A, B; C, D; and E.")
     three = {name: np.diag([40, 40, 40]) + np.array([[0, 0, 0], [0, 0, 0], [k, 0, 0]]) for k, name in enumerate("abcd")}
     hardest = matrics.report(three, metrics="accuracy").findings.hardest
+    assert matrics.report(three, metrics="accuracy").findings.classes[0].sentences == [
+        "It makes no errors on these samples."
+    ]
     assert hardest == ["Class 2 has the lowest recall in 3 of 4 models."]
     alone = matrics.report({"one": [[40, 5], [5, 40]], "two": [[90, 0], [0, 0]]}, metrics="mcc").findings.summary
     assert alone[1].endswith("; mcc is undefined for the other model.")

@@ -77,7 +77,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
             "warning",
             f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
             f"{listed(parts)}.",
-            "Their recall and whatever averages over classes are uncertain, and the limits may miss the truth.",
+            "Their recalls and whatever averages over classes are uncertain, and the limits may miss the truth.",
         )
     distinct = sizes.sum(axis=-1).min() / repeats(data)
     n = len(data.classes)
@@ -101,7 +101,9 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
         missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
         if missing:
             reason = get_metric(name).undefined
-            yield Caution("warning", f"{name} is undefined for {listed(missing)}: it is so for {reason}.")
+            yield Caution(
+                "warning", f"{name} is undefined for {listed(missing)}.", f"It has no value in these cases: {reason}."
+            )
 
 
 def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:

@@ -58,6 +58,8 @@ class ModelClasses:
     @property
     def sentences(self) -> list[str]:
         """The worst class and the most frequent errors, in words."""
+        if not self.errors:
+            return ["It makes no errors on these samples."]
         told = []
         known = [row for row in self.classes if row.samples > 0]
         if known:
@@ -71,7 +73,7 @@ class ModelClasses:
             f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
             for error in self.errors
         ]
-        return told if self.errors else [*told, "It makes no errors on these samples."]
+        return told
 
 
 def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:

@@ -169,7 +169,7 @@ def _read(data: Data) -> list[str]:
     if data.rows is not None:
         told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
         if data.by:
-            told.append(f"The models are told apart by {data.by}.")
+            told.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
         told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
     low, high = float(sizes.min()), float(sizes.max())
