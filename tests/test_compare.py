@@ -398,7 +398,6 @@ def test_seeds_workers_labels_and_clusters() -> None:
     np.testing.assert_allclose(errors[2], errors[1] / math.sqrt(3), rtol=0.05)
 
 
-@pytest.mark.parametrize("sets", [60, pytest.param(400, marks=pytest.mark.exhaustive)])
 def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts have the same values as the whole."""
     counted: list[int] = []
@@ -410,7 +409,7 @@ def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkey
         return count(self, weights)
 
     monkeypatch.setattr(draws._Draws, "matrices", counting)
-    options = {"num_classes": 3, "num": 300, "rng": 0}
+    options: dict[str, Any] = {"num_classes": 3, "num": 300, "rng": 0}
     whole = matrics.compare_models(TRUE, [A, B], "mcc", **options)["mcc"]
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", 100 * 2 * 9)
     parts = matrics.compare_models(TRUE, [A, B], "mcc", **options)["mcc"]
@@ -419,6 +418,7 @@ def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkey
     np.testing.assert_array_equal(parts.probability_best, whole.probability_best)
 
 
+@pytest.mark.parametrize("sets", [60, pytest.param(400, marks=pytest.mark.exhaustive)])
 def test_the_best_model_is_among_the_tied(sets: int) -> None:
     """Although it is looked for among six of nearly the same quality; and a bad one mostly is not."""
     rates = [0.8, 0.79, 0.78, 0.78, 0.77, 0.5]
