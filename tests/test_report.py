@@ -236,6 +236,14 @@ def test_sentences_are_whole_and_true() -> None:
         "It makes no errors on these samples."
     ]
     assert hardest == ["Class 2 has the lowest recall in 3 of 4 models."]
+    commas = {
+        "m": ["a, b", "a"] * 40,
+        "k": ["c", "b, c"] * 40,
+        "y_true": [0, 0, 1, 1] * 20,
+        "y_pred": [0, 0, 1, 1] * 20,
+    }
+    models = matrics.report(commas, by=["m", "k"], metrics="accuracy").data.models
+    assert set(models) == {"'a', 'b, c'", "'a, b', 'c'"}
     alone = matrics.report({"one": [[40, 5], [5, 40]], "two": [[90, 0], [0, 0]]}, metrics="mcc").findings.summary
     assert alone[1].endswith("; mcc is undefined for the other model.")
 

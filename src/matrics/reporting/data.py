@@ -243,12 +243,15 @@ def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tu
     """The model of each row, and the names of the models: their values, with commas between several columns."""
     if not columns:
         return np.zeros(rows, np.int64), ("all predictions",)
-    codes, names = columns[0].codes, [str(value) for value in columns[0].values]
+    codes, keys = columns[0].codes, [(str(value),) for value in columns[0].values]
     for column in columns[1:]:
         pairs, codes = np.unique(codes * len(column.values) + column.codes, return_inverse=True)
         before, here = np.divmod(pairs, len(column.values))
-        names = [f"{names[i]}, {column.values[j]}" for i, j in zip(before, here, strict=True)]
-    return codes, tuple(names)
+        keys = [(*keys[i], str(column.values[j])) for i, j in zip(before, here, strict=True)]
+    names = tuple(", ".join(key) for key in keys)
+    if len(set(names)) < len(names):  # as the values have commas
+        names = tuple(", ".join(map(repr, key)) for key in keys)
+    return codes, names
 
 
 def _grouped(name: str, column: CodedColumn, cells: NumPyArray, models: int, n: int) -> Groups:
