@@ -90,7 +90,7 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
     if isinstance(run, Path):
         columns = _columns_of_records(_read_file(run))
     elif isinstance(run, Mapping):
-        columns = {str(key): _numbers(str(key), value) for key, value in run.items()}
+        columns = {str(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
     elif _are_records(run):
         columns = _columns_of_records([{str(key): value for key, value in one.items()} for one in run])
     else:
@@ -106,6 +106,16 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
             raise ValueError(f"{key}: expected as many values as steps, {len(at)}, got {len(values)}")
         found[key] = _last_of_each_step(at, values)
     return found
+
+
+def _over_steps(name: str, value: Any) -> Any:
+    """A value for each step, and not the values of one step, such as those of each class."""
+    if hasattr(value, "_fields") or name.endswith(":class"):
+        raise ValueError(
+            f"{name}: expected one number for each step, got an interval or the values of each class: name them one by "
+            "one, as matrics.integrations.loggers.log_to does, or take the estimate or an average"
+        )
+    return value
 
 
 def _numbers(name: str, values: Any) -> NumPyArray:
