@@ -179,3 +179,13 @@ def test_a_display_can_be_pickled() -> None:
     display = pickle.loads(pickle.dumps(plot.training({"loss": [2.0, 1.0]})))
     assert "best 1 at step 1" in display.describe()
     assert display.svg().startswith("<svg")
+
+
+def test_names_with_ends_of_lines_are_read_from_the_files_of_loggers(tmp_path: Path) -> None:
+    from matrics.integrations.loggers import log_to
+
+    name = "a\nb\u2028c"
+    for ending in ("csv", "jsonl"):
+        for step in (1, 2):
+            log_to(tmp_path / f"run.{ending}", {name: step / 2}, step)
+        assert plot.training(tmp_path / f"run.{ending}").metrics == [name]

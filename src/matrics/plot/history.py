@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -163,7 +164,7 @@ def _read_file(path: Path) -> list[dict[str, Any]]:
     if ending not in {".csv", ".jsonl", ".ndjson"}:
         raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {str(path)!r}")
     text = path.read_text(encoding="utf-8-sig")
-    lines = text.splitlines()
+    lines = list(io.StringIO(text))  # by \n alone: names of classes may hold other ends of lines
     if lines and not text.endswith("\n"):
         lines = lines[:-1] if not _is_whole(lines, ending) else lines
     return _read_csv(path, lines) if ending == ".csv" else _read_json(path, lines)
@@ -207,6 +208,6 @@ def _read_json(path: Path, lines: list[str]) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         if not _is_object(line):
-            raise ValueError(f"{path}, line {number}: expected a JSON object, got {line[:60]!r}")
+            raise ValueError(f"{path}, line {number}: expected a JSON object, got {line.rstrip()[:60]!r}")
         found.append(json.loads(line))
     return found
