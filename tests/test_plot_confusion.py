@@ -163,3 +163,19 @@ def test_arrays_of_any_library(backend: object) -> None:
 def test_matplotlib_is_not_imported_before_something_is_drawn() -> None:
     code = "import sys, matrics; matrics.plot.confusion_matrix; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_sums_of_huge_counts_do_not_overflow() -> None:
+    display = plot.confusion_matrix(np.full((100, 100), 10**18))
+    np.testing.assert_allclose(display.shares, 0.01)
+    assert "and 1e+22 samples, 1.0% of them" in display.describe()
+    assert display.top_confusions[0][0].share == pytest.approx(0.01)
+
+
+def test_a_dark_style_of_the_user_leaves_the_picture_readable(tmp_path: Path) -> None:
+    from matplotlib import style
+    from matplotlib.image import imread
+
+    with style.context("dark_background"):
+        path = plot.confusion_matrix([[3, 1], [0, 4]]).save(tmp_path / "dark.png", dpi=50)
+    np.testing.assert_array_equal(imread(path)[0, 0, :3], 1)

@@ -266,3 +266,8 @@ def test_thinned_lines_are_as_good_as_all_points() -> None:
 def test_values_hold_up_to_their_threshold() -> None:
     x, y = steps(np.array([1.0, 2.0, 4.0]), np.array([10.0, 20.0, 30.0]))
     np.testing.assert_array_equal(np.stack([x, y], -1), [[1, 10], [1, 20], [2, 20], [2, 30], [4, 30]])
+
+
+def test_an_infinite_best_value_is_written() -> None:
+    told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], "diagnostic_odds_ratio").describe()
+    assert "diagnostic_odds_ratio: best inf from" in told

@@ -182,3 +182,10 @@ def test_arrays_of_any_library(backend: object) -> None:
 def test_errors_say_what_was_expected(given: dict, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         plot.difference(**given)
+
+
+def test_an_infinite_cell_of_a_joint_table_is_refused() -> None:
+    joint = np.ones((2, 2, 2))
+    joint[0, 0, 1] = np.inf
+    with pytest.raises(matrics.InvalidConfusionMatrix, match="inf"):
+        plot.difference(joint=joint)

@@ -164,3 +164,8 @@ def test_measures_without_a_line_say_so() -> None:
 def test_errors_say_what_was_expected(arguments: tuple, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         plot.discrimination_lines(*arguments)
+
+
+def test_discrimination_lines_need_a_recall() -> None:
+    with pytest.raises(ValueError, match="hits: expected at least one recall, got none"):
+        plot.discrimination_lines("accuracy", hits=[])

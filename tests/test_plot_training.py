@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -165,3 +166,26 @@ def test_files_are_small() -> None:
 def test_errors_say_what_was_expected(runs: object, options: dict, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         plot.training(runs, **options)
+
+
+def test_the_values_of_one_step_are_not_those_of_many_steps() -> None:
+    cm = [[3, 1], [0, 4]]
+    for scores in (matrics.interval(cm, "accuracy"), matrics.score(cm, ["recall:class"])):
+        with pytest.raises(ValueError, match="expected one number for each step, got an interval or the values of"):
+            plot.training([scores] * 3)
+
+
+def test_a_display_can_be_pickled() -> None:
+    display = pickle.loads(pickle.dumps(plot.training({"loss": [2.0, 1.0]})))
+    assert "best 1 at step 1" in display.describe()
+    assert display.svg().startswith("<svg")
+
+
+def test_names_with_ends_of_lines_are_read_from_the_files_of_loggers(tmp_path: Path) -> None:
+    from matrics.integrations.loggers import log_to
+
+    name = "a\nb\u2028c"
+    for ending in ("csv", "jsonl"):
+        for step in (1, 2):
+            log_to(tmp_path / f"run.{ending}", {name: step / 2}, step)
+        assert plot.training(tmp_path / f"run.{ending}").metrics == [name]

@@ -135,10 +135,11 @@ class ConfusionMatrixDisplay(Display):
             if number in self.invalid:
                 told.append(f"{name}an invalid matrix.")
                 continue
-            total = matrix.sum()
-            correct = f", {np.trace(matrix) / total:.1%} of them predicted correctly" if total > 0 else ""
+            total, hits = matrix.sum(dtype=np.float64), np.trace(matrix, dtype=np.float64)
+            correct = f", {hits / total:.1%} of them predicted correctly" if total > 0 else ""
+            classes = f"{len(matrix)} class{'es' * (len(matrix) > 1)}"
             told.append(
-                f"{name}confusion matrix of {len(matrix)} classes and {total:,.10g} samples{correct}."
+                f"{name}confusion matrix of {classes} and {total:,.10g} samples{correct}."
                 + "".join(f" {confusion}." for confusion in self.top_confusions[number][:3])
             )
         return " ".join(told)
@@ -219,12 +220,13 @@ def confusion_matrix(
     if found is None and invalid:
         check(matrices[0])
     valid = np.delete(matrices, list(invalid), axis=0)
-    places = ordered_classes(valid.sum(axis=0), order)
+    places = ordered_classes(valid.sum(axis=0, dtype=np.float64), order)
     class_names = names_of_classes(class_names, n)
     in_order = tuple(class_names[place] for place in places)
     matrices = matrices[:, places][:, :, places]
     with np.errstate(invalid="ignore"):
-        shares = matrices / matrices.sum(axis=-1, keepdims=True)
+        # Sums of floating numbers: those of integers such as 1e17 would overflow.
+        shares = matrices / matrices.sum(axis=-1, keepdims=True, dtype=np.float64)
     most = (12, FEW) if len(matrices) == 1 else (6, 12)
     chosen = text if text != "auto" else "both" if n <= most[0] else "share" if n <= most[1] else "none"
     return ConfusionMatrixDisplay(
@@ -249,7 +251,7 @@ def _is_valid(matrix: NumPyArray) -> bool:
 def most_frequent(matrix: NumPyArray, names: Sequence[str], top: int) -> list[Confusion]:
     """The errors with the most samples; of equal ones that with the larger share."""
     errors = matrix * ~np.eye(len(matrix), dtype=bool)
-    sizes = matrix.sum(axis=1)
+    sizes = matrix.sum(axis=1, dtype=np.float64)
     found = [
         Confusion(names[i], names[j], errors[i, j].item(), float(errors[i, j] / sizes[i]))
         for i, j in np.argwhere(errors > 0)

@@ -171,7 +171,7 @@ class CurveDisplay(LinesDisplay):
         if self.kind == "threshold" and self.panels() > 1:
             return cut_name(line.name)
         told = ""
-        if np.isfinite(line.summary):
+        if not np.isnan(line.summary):
             told = f"{SUMMARIES[self.kind]} {line.summary:.3f}"
         if self.kind == "threshold" and line.best is not None:
             limit = line.thresholds[line.best]

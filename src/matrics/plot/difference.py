@@ -354,6 +354,7 @@ def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArra
     table = table.astype(np.float64)
     first, second = table.sum(axis=2), table.sum(axis=1)
     check(table.min(axis=2))
+    check(first)  # an infinite count is no least one
     return first, second, table
 
 

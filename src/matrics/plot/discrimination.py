@@ -277,6 +277,8 @@ def discrimination_lines(
         name: discrimination_line(metric, num_classes, levels.reshape(-1), class_index=class_index, hits=x)
         for name, metric in chosen.items()
     }
+    if not next(iter(every.values())).x.size:
+        raise ValueError("hits: expected at least one recall, got none")
     if by_imbalance:
         panels = [
             _merged((f"p = {level:g}", _of_level(line, k)) for k, level in enumerate(levels)) for line in every.values()

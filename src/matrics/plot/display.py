@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,6 +22,10 @@ __all__ = ["Display"]
 # Text stays text in an SVG file: it can be searched and read aloud, and takes less room than outlines. Verdana is as
 # wide as DejaVu Sans, with which Matplotlib has measured it.
 FONTS = "'DejaVu Sans', Verdana, sans-serif"
+
+
+# Matplotlib's settings belong to the process: two threads that changed them at once could leave them changed.
+SETTINGS = threading.Lock()
 
 
 class Display:
@@ -62,11 +67,17 @@ class Display:
         if ax is None:
             figure_class = import_figure()
             width, height = self.panel_size()
-            self.figure_ = figure_class(figsize=(columns * width, rows * height), dpi=144, layout="constrained")
+            # Our own text is dark, whatever style the user has chosen for figures: so is white what is behind it.
+            self.figure_ = figure_class(
+                figsize=(columns * width, rows * height), dpi=144, layout="constrained", facecolor="white"
+            )
             panels = list(self.figure_.subplots(rows, columns, squeeze=False).flat)
             for empty in panels[self.panels() :]:
                 empty.remove()
             panels = panels[: self.panels()]
+            for panel in panels:
+                panel.set_facecolor("white")
+                panel.grid(visible=False)
         else:
             panels = list(np.ravel(np.asarray(ax, object)))
             if len(panels) != self.panels() or not all(hasattr(one, "transAxes") for one in panels):
@@ -121,7 +132,7 @@ class Display:
         if path.suffix.lower() == ".svg":
             path.write_text(self.svg(), encoding="utf-8")
         else:
-            self.figure_.savefig(path, dpi=dpi)
+            self.figure_.savefig(path, dpi=dpi, facecolor="auto", edgecolor="auto")
         return path
 
     def svg(self) -> str:
@@ -132,7 +143,7 @@ class Display:
         from matplotlib import rc_context
 
         buffer = io.StringIO()
-        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "matrics"}):
+        with SETTINGS, rc_context({"svg.fonttype": "none", "svg.hashsalt": "matrics"}):
             self.figure_.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = buffer.getvalue()
         # Matplotlib names a dozen fonts with each text, and turns it by 0: most of a picture with many.

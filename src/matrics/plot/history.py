@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -90,7 +91,7 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
     if isinstance(run, Path):
         columns = _columns_of_records(_read_file(run))
     elif isinstance(run, Mapping):
-        columns = {str(key): _numbers(str(key), value) for key, value in run.items()}
+        columns = {str(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
     elif _are_records(run):
         columns = _columns_of_records([{str(key): value for key, value in one.items()} for one in run])
     else:
@@ -106,6 +107,16 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
             raise ValueError(f"{key}: expected as many values as steps, {len(at)}, got {len(values)}")
         found[key] = _last_of_each_step(at, values)
     return found
+
+
+def _over_steps(name: str, value: Any) -> Any:
+    """A value for each step, and not the values of one step, such as those of each class."""
+    if hasattr(value, "_fields") or name.endswith(":class"):
+        raise ValueError(
+            f"{name}: expected one number for each step, got an interval or the values of each class: name them one by "
+            "one, as matrics.integrations.loggers.log_to does, or take the estimate or an average"
+        )
+    return value
 
 
 def _numbers(name: str, values: Any) -> NumPyArray:
@@ -153,7 +164,7 @@ def _read_file(path: Path) -> list[dict[str, Any]]:
     if ending not in {".csv", ".jsonl", ".ndjson"}:
         raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {str(path)!r}")
     text = path.read_text(encoding="utf-8-sig")
-    lines = text.splitlines()
+    lines = list(io.StringIO(text))  # by \n alone: names of classes may hold other ends of lines
     if lines and not text.endswith("\n"):
         lines = lines[:-1] if not _is_whole(lines, ending) else lines
     return _read_csv(path, lines) if ending == ".csv" else _read_json(path, lines)
@@ -197,6 +208,6 @@ def _read_json(path: Path, lines: list[str]) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         if not _is_object(line):
-            raise ValueError(f"{path}, line {number}: expected a JSON object, got {line[:60]!r}")
+            raise ValueError(f"{path}, line {number}: expected a JSON object, got {line.rstrip()[:60]!r}")
         found.append(json.loads(line))
     return found

@@ -70,6 +70,9 @@ def _layout_in_two_steps() -> Any:
             super().execute(fig)
             return super().execute(fig)
 
+        def __reduce__(self) -> Any:
+            return _layout_in_two_steps, ()  # a class of this function cannot be pickled by its name
+
     return LayoutInTwoSteps(h_pad=0.07)
 
 
