@@ -39,10 +39,11 @@ class JaxSource:
         XLA would spend minutes on what it can compute while it compiles: the barrier keeps constants from it.
         """
         totals, shares = _kept((totals, shares))
-        shape = (num, *shares.shape)
         # Of an empty matrix nothing is drawn; its shares, which add up to 0, are no distribution.
         some = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
-        return jax.random.multinomial(self._next(), totals, some, shape=shape, dtype=shares.dtype).astype(_integer())
+        # Spread out here, as shape= is the shape of the results before JAX 0.12, and that of the totals from then on.
+        totals, some = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, some))
+        return jax.random.multinomial(self._next(), totals, some, dtype=shares.dtype).astype(_integer())
 
     def poisson(self, rates: Array, num: int) -> Array:
         """As of any source."""
