@@ -87,6 +87,12 @@ def test_python_reads_files_alike(command: Any, file: str) -> None:
     ]
 
 
+def test_percentages_are_shown_on_the_screen(command: Any, file: str) -> None:
+    """With a space, not with the sign for what cannot be printed."""
+    Path(file).write_text("y_true,y_pred\n" + "a,a\n" * 465 + "b,b\n" * 35)
+    assert "93 % of the samples are of class a" in " ".join(done(command, "report", file).split())
+
+
 def test_matrices_of_a_file(command: Any) -> None:
     np.savez("runs.npz", first=np.array([[40, 2], [3, 35]]), second=np.array([[30, 12], [9, 29]]))
     out = done(command, "report", "runs.npz", "--metrics", "accuracy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 from typing import Any
@@ -395,6 +396,26 @@ def test_seeds_workers_labels_and_clusters() -> None:
     errors = [x["mcc"].differences.standard_error[0, 1] for x in (clustered, alone, wrong)]
     np.testing.assert_allclose(errors[0], errors[1], rtol=0.05)
     np.testing.assert_allclose(errors[2], errors[1] / math.sqrt(3), rtol=0.05)
+
+
+def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts have the same values as the whole."""
+    counted: list[int] = []
+    draws = importlib.import_module("matrics.uncertainty.models")
+    count = draws._Draws.matrices
+
+    def counting(self: Any, weights: Any) -> Any:
+        counted.append(len(weights))
+        return count(self, weights)
+
+    monkeypatch.setattr(draws._Draws, "matrices", counting)
+    options: dict[str, Any] = {"num_classes": 3, "num": 300, "rng": 0}
+    whole = matrics.compare_models(TRUE, [A, B], "mcc", **options)["mcc"]
+    monkeypatch.setattr(draws, "CELLS_AT_ONCE", 100 * 2 * 9)
+    parts = matrics.compare_models(TRUE, [A, B], "mcc", **options)["mcc"]
+    assert counted == [256, 44, 100, 100, 56, 44]
+    np.testing.assert_array_equal(parts.differences.low, whole.differences.low)
+    np.testing.assert_array_equal(parts.probability_best, whole.probability_best)
 
 
 @pytest.mark.parametrize("sets", [60, pytest.param(400, marks=pytest.mark.exhaustive)])

@@ -198,7 +198,54 @@ def test_repeated_samples_are_clusters() -> None:
     one, two = (made.findings.leaderboard.verdict for made in (once, again))
     np.testing.assert_allclose(two.high - two.low, one.high - one.low, rtol=0.1)
     text = "\n".join(caution.text for caution in again.findings.cautions)
+    assert "Models were compared by 200 replicates only" in text
+    few = {
+        name: [value for k, value in zip(twice["id"], values, strict=True) if k < 45] for name, values in twice.items()
+    }
+    assert "3 classes have fewer than 20 samples" in cautions(few, **options)
     assert "Each of the 150 samples was predicted 2 times by each model." in text
+
+
+def test_parities_are_those_of_the_positive_class() -> None:
+    """Of the class that is named, which need not be the second in the order of the labels."""
+    data = {"y_true": [*"aabbaabb"] * 20, "y_pred": [*"aabbabbb"] * 20, "g": [*"xxxxyyyy"] * 20}
+    for positive, apart in (("a", 0.5), ("b", 0.0)):
+        (one,) = matrics.report(data, group="g", positive=positive, metrics="accuracy").findings.groups
+        found = one.parities[f"equal opportunity: difference of the recall of {positive}"]
+        assert found == apart
+        assert one.parities[f"demographic parity: difference of the shares predicted as {positive}"] == 0.25
+
+
+def test_small_groups_and_groups_alike() -> None:
+    """The number of samples is the warning's, and no difference is no riddle about chance."""
+    data = {"y_true": [0, 1] * 60, "y_pred": [0, 1] * 60, "g": ["x"] * 12 + ["y"] * 108}
+    made = matrics.report(data, group="g", metrics="accuracy")
+    assert made.findings.groups[0].sentence == "accuracy is 1.000 in all 2 groups where it is defined."
+    assert "1 group has fewer than 20 samples: x (12)." in [one.first for one in made.findings.cautions]
+
+
+def test_sentences_are_whole_and_true() -> None:
+    """Names with full stops and commas, and models without a value."""
+    guess = {"St. Mary. A, B": [[50, 50], [50, 50]], "C, D": [[50, 50], [50, 50]], "E": [[50, 50], [50, 50]]}
+    summary = matrics.report(guess, metrics="mcc").findings.summary
+    assert summary[1].endswith("and cannot be told from C, D; and E.")
+    assert summary[2].endswith("can tell: St. Mary. A, B; C, D; and E.")
+    three = {name: np.diag([40, 40, 40]) + np.array([[0, 0, 0], [0, 0, 0], [k, 0, 0]]) for k, name in enumerate("abcd")}
+    hardest = matrics.report(three, metrics="accuracy").findings.hardest
+    assert matrics.report(three, metrics="accuracy").findings.classes[0].sentences == [
+        "It makes no errors on these samples."
+    ]
+    assert hardest == ["Class 2 has the lowest recall in 3 of 4 models."]
+    commas = {
+        "m": ["a, b", "a"] * 40,
+        "k": ["c", "b, c"] * 40,
+        "y_true": [0, 0, 1, 1] * 20,
+        "y_pred": [0, 0, 1, 1] * 20,
+    }
+    models = matrics.report(commas, by=["m", "k"], metrics="accuracy").data.models
+    assert set(models) == {"'a', 'b, c'", "'a, b', 'c'"}
+    alone = matrics.report({"one": [[40, 5], [5, 40]], "two": [[90, 0], [0, 0]]}, metrics="mcc").findings.summary
+    assert alone[1].endswith("; mcc is undefined for the other model.")
 
 
 def test_scores() -> None:
@@ -225,6 +272,9 @@ def test_scores() -> None:
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"seed": -1}, "seed: expected an integer from 0"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"group": "y_true"}, "group: expected another column"),
         ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),
+        ({"1": [[1, 2], [3, 4]], 1: [[1, 2], [3, 4]]}, {}, "data: expected models of different names"),
+        (GOOD | {"m": [1, 2]}, {"by": ["m", "m"]}, "by: expected different columns"),
+        (GOOD, {"positive": "2"}, "positive: expected one of the labels '0', '1', got '2'"),
         ({"y_true": ["a", "b"], "p": [0.1, 0.2]}, {"scores": "p"}, "positive: expected the label of the class"),
     ],
 )  # fmt: skip

@@ -124,7 +124,7 @@ def report(
     _write(target, page)
     size = len(page.encode()) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
-    printed.show(open_console(), *(Text(printed.plain(line)) for line in lines))
+    printed.show(open_console(), *(Text(printed.plain(line.replace("\u00a0", " "))) for line in lines))
 
 
 def _check_output(output: str, path: Path) -> Path:

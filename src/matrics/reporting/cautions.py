@@ -13,7 +13,7 @@ from matrics.catalogue.registry import get_metric
 from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
-from matrics.reporting.leaderboard import Leaderboard, Manner, cells_of, repeats
+from matrics.reporting.leaderboard import LEAST_NUM, Leaderboard, Manner, cells_of, repeats
 from matrics.reporting.wording import amount, count, listed, number, percent, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty import IntervalStatus, interval
@@ -29,10 +29,19 @@ MANY_MODELS = 5  # from which on the best value is too good by choice
 
 
 class Caution(NamedTuple):
-    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers."""
+    """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers.
+
+    Of a warning the first sentence is kept by itself, as names in it may contain full stops.
+    """
 
     gravity: Literal["warning", "note"]
-    text: str
+    first: str
+    rest: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.first} {self.rest}".rstrip()
 
 
 def cautions(
@@ -57,6 +66,9 @@ def cautions(
 def _few_samples(data: Data) -> Iterator[Caution]:
     sizes = data.matrices.sum(axis=-1)
     smallest = sizes.min(axis=0)
+    if data.paired is not None and repeats(data) > 1:  # one sample is one, however often it was predicted
+        pairs = np.unique(np.stack([data.paired.true, data.paired.samples]), axis=1)
+        smallest = np.bincount(pairs[0], minlength=len(data.classes))
     few = [k for k in np.argsort(smallest, kind="stable") if smallest[k] < FEW]
     if few:
         parts = [f"{short(data.classes[k])} ({amount(smallest[k])})" for k in few]
@@ -64,8 +76,8 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         yield Caution(
             "warning",
             f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
-            f"{listed(parts)}. Their recall and whatever averages over classes are uncertain, and the limits may miss "
-            "the truth.",
+            f"{listed(parts)}.",
+            "Their recalls and whatever averages over classes are uncertain, and the limits may miss the truth.",
         )
     distinct = sizes.sum(axis=-1).min() / repeats(data)
     n = len(data.classes)
@@ -89,7 +101,9 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
         missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
         if missing:
             reason = get_metric(name).undefined
-            yield Caution("warning", f"{name} is undefined for {listed(missing)}: it is so for {reason}.")
+            yield Caution(
+                "warning", f"{name} is undefined for {listed(missing)}.", f"It has no value in these cases: {reason}."
+            )
 
 
 def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
@@ -103,10 +117,11 @@ def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
     at_chance = lows <= guessed
     names = [data.models[k] for k in np.flatnonzero(at_chance)]
     if names:
-        text = f"No better than guessing, as far as these samples can tell: {listed(names)}."
-        if len(names) > 1:
-            text += " Differences between them may be chance."
-        yield Caution("warning", text)
+        yield Caution(
+            "warning",
+            f"No better than guessing, as far as these samples can tell: {listed(names)}.",
+            "Differences between them may be chance." if len(names) > 1 else "",
+        )
 
 
 def _lows(data: Data, measure: str, manner: Manner) -> NumPyArray:
@@ -130,7 +145,8 @@ def _one_class(data: Data) -> Iterator[Caution]:
         yield Caution(
             "warning",
             f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
-            f"{number(share)}. Prefer balanced_accuracy or mcc to accuracy here.",
+            f"{number(share)}.",
+            "Prefer balanced_accuracy or mcc to accuracy here.",
         )
 
 
@@ -147,7 +163,9 @@ def _shifts(data: Data) -> Iterator[Caution]:
     if data.paired is None:
         yield from _shifted("models", list(data.models), sizes, data.classes)
     groups = shares_of_classes(data)
-    yield from _shifted("groups", [name for name, _ in groups], [one for _, one in groups], data.classes)
+    # Repeated samples are no more evidence for it than one each; nor are the predictions of several models.
+    times = repeats(data) * (len(data.models) if data.paired is not None or data.same_labels else 1)
+    yield from _shifted("groups", [name for name, _ in groups], [one / times for _, one in groups], data.classes)
 
 
 def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], classes: Sequence[str]) -> Iterator[Caution]:
@@ -168,7 +186,8 @@ def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], class
         "warning",
         f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
         f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
-        f"{short(kept[high])}. Measures that change with class sizes cannot be compared between them.",
+        f"{short(kept[high])}.",
+        "Measures that change with class sizes cannot be compared between them.",
     )
 
 
@@ -200,7 +219,17 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
 def _of_groups(data: Data) -> Iterator[Caution]:
     if data.groups is None:
         return
-    filled = (data.groups.matrices.sum(axis=(-2, -1)) > 0).any(axis=0)
+    sizes = data.groups.matrices.sum(axis=(-2, -1)).max(axis=0) / repeats(data)
+    filled = sizes > 0
+    few = [k for k in np.argsort(sizes, kind="stable") if 0 < sizes[k] < FEW]
+    if few:
+        parts = [f"{short(data.groups.names[k])} ({amount(sizes[k])})" for k in few]
+        yield Caution(
+            "warning",
+            f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
+            f"{listed(parts)}.",
+            "Their values say little, and the limits may miss the truth.",
+        )
     if filled.sum() > 2:
         yield Caution(
             "note",
@@ -210,7 +239,8 @@ def _of_groups(data: Data) -> Iterator[Caution]:
     if repeats(data) > 1:
         yield Caution(
             "warning",
-            "Limits of groups take the predictions of one sample for independent ones, and so are too narrow.",
+            "Limits of groups take the predictions of one sample for independent ones, and so are too narrow; "
+            "what is said to be more than chance between groups may be chance.",
         )
 
 
@@ -231,6 +261,12 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
                 ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
             ),
         )
+    if 0 < found.num < LEAST_NUM:
+        yield Caution(
+            "warning",
+            f"Models were compared by {count(found.num, 'replicate')} only: which are tied depends on the draw.",
+            f"Take {LEAST_NUM:,} or more (num).",
+        )
     if len(found.judged) < len(found.verdicts):
         others = [name for name in found.verdicts if name not in found.judged]
         yield Caution(
@@ -250,6 +286,12 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
     if not data.scores.are_probabilities:
         yield Caution(
             "note", "The scores are no probabilities, so calibration, log loss and Brier score are not shown."
+        )
+    unknown = [one.model for one in scores if math.isnan(one.roc_auc)]
+    if unknown:
+        yield Caution(
+            "warning",
+            f"The ROC area of {listed(unknown)} is undefined: a class has no samples there, or all of them.",
         )
     infinite = [one.model for one in scores if math.isinf(one.log_loss)]
     if infinite:

@@ -11,7 +11,7 @@ from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Manner, cells_of, repeats
-from matrics.reporting.wording import amount, between, count, listed, number, percent, short
+from matrics.reporting.wording import amount, between, count, number, percent, short
 from matrics.scoring import score
 from matrics.uncertainty import interval
 
@@ -58,6 +58,8 @@ class ModelClasses:
     @property
     def sentences(self) -> list[str]:
         """The worst class and the most frequent errors, in words."""
+        if not self.errors:
+            return ["It makes no errors on these samples."]
         told = []
         known = [row for row in self.classes if row.samples > 0]
         if known:
@@ -71,7 +73,7 @@ class ModelClasses:
             f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
             for error in self.errors
         ]
-        return told if self.errors else [*told, "It makes no errors on these samples."]
+        return told
 
 
 def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:
@@ -109,5 +111,6 @@ def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
     often = [int(k) for k in np.argsort(-times, kind="stable")[:3] if times[k] > 1]
     if not often:
         return []
-    parts = [f"{short(data.classes[k])} (in {times[k]})" for k in often]
-    return [f"The class with the lowest recall in several of {len(known)} models: {listed(parts)}."]
+    first, *others = often
+    told = [f"Class {short(data.classes[first])} has the lowest recall in {times[first]} of {len(known)} models"]
+    return [", ".join([*told, *(f"class {short(data.classes[k])} in {times[k]}" for k in others)]) + "."]

@@ -57,6 +57,8 @@ class Wanted:
         seen = {self.true, *([self.pred] if self.pred != self.true else []), *self.by}
         if self.pred == self.true:
             raise ValueError(f"pred: expected another column than that of the true labels, got {self.pred!r} for both")
+        if len(set(self.by)) < len(self.by):
+            raise ValueError(f"by: expected different columns, got {list(self.by)}")
         if {self.true, self.pred} & set(self.by):
             raise ValueError(f"by: expected other columns than those of the labels, got {list(self.by)}")
         for what, name in others:
@@ -110,6 +112,8 @@ class Data:
         The scores of each model.
     from_scores : str
         How classes were predicted from scores, in words; nothing if there were predicted labels.
+    positive : int
+        Of two classes the one that counts as positive; the second where nothing was said.
     """
 
     origin: Origin
@@ -123,6 +127,7 @@ class Data:
     groups: Groups | None = None
     scores: Scores | None = None
     from_scores: str = ""
+    positive: int = 1
 
 
 def data_of_matrices(
@@ -137,6 +142,8 @@ def data_of_matrices(
     """
     found, stack = host_stack(matrices)
     names = tuple(found or ["all"])
+    if len(set(names)) < len(names):
+        raise ValueError(f"data: expected models of different names, got {list(names)}")
     invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
     if invalid:
         raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {names[invalid[0]]!r}")
@@ -201,7 +208,18 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         groups=groups,
         scores=None if scores is None else scores.of_models(true, order),
         from_scores=how,
+        positive=_positive(wanted.positive, scores, classes),
     )
+
+
+def _positive(label: str | None, scores: Scores | None, classes: Sequence[str]) -> int:
+    """The class that counts as positive."""
+    if label is not None:
+        if label not in classes:
+            known = ", ".join(map(repr, classes[:10]))
+            raise ValueError(f"positive: expected one of the labels {known}, got {label!r}")
+        return classes.index(label)
+    return scores.positives[0] if scores is not None and len(scores.positives) == 1 else 1
 
 
 def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[str, ...], list[NumPyArray]]:
@@ -225,12 +243,15 @@ def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tu
     """The model of each row, and the names of the models: their values, with commas between several columns."""
     if not columns:
         return np.zeros(rows, np.int64), ("all predictions",)
-    codes, names = columns[0].codes, [str(value) for value in columns[0].values]
+    codes, keys = columns[0].codes, [(str(value),) for value in columns[0].values]
     for column in columns[1:]:
         pairs, codes = np.unique(codes * len(column.values) + column.codes, return_inverse=True)
         before, here = np.divmod(pairs, len(column.values))
-        names = [f"{names[i]}, {column.values[j]}" for i, j in zip(before, here, strict=True)]
-    return codes, tuple(names)
+        keys = [(*keys[i], str(column.values[j])) for i, j in zip(before, here, strict=True)]
+    names = tuple(", ".join(key) for key in keys)
+    if len(set(names)) < len(names):  # as the values have commas
+        names = tuple(", ".join(map(repr, key)) for key in keys)
+    return codes, names
 
 
 def _grouped(name: str, column: CodedColumn, cells: NumPyArray, models: int, n: int) -> Groups:

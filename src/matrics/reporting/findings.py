@@ -129,6 +129,8 @@ def _what(data: Data) -> str:
 def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     verdict, first = board.verdict, board.order[0]
     if verdict.best is None:
+        if len(data.models) == 1:
+            return f"{board.first} is undefined for the model."
         return f"{board.first} is undefined for all models, so that nothing orders them."
     limits = between(float(verdict.low[first]), float(verdict.high[first]))
     value = f"{board.first} {number(float(verdict.estimate[first]))} ({limits})"
@@ -136,7 +138,13 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
         return f"The model has {value}."
     name = short(data.models[first])
     others = [data.models[k] for k in board.tied if k != first]
-    tied = f", and cannot be told from {listed(others, 4)}" if others else ", and no other model is tied with it"
+    undefined = int(np.isnan(verdict.estimate).sum())
+    if others:
+        tied = f", and cannot be told from {listed(others, 4)}"
+    elif undefined == len(data.models) - 1:
+        tied = f"; {board.first} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
+    else:
+        tied = ", and no other model is tied with it"
     against = [one.model for one in won if not one.agrees]
     also = ""
     if against:
@@ -149,7 +157,7 @@ def _beware(told: list[Caution]) -> str:
     grave = [one for one in told if one.gravity == "warning"]
     if not grave:
         return "No serious objection was found; the notes under the warnings say how to read the numbers."
-    first = grave[0].text.split(". ")[0].rstrip(".")
+    first = grave[0].first.rstrip(".")
     rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
 
@@ -161,7 +169,7 @@ def _read(data: Data) -> list[str]:
     if data.rows is not None:
         told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
         if data.by:
-            told.append(f"The models are told apart by {data.by}.")
+            told.append(f"The models are named in the column{'s' if ', ' in data.by else ''} {data.by}.")
     else:
         told.append(f"{count(len(data.models), 'confusion matrix').replace('matrixs', 'matrices')}.")
     low, high = float(sizes.min()), float(sizes.max())

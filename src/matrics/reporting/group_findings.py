@@ -16,8 +16,6 @@ from matrics.uncertainty import compare, interval
 
 __all__ = ["GroupRow", "ModelGroups", "model_groups"]
 
-MOST_GROUPS = 30
-
 
 @dataclass(frozen=True)
 class GroupRow:
@@ -69,6 +67,8 @@ class ModelGroups:
         if len(known) < 2:
             return f"{self.measure} is defined in fewer than two groups."
         low, high = known[0], known[-1]
+        if low.value == high.value:
+            return f"{self.measure} is {number(low.value)} in all {len(known)} groups where it is defined."
         told = (
             f"{self.measure} is between {number(low.value)} in {short(low.name)} ({count(low.samples, 'sample')}) and "
             f"{number(high.value)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
@@ -107,14 +107,16 @@ def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner
         beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
     parities = {}
     if matrices.shape[-1] == 2:
-        some = matrices[filled]
+        some, positive = matrices[filled], short(data.classes[data.positive])
         parities = {
-            "demographic parity: difference of the shares predicted as positive": float(
-                demographic_parity(some).difference
+            f"demographic parity: difference of the shares predicted as {positive}": float(
+                demographic_parity(some, pos_label=data.positive).difference
             ),
-            "equal opportunity: difference of recall": float(equal_opportunity(some).difference),
-            "equalised odds: the larger difference of recall and false positive rate": float(
-                equalised_odds(some).difference
+            f"equal opportunity: difference of the recall of {positive}": float(
+                equal_opportunity(some, pos_label=data.positive).difference
+            ),
+            f"equalised odds: the larger difference of the recall and of the false positive rate of {positive}": float(
+                equalised_odds(some, pos_label=data.positive).difference
             ),
         }
     rows.sort(key=lambda row: math.inf if math.isnan(row.value) else side * row.value)

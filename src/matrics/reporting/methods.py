@@ -51,7 +51,7 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
             f"{found.num:,} replicates (seed {manner.seed}). A model counts as tied with the best unless their "
             "difference is farther from 0, in standard errors, than the largest of all pairwise differences is from "
             f"its estimate in {level} of the replicates ({SHORT['max']}), so that the truly best model is among the "
-            "tied ones with that probability."
+            "tied ones with about that probability."
         )
     elif len(data.models) > 1:
         told.append(

@@ -109,7 +109,7 @@ def _verdict(board: Leaderboard, model: int, models: int) -> str:
         return "not compared"
     if model == board.verdict.best:
         return "best"
-    return "tied with the best" if board.verdict.tied[model] else "behind"
+    return "tied" if board.verdict.tied[model] else "behind"
 
 
 def _cell(verdict: Verdict, model: int, judged: bool) -> Cell:  # noqa: FBT001

@@ -133,7 +133,8 @@ def report(
     scores : column name or mapping of str to column name, optional
         The column of the scores of the positive class, or those of each class by its label.
     positive : label, optional
-        The positive class; of the labels 0 and 1 (or False and True) it is known.
+        The positive class of scores, and of the parities of groups; of the labels 0 and 1 (or False and True) it is
+        known. Without it the parities are those of the second label, and the page says of which.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
     class_names : sequence of str, optional

@@ -52,13 +52,14 @@ def count(size: float, what: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names with commas and an "and"; of many the first ones and how many more there are."""
+    """Names with commas and an "and", or semicolons where names have commas; of many the first ones and how many."""
     found: Sequence[str] = [short(name) for name in names]
-    if len(found) > most + 1:
-        return f"{', '.join(found[:most])} and {len(found) - most:,} more"
     if len(found) < 2:
         return "".join(found)
-    return f"{', '.join(found[:-1])} and {found[-1]}"
+    shown, last = (found[:most], f"{len(found) - most:,} more") if len(found) > most + 1 else (found[:-1], found[-1])
+    if any(", " in name for name in found):
+        return f"{'; '.join(shown)}; and {last}"
+    return f"{', '.join(shown)} and {last}"
 
 
 def short(name: str) -> str:

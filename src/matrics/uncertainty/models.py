@@ -31,6 +31,9 @@ from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, Mo
 # Replicates that are drawn and scored at a time, each with a stream of its own.
 REPLICATES_AT_ONCE = 256
 
+# Cells of replicates that a thread counts and scores at a time: 64 MiB of them.
+CELLS_AT_ONCE = 2**23
+
 # A standard error up to this is rounding.
 NOISE = 1e-12
 
@@ -173,6 +176,11 @@ class _Draws:
         counted = np.bincount(bins.ravel(), minlength=number * models * n * n)
         return cls(cells, np.ones(number), n, counted.reshape(number, models, n, n))
 
+    @property
+    def at_once(self) -> int:
+        """How many replicates are counted and scored at a time: many classes and models would fill the memory."""
+        return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))
+
     def matrices(self, weights: Array) -> Array:
         """The matrices (R, M, n, n) of replicates in which each distinct sample or cluster has these weights (R, U)."""
         if self.of_clusters is not None:
@@ -211,12 +219,14 @@ def _replicates(draws: _Draws, score: Score, num: int, rng: Any, workers: int) -
     starts = range(0, num, REPLICATES_AT_ONCE)
     streams = source.split(len(starts))
     found: list[Any] = [None] * len(starts)
+    step = draws.at_once
 
     def work(share: Any) -> None:
         for position in share:
             size = min(REPLICATES_AT_ONCE, num - starts[position])
             weights = streams[position].multinomial(np.asarray([total]), (draws.counts / total)[None], size)[:, 0]
-            found[position] = score(draws.matrices(weights), 1)
+            parts = [score(draws.matrices(weights[k : k + step]), 1) for k in range(0, size, step)]
+            found[position] = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
 
     threads = workers if workers > 0 else os.cpu_count() or 1
     in_threads(work, [range(k, len(starts), threads) for k in range(min(threads, len(starts)))])
