@@ -25,7 +25,9 @@ matrics.plot.agreement(stack, "core")
 #
 # Kendall's correlation is stricter than Spearman's.
 
-matrics.plot.agreement(stack, "core, agreement, information", by="kendall", threshold=0.8)
+matrics.plot.agreement(
+    stack, "core, agreement, information", by="kendall", threshold=0.8
+)
 
 # %%
 # The whole catalogue

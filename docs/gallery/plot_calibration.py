@@ -34,10 +34,14 @@ matrics.plot.calibration(happened, probabilities)
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 scores = pd.read_parquet(examples / "breast_cancer_scores.parquet")
-wide = scores.pivot_table(index=["sample", "y_true"], columns="model", values="score", observed=True)
+wide = scores.pivot_table(
+    index=["sample", "y_true"], columns="model", values="score", observed=True
+)
 is_malignant = wide.index.get_level_values("y_true") == "malignant"
 
-matrics.plot.calibration(is_malignant, {name: wide[name].to_numpy() for name in wide}, num_bins=10)
+matrics.plot.calibration(
+    is_malignant, {name: wide[name].to_numpy() for name in wide}, num_bins=10
+)
 
 # %%
 # Bins with equally many samples
@@ -53,7 +57,9 @@ matrics.plot.calibration(happened, probabilities, num_bins=8, bins="mass")
 
 logits = 2.5 * random.normal(size=(2000, 5))
 chances = np.exp(logits / 1.8)
-labels = (chances.cumsum(1) / chances.sum(1, keepdims=True) < random.random((2000, 1))).sum(1)
+labels = (
+    chances.cumsum(1) / chances.sum(1, keepdims=True) < random.random((2000, 1))
+).sum(1)
 softmax = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
 
 matrics.plot.calibration(labels, softmax)

@@ -34,11 +34,15 @@ matrics.plot.confusion_matrix(cm)
 # A stack, or a mapping of names to matrices, has one panel each.
 
 matrices = {
-    str(name): matrics.confusion_matrix(of_model["y_true"], of_model["y_pred"], num_classes=10)
+    str(name): matrics.confusion_matrix(
+        of_model["y_true"], of_model["y_pred"], num_classes=10
+    )
     for name, of_model in predictions.groupby("model", observed=True)
 }
 
-matrics.plot.confusion_matrix({name: matrices[name] for name in ("decision_tree", "naive_bayes", "coin_toss")})
+matrics.plot.confusion_matrix(
+    {name: matrices[name] for name in ("decision_tree", "naive_bayes", "coin_toss")}
+)
 
 # %%
 # Many classes

@@ -23,7 +23,9 @@ import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 scores = pd.read_parquet(examples / "breast_cancer_scores.parquet")
-wide = scores.pivot_table(index=["sample", "y_true"], columns="model", values="score", observed=True)
+wide = scores.pivot_table(
+    index=["sample", "y_true"], columns="model", values="score", observed=True
+)
 is_malignant = wide.index.get_level_values("y_true") == "malignant"
 models = {name: wide[name].to_numpy() for name in wide}
 
@@ -48,7 +50,9 @@ matrics.plot.curve(y_true, y_score, "precision_recall", level=0.95, rng=0)
 #
 # Where each measure is best, and how flat it is there: the flatter, the less does the threshold matter.
 
-matrics.plot.curve(y_true, y_score, ["f1", "mcc", "cohen_kappa", "cen"], level=0.95, rng=0)
+matrics.plot.curve(
+    y_true, y_score, ["f1", "mcc", "cohen_kappa", "cen"], level=0.95, rng=0
+)
 
 # %%
 # Measures of several models

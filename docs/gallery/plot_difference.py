@@ -24,9 +24,13 @@ import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet").query("repeat == 0")
-labels = predictions.pivot_table(index=["sample", "y_true"], columns="model", values="y_pred", observed=True)
+labels = predictions.pivot_table(
+    index=["sample", "y_true"], columns="model", values="y_pred", observed=True
+)
 labels = labels.astype(int).reset_index()
-joint = matrics.joint_confusion_matrix(labels["y_true"], labels["decision_tree"], labels["extra_trees"], num_classes=10)
+joint = matrics.joint_confusion_matrix(
+    labels["y_true"], labels["decision_tree"], labels["extra_trees"], num_classes=10
+)
 
 matrics.plot.difference(joint=joint, names=["tree", "forest"])
 
@@ -39,7 +43,12 @@ matrics.plot.difference(joint=joint, names=["tree", "forest"])
 north = [[420, 30, 12], [25, 310, 40], [8, 22, 180]]
 south = [[210, 14, 9], [28, 150, 12], [6, 9, 95]]
 
-matrics.plot.difference(north, south, class_names=["benign", "unclear", "malignant"], names=["north", "south"])
+matrics.plot.difference(
+    north,
+    south,
+    class_names=["benign", "unclear", "malignant"],
+    names=["north", "south"],
+)
 
 # %%
 # Many classes
@@ -51,4 +60,6 @@ random = np.random.default_rng(0)
 before = random.poisson(1 + 200 * np.eye(60))
 after = random.poisson(1 + 200 * np.eye(60) + 12 * np.eye(60, k=1))
 
-matrics.plot.difference(before, after, names=["before", "after"], correction="benjamini_hochberg", top=3)
+matrics.plot.difference(
+    before, after, names=["before", "after"], correction="benjamini_hochberg", top=3
+)

@@ -14,7 +14,9 @@ Which is better? On its line a measure finds both equally good.
 
 import matrics.plot
 
-matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "bennett_s", "csi", "mcc", "cen", "eve"])
+matrics.plot.discrimination_lines(
+    ["accuracy", "cohen_kappa", "bennett_s", "csi", "mcc", "cen", "eve"]
+)
 
 # %%
 # Measures of a class
@@ -23,7 +25,9 @@ matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "bennett_s", "csi"
 # The first class is the one with the errors. Its precision does not suffer from them, and so the line of precision is
 # the vertical one at x = 1.
 
-matrics.plot.discrimination_lines(["recall", "precision", "npv", "f1", "jaccard", "icsi"], class_index=0)
+matrics.plot.discrimination_lines(
+    ["recall", "precision", "npv", "f1", "jaccard", "icsi"], class_index=0
+)
 
 # %%
 # Class sizes
@@ -31,7 +35,9 @@ matrics.plot.discrimination_lines(["recall", "precision", "npv", "f1", "jaccard"
 #
 # From classes of one size (p = 0) to halving sizes (p = 1): the larger the first class, the more do its errors count.
 
-matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "csi", "eve"], 3, [0, 0.25, 0.5, 0.75, 1])
+matrics.plot.discrimination_lines(
+    ["accuracy", "cohen_kappa", "csi", "eve"], 3, [0, 0.25, 0.5, 0.75, 1]
+)
 
 # %%
 # Lines that turn back

@@ -32,7 +32,9 @@ matrics.plot.distribution(replicates, name="mcc", estimates=matrics.mcc(cm))
 # Twenty-five values of each classifier: five repeats of five-fold cross-validation. All values are drawn.
 
 examples = Path(matrics.__file__).parents[2] / "examples"
-predictions = pd.read_parquet(examples / "digits_sweep.parquet").query("model != 'coin_toss'")
+predictions = pd.read_parquet(examples / "digits_sweep.parquet").query(
+    "model != 'coin_toss'"
+)
 folds = {
     str(model): matrics.mcc(
         np.stack(

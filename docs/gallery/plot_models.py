@@ -23,11 +23,25 @@ import matrics.plot
 
 examples = Path(matrics.__file__).parents[2] / "examples"
 predictions = pd.read_parquet(examples / "digits_sweep.parquet")
-wide = predictions.pivot_table(index=["sample", "repeat", "y_true"], columns="model", values="y_pred", observed=True)
+wide = predictions.pivot_table(
+    index=["sample", "repeat", "y_true"],
+    columns="model",
+    values="y_pred",
+    observed=True,
+)
 wide = wide.astype(int)
-samples, truth = (wide.index.get_level_values(level).to_numpy().astype(int) for level in ("sample", "y_true"))
+samples, truth = (
+    wide.index.get_level_values(level).to_numpy().astype(int)
+    for level in ("sample", "y_true")
+)
 found = matrics.compare_models(
-    truth, wide.to_numpy().T, ["mcc", "cen"], num_classes=10, clusters=samples, num=500, rng=0
+    truth,
+    wide.to_numpy().T,
+    ["mcc", "cen"],
+    num_classes=10,
+    clusters=samples,
+    num=500,
+    rng=0,
 )
 
 matrics.plot.models({"mcc": found["mcc"]}, names=list(wide.columns))
@@ -51,4 +65,8 @@ skill = random.beta(6, 2, 200)
 shares = skill[:, None, None] * np.eye(4) + (1 - skill[:, None, None]) / 4
 stack = np.stack([[random.multinomial(150, row) for row in run] for run in shares])
 
-matrics.plot.models(matrics.interval(stack, "mcc"), names=[f"run {number}" for number in range(200)], most=20)
+matrics.plot.models(
+    matrics.interval(stack, "mcc"),
+    names=[f"run {number}" for number in range(200)],
+    most=20,
+)

@@ -34,7 +34,9 @@ matrics.plot.spectrum([[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 9, 2, 2]]
 # %%
 # The same, of the matrix A: all circles have the centre 1, and the largest one holds all eigenvalues.
 
-matrics.plot.spectrum([[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 9, 2, 2]], matrix="A")
+matrics.plot.spectrum(
+    [[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 9, 2, 2]], matrix="A"
+)
 
 # %%
 # Several matrices
@@ -44,9 +46,13 @@ matrics.plot.spectrum([[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 9, 2, 2]]
 # positive eigenvalue, and others close to 0.
 
 examples = Path(matrics.__file__).parents[2] / "examples"
-predictions = pd.read_parquet(examples / "digits_sweep.parquet").astype({"y_true": int, "y_pred": int})
+predictions = pd.read_parquet(examples / "digits_sweep.parquet").astype(
+    {"y_true": int, "y_pred": int}
+)
 counts = {
-    name: matrics.confusion_matrix(rows.y_true.to_numpy(), rows.y_pred.to_numpy(), num_classes=10)
+    name: matrics.confusion_matrix(
+        rows.y_true.to_numpy(), rows.y_pred.to_numpy(), num_classes=10
+    )
     for name, rows in predictions.groupby("model", observed=True)
 }
 best_first = sorted(counts, key=lambda name: -np.trace(counts[name]))

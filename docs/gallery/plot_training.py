@@ -25,11 +25,15 @@ def run(seed, rate):
     return {
         "step": 100 * step,
         "loss": 1.6 * (1 - 0.85 * learned) + 0.05 * random.normal(size=80),
-        "val/mcc": 0.86 * learned - 0.06 * (step / 80) ** 3 + 0.02 * random.normal(size=80),
+        "val/mcc": 0.86 * learned
+        - 0.06 * (step / 80) ** 3
+        + 0.02 * random.normal(size=80),
     }
 
 
-matrics.plot.training({"adam": run(0, 0.12), "sgd": run(1, 0.05), "lion": run(2, 0.09)}, smoothing=0.7)
+matrics.plot.training(
+    {"adam": run(0, 0.12), "sgd": run(1, 0.05), "lion": run(2, 0.09)}, smoothing=0.7
+)
 
 # %%
 # The scores of each step
@@ -42,10 +46,14 @@ random = np.random.default_rng(0)
 history = []
 for step in range(40):
     hits = 1 - np.exp(-(step + 3) / 12)
-    cm = np.diag([30, 20, 6]) * hits + (1 - hits) * np.array([[0, 20, 10], [12, 0, 8], [4, 2, 0]])
+    cm = np.diag([30, 20, 6]) * hits + (1 - hits) * np.array(
+        [[0, 20, 10], [12, 0, 8], [4, 2, 0]]
+    )
     if 15 <= step < 19:
         cm[2] = 0  # the validation set of these steps has no sample of the last class
-    history.append(matrics.score(random.poisson(cm), ["mcc", "recall:macro", "g_mean", "cen"]))
+    history.append(
+        matrics.score(random.poisson(cm), ["mcc", "recall:macro", "g_mean", "cen"])
+    )
 
 matrics.plot.training(history)
 

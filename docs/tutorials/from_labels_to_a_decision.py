@@ -32,10 +32,10 @@ predictions.head()
 
 counts = matrics.count_frame(predictions, by="model")
 print(counts.matrix.shape)
-scores = matrics.score(counts.matrix, ["accuracy", "mcc", "recall:class"])
-matrics.to_frame(
-    scores, axes=counts.groups, class_names=counts.class_names
-).sort_values("mcc").round(3)
+scores = matrics.score(
+    counts.matrix, ["accuracy", "balanced_accuracy", "mcc", "cohen_kappa"]
+)
+matrics.to_frame(scores, axes=counts.groups).sort_values("mcc").round(3)
 
 # %%
 # Look
@@ -85,7 +85,7 @@ models = list(paired.columns)
 first, second = models.index("svm_rbf"), models.index("nearest_neighbours")
 difference = found.differences.difference[first, second]
 low, high = found.differences.low[first, second], found.differences.high[first, second]
-print(f"MCC is higher by {difference:.4f}, between {low:.4f} and {high:.4f}")
+print(f"MCC is higher by {difference:.5f}, between {low:.5f} and {high:.5f}")
 tied = [name for name, is_tied in zip(models, found.tied, strict=True) if is_tied]
 print("cannot be told from the best:", tied)
 

@@ -82,7 +82,7 @@ matrics.plot.curve(
 # -----------------------
 #
 # The best of several hundred values is also the luckiest one. The interval repeats the choice on resampled data, and
-# says how much of the value was luck:
+# says how much of the value was luck. The value is given without it, so it is lower than in the picture:
 
 found = matrics.best_threshold_interval(y_true, score, "mcc", rng=0)
 for name, one in (("threshold", found.threshold), ("MCC", found.value)):
