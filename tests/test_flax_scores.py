@@ -40,6 +40,19 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return powers / powers.sum(-1, keepdims=True)
 
 
+def test_any_nan_is_the_same_option(nnx: Any) -> None:
+    traced = []
+
+    @nnx.jit
+    def step(metric: Any) -> None:
+        traced.append(1)
+        metric.update(labels=np.asarray([0, 1]), scores=np.asarray([0.2, 0.7], np.float32))
+
+    for _ in range(3):
+        step(make(zero_division=float("nan")))
+    assert len(traced) == 1
+
+
 def test_batches_under_jit(nnx: Any) -> None:
     """One trace for all batches, in place; scikit-learn's areas are within the bounds; names for a logger."""
     sk = pytest.importorskip("sklearn.metrics")

@@ -100,8 +100,10 @@ class ConfusionMetric(nnx.Metric):
         self.class_axis = class_axis
         self.threshold = threshold
         self.ignore_index = check_ignore_index(ignore_index)
-        # Always the same NaN object: with different ones, JAX would compile again for each metric.
-        self.zero_division = math.nan if zero_division is not None and math.isnan(zero_division) else zero_division
+        # Always the same NaN object, and in a tuple, in which it is equal to itself (in a data class it is not, from
+        # Python 3.13 on): or JAX would compile again for each metric.
+        is_nan = zero_division is not None and math.isnan(zero_division)
+        self._zero_division = (math.nan if is_nan else zero_division,)
         self.has_warned = False
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
@@ -189,9 +191,10 @@ class ConfusionMetric(nnx.Metric):
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``.
         """
-        state, of_nothing = self.state, math.nan if self.zero_division is None else self.zero_division
+        (zero_division,) = self._zero_division
+        state, of_nothing = self.state, math.nan if zero_division is None else zero_division
         scores = state.score(self.metrics, zero_division=of_nothing)
-        if self.zero_division is None:  # what is undefined as a whole is 0, unless weights make the matrix invalid
+        if zero_division is None:  # what is undefined as a whole is 0, unless weights make the matrix invalid
             valid = jnp.all(state.counts >= 0) & jnp.isfinite(jnp.sum(state.counts))
             scores = {
                 name: jnp.where(valid & jnp.isnan(values), jnp.zeros_like(values), values)

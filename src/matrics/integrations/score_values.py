@@ -50,7 +50,7 @@ class ScoreValues:
     wanted: tuple[Wanted, ...]
     prefix: str
     class_names: tuple[str, ...] | None
-    zero_division: float | None
+    zero_division: tuple[float | None]  # in a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
     bounds: bool
     calibration_bins: int
     are_probabilities: bool  # the edges are those from 0 to 1
@@ -81,7 +81,7 @@ class ScoreValues:
             tuple(_read(name, thresholds, has_classes=num_classes is not None) for name in _names(metrics)),
             prefix,
             None if num_classes is None else check_names(class_names, num_classes) or _numbers(num_classes),
-            zero_division,
+            (zero_division,),
             bool(bounds),
             calibration_bins,
             bool(thresholds[-2] == 0 and thresholds[1] == 1),
@@ -103,7 +103,8 @@ class ScoreValues:
         return named
 
     def _values(self, wanted: Wanted, state: ScoreState) -> dict[str, Array]:
-        of_nothing = math.nan if self.zero_division is None else self.zero_division
+        (zero_division,) = self.zero_division
+        of_nothing = math.nan if zero_division is None else zero_division
         if wanted.place is not None:
             (values,) = state.score(wanted.name, zero_division=of_nothing, invalid="nan").values()
             return {"": values[..., wanted.place]}
@@ -116,7 +117,7 @@ class ScoreValues:
 
     def _defined(self, values: Array, state: ScoreState) -> Array:
         """Zero for what is undefined as a whole, unless a number was asked for or the counts are invalid."""
-        if self.zero_division is not None:
+        if self.zero_division != (None,):
             return values
         backend, (values, counts) = _backend.as_arrays(values=values, counts=state.counts)
         xp = backend.xp
