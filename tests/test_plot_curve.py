@@ -73,6 +73,12 @@ def test_the_points_are_those_of_the_counts() -> None:
     assert roc.summary == pytest.approx(np.mean(pairs > 0))
 
 
+def test_names_of_curves_in_other_spellings() -> None:
+    said = plot.curve(Y, GOOD, "precision_recall").describe()
+    assert plot.curve(Y, GOOD, "Precision-Recall").describe() == said
+    assert plot.curve(Y, GOOD, "ROC").kind == "roc"
+
+
 def test_the_best_threshold_is_marked() -> None:
     display = plot.curve(Y, MODELS, ["mcc", "cen"])
     for metric, lines in zip(("mcc", "cen"), display.lines, strict=True):

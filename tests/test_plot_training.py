@@ -117,6 +117,17 @@ def test_the_scores_of_each_step(backend: object) -> None:
     np.testing.assert_array_equal(whole.runs[0].values["mcc"][0], [3, 5])
 
 
+def test_data_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = {"step": [10, 20, 30], "mcc": [0.1, 0.4, 0.3]}
+    wanted = plot.training(columns)
+    for frame in (pandas.DataFrame(columns), {"a": pandas.DataFrame(columns)}, [pandas.DataFrame(columns)]):
+        for found, expected in zip(
+            plot.training(frame).runs[0].values["mcc"], wanted.runs[0].values["mcc"], strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_smoothed_values() -> None:
     values = np.array([1.0, NAN, 3.0, 5.0])
     weights = np.array([[1, 0, 0], [0.5, 1, 0], [0.25, 0.5, 1]])  # of the values so far, each half of the next one's

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.catalogue.record import Metric
 from matrics.plot.curve_bands import Band, bands_of_models
-from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, steps
+from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, spelt, steps
 from matrics.plot.curve_lines import BEHIND, draw_equal_values
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -313,6 +313,7 @@ def curve(
         shown, measures, models = computed_before(y_true, names)
         prevalence, drawn = np.nan, None
     else:
+        kind = spelt(kind)
         measures = measures_of("roc" if kind is None else kind)
         shown = "threshold" if measures else "roc" if kind is None else str(kind)
         scores = read_scores(y_true, y_score, names)

@@ -17,7 +17,16 @@ from matrics.ranking.thresholds import ThresholdCurve, threshold_curve
 from matrics.scoring import resolve_of_two
 from matrics.typing import NumPyArray
 
-__all__ = ["CurveLine", "Scores", "computed_before", "lines_of_scores", "measures_of", "read_scores", "steps"]
+__all__ = [
+    "CurveLine",
+    "Scores",
+    "computed_before",
+    "lines_of_scores",
+    "measures_of",
+    "read_scores",
+    "spelt",
+    "steps",
+]
 
 NAMED = ("roc", "precision_recall")
 
@@ -114,6 +123,12 @@ def _problem(positive: NumPyArray, *, is_spoiled: bool) -> str:
     if positive.all() or not positive.any():
         return f"no {'negative' if positive.any() else 'positive'} samples"
     return ""
+
+
+def spelt(kind: Any) -> Any:
+    """The name of a curve that has one, also from "ROC" or "precision-recall"; anything else as it is."""
+    name = kind.lower().replace("-", "_") if isinstance(kind, str) else ""
+    return name if name in NAMED else kind
 
 
 def measures_of(kind: Any) -> dict[str, Metric]:

@@ -138,7 +138,7 @@ class Display:
     def svg(self) -> str:
         """The picture as an ``<svg>`` element that can stand in a page: text is text, and :meth:`describe` its label.
 
-        The same data give the same text, byte by byte.
+        Two displays of the same data give the same text, byte by byte.
         """
         from matplotlib import rc_context
 

@@ -42,12 +42,24 @@ def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Traini
     TypeError, ValueError
         It is none of what can be read; values and steps do not fit; or names do not fit the runs.
     """
+    runs = _of_frame(runs)
+    if isinstance(runs, Mapping):
+        runs = {name: _of_frame(one) for name, one in runs.items()}
+    elif isinstance(runs, (list, tuple)):
+        runs = [_of_frame(one) for one in runs]
     named = _named_runs(runs)
     if names is not None:
         if isinstance(names, str) or len(names) != len(named):
             raise ValueError(f"names: expected {len(named)}, one for each run, got {names!r}")
         named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
     return [TrainingRun(name, _values_of(one, steps, name)) for name, one in named]
+
+
+def _of_frame(value: Any) -> Any:
+    """The columns of a data frame as a mapping, and anything else as it is."""
+    if isinstance(value, Mapping) or not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+        return value
+    return {str(name): np.asarray(value[name]) for name in value.columns}
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
@@ -72,8 +84,8 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
             stems = [str(one) if isinstance(one, Path) else f"run {k}" for k, one in enumerate(paths)]
         return list(zip(stems, paths, strict=True))
     raise TypeError(
-        "runs: expected a mapping of measures to values, a list of the scores of each step, the path of a .csv or "
-        f".jsonl file; or several of these in a list or a mapping of names, got {type(runs).__name__}"
+        "runs: expected a mapping of measures to values, a data frame, a list of the scores of each step, the path of "
+        f"a .csv or .jsonl file; or several of these in a list or a mapping of names, got {type(runs).__name__}"
     )
 
 
