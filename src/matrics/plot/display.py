@@ -69,7 +69,7 @@ class Display:
             width, height = self.panel_size()
             # Our own text is dark, whatever style the user has chosen for figures: so is white what is behind it.
             self.figure_ = figure_class(
-                figsize=(columns * width, rows * height), dpi=144, layout="constrained", facecolor="white"
+                figsize=(columns * width, rows * height), dpi=144, layout=self.layout(), facecolor="white"
             )
             panels = list(self.figure_.subplots(rows, columns, squeeze=False).flat)
             for empty in panels[self.panels() :]:
@@ -99,6 +99,10 @@ class Display:
     def describe(self) -> str:
         """What the picture shows, in a few sentences: for captions, and for readers who do not see it."""
         raise NotImplementedError
+
+    def layout(self) -> Any:
+        """How Matplotlib finds the places of the panels in a figure of our own."""
+        return "constrained"
 
     def panels(self) -> int:
         """The number of panels."""

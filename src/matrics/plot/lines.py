@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.plot.cells import short_name
 from matrics.plot.display import Display
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles
 from matrics.typing import NumPyArray
@@ -42,23 +43,9 @@ MARKERS_OF_A_LINE = 7
 class LinesDisplay(Display):
     """A picture made of lines, whose layout is found in two steps."""
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the data once more, into other axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, or array of them, optional
-            One for each panel. A figure of its own is made if left out.
-
-        Returns
-        -------
-        LinesDisplay
-            This object, whose ``figure_`` and ``ax_`` are the new ones.
-        """
-        super().plot(ax)
-        if self.owns_figure:
-            self.figure_.set_layout_engine(_layout_in_two_steps())
-        return self
+    def layout(self) -> Any:
+        """As of any display, in two steps."""
+        return _layout_in_two_steps()
 
 
 def _layout_in_two_steps() -> Any:
@@ -198,8 +185,8 @@ def draw_crowd(axes: Axes, lines: Sequence[tuple[NumPyArray, NumPyArray]], *, co
 
 
 def cut_name(name: str, longest: int = LONGEST) -> str:
-    """A name that is not too long; what is left out is in its middle, as names often differ at their end."""
-    return name if len(name) <= longest else f"{name[: longest // 2]}…{name[-(longest - longest // 2) + 1 :]}"
+    """As :func:`short_name`, with the room that a legend has."""
+    return short_name(name, longest)
 
 
 def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool, under: float = 0) -> None:
