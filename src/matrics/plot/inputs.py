@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics import _backend
 from matrics.evaluation import as_stack
 from matrics.naming import check_names
 from matrics.typing import NumPyArray
@@ -16,8 +17,6 @@ __all__ = ["host_stack", "names_of_classes", "names_of_panels", "names_of_rows",
 
 def on_host(name: str, array: Any) -> NumPyArray:
     """An array of any library as one of NumPy; waits for the device."""
-    from matrics import _backend
-
     backend, (found,) = _backend.as_arrays(**{name: array})
     return np.asarray(backend.to_numpy(found))
 
