@@ -111,7 +111,7 @@ def measure(folder: Path, count: int, workers: str | None) -> None:
     first, libraries = timed(*ours)
     assert not json.loads(libraries), f"imported: {libraries}"
     table = pq.read_table(output)
-    np.save(values, np.stack([table[name].to_numpy() for name in PANEL]))
+    np.save(values, np.stack([column.to_numpy() for column in table.columns[-len(PANEL) :]]))
     del table
     rows = str(pq.read_metadata(output).row_group(0).num_rows)
     rivals = {

@@ -23,7 +23,7 @@ import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
 from matrics.integrations.torch import ConfusionMetric
-from matrics.integrations.torchmetrics import ConfusionScores as Torchmetric
+from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
 
 BATCHES = (128, 65_536)
 MEASURES = ["accuracy", "f1", "precision", "recall", "specificity", "mcc", "cohen_kappa", "jaccard"]  # and the matrix

@@ -25,8 +25,9 @@ TAIL = """
 
 ## How to read the table
 
-- **of**: `class` measures give one value per class, and then an average; `whole` measures give one value per matrix
-  ({{doc}}`conventions`).
+- **of**: `class` measures give one value per class, and then an average; `whole` measures give one value per matrix.
+  `class, 1 of 2` are class measures which without an average are of class 1 of two classes; the others are the mean
+  over the classes ({{doc}}`conventions`).
 - **range**: the lowest and the highest value. Where the lowest value depends on the number n of classes, those for
   n = 2, 3, 10 follow.
 - **guesses**: the common value of all guesses (predictions independent of the truth), in the limit of many samples. A
@@ -183,7 +184,7 @@ def row(record, signals):
     chance = f"{record.chance_value:g}{guess.get(record.chance, ' equal, all')}" if record.chance else "–"
     cells = [
         record.family.replace("_", " "),
-        of,
+        "class, 1 of 2" if record._averaged and record.is_of_two else of,
         bounds(record),
         {"higher": "↑\N{NO-BREAK SPACE}higher", "lower": "↓\N{NO-BREAK SPACE}lower", "neither": "–"}[better],
         chance,

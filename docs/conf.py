@@ -13,10 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import certificate_tables
 import coming_tables
 import coverage_tables
+import door_tables
 import figure_files
 import gallery_pictures
 import plot_reference
 import reproduce_tables
+import signature_tables
 from catalogue_pages import write_catalogue
 from catalogue_table import anchor
 
@@ -86,6 +88,8 @@ TABLES = {
     **coverage_tables.tables(),  # for uncertainty_coverage.md
     **certificate_tables.tables(),  # for certificates.md
     **reproduce_tables.tables(),
+    **door_tables.tables(),  # for doors.md
+    **signature_tables.tables(),  # for signatures.md
     "pictures": plot_reference.listing(),
     "pictures_reference": plot_reference.reference(),
 }

@@ -27,7 +27,7 @@ from lightning.pytorch.loggers import CSVLogger
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Sampler, TensorDataset
 
-from matrics.integrations.torchmetrics import BinnedScores, ConfusionScores
+from matrics.integrations.torchmetrics import ConfusionMetric, ScoreMetric
 
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 EPOCHS, TRAINED = 6, 1297
@@ -39,10 +39,10 @@ class Digits(lightning.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.network = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10))
-        self.seen = ConfusionScores(10, "accuracy, mcc", prefix="train/")
-        self.labels = ConfusionScores(10, "accuracy, mcc, recall:class", prefix="val/", class_names=NAMES)
+        self.seen = ConfusionMetric(10, "accuracy, mcc", prefix="train/")
+        self.labels = ConfusionMetric(10, "accuracy, mcc, recall:class", prefix="val/", class_names=NAMES)
         # Areas and calibration from histograms: no scores are kept until the end of the epoch.
-        self.scores = BinnedScores(10, "roc_auc, ece", from_logits=True, prefix="val/")
+        self.scores = ScoreMetric(10, "roc_auc, ece", from_logits=True, prefix="val/")
 
     def training_step(self, batch: list[torch.Tensor]) -> torch.Tensor:
         images, labels = batch

@@ -151,11 +151,11 @@ def _resident() -> int:
 
 @pytest.fixture(autouse=True)
 def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forget what was compiled when it takes 64 megabytes: nothing is let go by itself, and JAX has it on disk."""
+    """Forget what was compiled when it takes 32 megabytes: nothing is let go by itself, and JAX has it on disk."""
     global HELD  # noqa: PLW0603
     HELD = HELD or _resident()
     yield
-    if _resident() < HELD + 2**26 or "graph" in request.fixturenames:  # the next test asks the same graph
+    if _resident() < HELD + 2**25 or "graph" in request.fixturenames:  # the next test asks the same graph
         return
     _jitted_score.cache_clear()
     if "jax" in sys.modules:

@@ -104,7 +104,7 @@ def resume(rank: int) -> torch.Tensor:
 
 def scored(rank: int) -> ScoreState:
     """The state of the scores of a process."""
-    state = ScoreState.zeros(num_bins=40, like=torch.zeros(()))
+    state = ScoreState.zeros(histogram_bins=40, like=torch.zeros(()))
     for labels, scores in batches(rank):
         state = state.update(labels % 2, scores[:, 0])
     return state
@@ -120,10 +120,10 @@ def add_scores(rank: int) -> dict[str, torch.Tensor]:
 
 def binned(rank: int) -> dict[str, Any]:
     """Counts scores, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
-    from matrics.integrations.torchmetrics import BinnedScores
+    from matrics.integrations.torchmetrics import ScoreMetric as Torchmetric
 
-    options: dict[str, Any] = {"from_logits": True, "num_bins": 40}
-    metric, other = ScoreMetric(CLASSES, **options), BinnedScores(CLASSES, **options)
+    options: dict[str, Any] = {"from_logits": True, "histogram_bins": 40}
+    metric, other = ScoreMetric(CLASSES, **options), Torchmetric(CLASSES, **options)
     for labels, scores in batches(rank):
         metric.update(labels, scores)
         other.update(scores, labels)
@@ -148,7 +148,7 @@ def groups(rank: int) -> torch.Tensor:
     for labels, scores in batches(rank):
         metric.update(labels, scores)
     for pair in pairs:
-        metric.sync(pair)
+        metric.sync(process_group=pair)
     return metric.matrix
 
 
@@ -190,7 +190,7 @@ def handed(rank: int, metrics: list[Any]) -> list[torch.Tensor]:
 
 def torchmetrics(rank: int) -> dict[str, Any]:
     """The other metric, which torchmetrics syncs."""
-    from matrics.integrations.torchmetrics import ConfusionScores as Torchmetric
+    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
 
     metric = Torchmetric(CLASSES, "mcc, recall:class", prefix="val/")
     for labels, scores in batches(rank):

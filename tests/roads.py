@@ -285,7 +285,7 @@ def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[
     def asked(cm: Any) -> dict[str, Any]:
         found = matrics.score(cm, specs, **options)
         for matrix in ("B", "A") if n > 1 else ():  # of a single class test_roads.py asks by itself
-            found[f"eigenvalues of {matrix}"] = matrics.eigenvalues(cm, matrix, invalid="nan")
+            found[f"eigenvalues of {matrix}"] = matrics.eigenvalues(cm, matrix=matrix, invalid="nan")
         bounds = matrics.gershgorin_bounds(cm, invalid="nan")
         found |= {"lower": bounds.lower, "upper": bounds.upper, "valid_lower": bounds.valid_lower}
         if firsts:  # a call of each measure would compile a table of each
@@ -293,7 +293,7 @@ def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[
         return found
 
     def bound(name: str) -> Callable[[Any], Any]:
-        return matrics.get_metric(name).bind(average="binary", pos_label=0)
+        return matrics.get_metric(name).bind(average="binary", positive=0)
 
     return asked
 

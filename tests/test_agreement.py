@@ -202,15 +202,17 @@ def test_the_best_model(axis: int) -> None:
 def test_families(found: Agreement) -> None:
     pytest.importorskip("scipy")
     for by in ("spearman", "kendall"):
-        same = found.families(1, by)
+        same = found.families(least_correlation=1, correlation=by)
         assert ["accuracy", "error_rate"] in same
-        assert found.families(0, by) == [NAMES]
-        order = found.order(by)
+        assert found.families(least_correlation=0, correlation=by) == [NAMES]
+        order = found.order(correlation=by)
         assert sorted(order) == list(range(len(NAMES)))
         assert abs(order.index(0) - order.index(1)) == 1
-    text = found.describe(1)
-    assert text.startswith(f"8 measures in {len(found.families(1))} families (average |spearman| at least 1)\n")
-    assert "\n2: accuracy, error_rate\n" in text
+    text = found.describe(least_correlation=1)
+    assert text.startswith(f"8 measures in {len(same)} families (average |spearman| at least 1)\n")
+    assert "\n2: accuracy; hamming_loss\n" in text
+    assert "; recall, macro; " in text
+    assert repr(found).startswith("<Agreement of 8 measures: accuracy; hamming_loss; mcc; ")
     assert "alone: " in text
 
 
@@ -222,14 +224,14 @@ def test_clusters_by_hand() -> None:
     found = Agreement(("a", "b", "c"), nothing, nothing, rho, nothing, nothing)
     np.testing.assert_allclose(found.linkage()[:, 2], [0.05, 0.4])
     assert found.families() == [["a", "b"], ["c"]]
-    assert found.families(0.6) == [["a", "b", "c"]]
-    assert found.families(0.61) == [["a", "b"], ["c"]]
+    assert found.families(least_correlation=0.6) == [["a", "b", "c"]]
+    assert found.families(least_correlation=0.61) == [["a", "b"], ["c"]]
     assert found.order() in ([1, 0, 2], [2, 0, 1])  # c is nearer to a
-    assert found.families(0.5, "kendall") == [["a"], ["b"], ["c"]]
-    with pytest.raises(ValueError, match="threshold: expected a number from 0 to 1, got 95"):
-        found.families(95)
-    with pytest.raises(ValueError, match="by: expected 'spearman' or 'kendall', got 'pearson'"):
-        found.families(by="pearson")
+    assert found.families(least_correlation=0.5, correlation="kendall") == [["a"], ["b"], ["c"]]
+    with pytest.raises(ValueError, match="least_correlation: expected a number from 0 to 1, got 95"):
+        found.families(least_correlation=95)
+    with pytest.raises(ValueError, match="correlation: expected 'spearman' or 'kendall', got 'pearson'"):
+        found.families(correlation="pearson")
 
 
 def test_one_measure(stack: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counted import counted
 
 import matrics
 
@@ -17,8 +18,8 @@ def count(backend: Any, y_true: Any, y_pred: Any, **options: Any) -> Any:
     return backend.call(functools.partial(matrics.confusion_matrix, **options), y_true, y_pred)
 
 
-def soft(backend: Any, y_true: Any, probs: Any, **options: Any) -> Any:
-    return backend.call(functools.partial(matrics.soft_confusion_matrix, **options), y_true, probs)
+def soft(backend: Any, y_true: Any, y_prob: Any, **options: Any) -> Any:
+    return backend.call(functools.partial(matrics.soft_confusion_matrix, **options), y_true, y_prob)
 
 
 def by_hand(y_true: np.ndarray, y_pred: np.ndarray, n: int, weights: np.ndarray | None = None) -> np.ndarray:
@@ -150,7 +151,7 @@ def test_labels_out_of_range(backend: Any, bad: int, which: str) -> None:
     if backend.name == "strict" or backend.name.startswith("jax"):  # strict does not let NumPy look; jit cannot
         compiled = backend.jit(functools.partial(matrics.confusion_matrix, num_classes=3))
         np.testing.assert_array_equal(backend.numpy(compiled(*arrays)), wanted)
-    cm, dropped = matrics.confusion_matrix(*arrays, num_classes=3, return_dropped=True)
+    cm, dropped = counted(*arrays, num_classes=3)
     np.testing.assert_array_equal(backend.numpy(cm), wanted)
     assert int(dropped) == 1
 
@@ -164,11 +165,11 @@ def test_nan_scores(backend: Any) -> None:
             matrics.confusion_matrix(*arrays, num_classes=2)
         with pytest.raises(ValueError, match=r"y_pred: expected scores, got NaN for the sample at \(1,\)"):
             matrics.confusion_matrix(arrays[0], backend.asarray(scores[:, 0]), num_classes=2, threshold=0.5)
-    cm, dropped = matrics.confusion_matrix(*arrays, num_classes=2, return_dropped=True)
+    cm, dropped = counted(*arrays, num_classes=2)
     assert backend.numpy(cm).tolist() == [[0, 0], [0, 1]]
     assert int(dropped) == 2
     first = backend.asarray(scores[:, 0])
-    cm, dropped = matrics.confusion_matrix(arrays[0], first, num_classes=2, threshold=0.5, return_dropped=True)
+    cm, dropped = counted(arrays[0], first, num_classes=2, threshold=0.5)
     assert backend.numpy(cm).tolist() == [[0, 1], [1, 0]]
     assert int(dropped) == 1
 
@@ -337,7 +338,7 @@ def test_a_text_is_no_list_of_labels() -> None:
 def test_unknown_labels() -> None:
     with pytest.raises(ValueError, match=r"y_pred: expected one of the labels 'dog', .*got 'cow' at \(1,\) \(1 of 2"):
         matrics.confusion_matrix(["cat", "dog"], ["cat", "cow"], labels=ANIMALS)
-    cm, dropped = matrics.confusion_matrix(["cat", "dog"], ["cat", "cow"], labels=ANIMALS, return_dropped=True)
+    cm, dropped = counted(["cat", "dog"], ["cat", "cow"], labels=ANIMALS)
     assert (int(cm.sum()), int(dropped)) == (1, 1)
     cm = matrics.confusion_matrix(["cat", "void"], ["cat", "cow"], labels=ANIMALS, ignore_index="void")
     assert int(cm.sum()) == 1
@@ -352,7 +353,9 @@ def test_unknown_labels() -> None:
         ({"labels": []}, ValueError, "got none"),
         ({"labels": "ab"}, TypeError, "expected a list of labels"),
         ({"labels": {"a", "b"}}, TypeError, "expected a list of labels, one for each class, got a set"),
-        ({"labels": [["a"], "b"]}, TypeError, "compared and hashed"),
+        ({"labels": [["a"], "b"]}, TypeError, r"one flat list of the labels .*, got \['a'\] among them"),
+        ({"labels": [np.array(["a", "b"])]}, TypeError, "one flat list of the labels of the classes"),
+        ({"labels": [{"a"}, "b"]}, TypeError, "compared and hashed"),
         ({"labels": [float("nan"), "b"]}, TypeError, "compared and hashed"),
     ],
 )
@@ -380,15 +383,43 @@ def test_the_ignored_label_among_others() -> None:
     assert cm.tolist() == [[[1, 0], [0, 0]], [[0, 0], [1, 0]]]
     with pytest.raises(TypeError, match="ignore_index: expected a label or a list of labels, got a set"):
         matrics.confusion_matrix(["a"], ["a"], labels=["a"], ignore_index={"x"})
-    with pytest.raises(TypeError, match=r"y_true: .*cannot be one"):
+    with pytest.raises(TypeError, match=r"y_true: expected labels out of labels=, got \{'a'\}, a set, which cannot"):
         matrics.confusion_matrix([{"a"}], ["a"], labels=["a"])
     assert matrics.confusion_matrix(np.asarray([]), [], labels=["a"]).tolist() == [[0]]
+
+
+def test_labels_in_a_list_of_arrays() -> None:
+    """As without ``labels=``: one array of them."""
+    batches = [np.array(["a", "b"]), np.array(["b", "b"])]
+    cm = matrics.confusion_matrix(batches, [["a", "b"], ["a", "b"]], labels=["a", "b"])
+    assert cm.tolist() == [[[1, 0], [0, 1]], [[0, 0], [1, 1]]]
+    assert matrics.confusion_matrix(list(np.array([3, 4])), [3, 3], labels=list(np.array([3, 4]))).sum() == 2
+    with pytest.raises(ValueError, match="y_true: expected a rectangular array of labels, got a ragged list"):
+        matrics.confusion_matrix([np.array(["a", "b"]), np.array(["b"])], ["a", "b"], labels=["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_targets_with_a_column_for_each_class(kind: type) -> None:
+    """One-hot labels, or several labels a sample: what to do is said of both, in functions and in states."""
+    columns, scores = np.eye(3, dtype=kind)[[0, 1, 2, 2]], RANDOM.random((4, 3))
+    said = (
+        r"for one-hot targets pass y_true.argmax\(axis\).*several labels a sample there are multilabel_confusion_matrix"
+    )
+    for call in (
+        lambda: matrics.confusion_matrix(columns, scores, num_classes=3),
+        lambda: matrics.confusion_matrix(columns, [0, 1, 2, 2], num_classes=3),
+        lambda: matrics.ConfusionState.zeros(3).update(columns, scores),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            call()
+    cm = matrics.confusion_matrix(columns.argmax(-1), scores, num_classes=3)
+    assert cm.sum() == 4
 
 
 def test_nullable_integers() -> None:
     pandas = pytest.importorskip("pandas")
     true = pandas.Series([0, 1, None], dtype="Int64")
-    cm, dropped = matrics.confusion_matrix(true, [0, 1, 1], labels=[0, 1], return_dropped=True)
+    cm, dropped = counted(true, [0, 1, 1], labels=[0, 1])
     assert (cm.tolist(), int(dropped)) == ([[1, 0], [0, 1]], 1)
 
 
@@ -400,15 +431,15 @@ def test_wide_labels_beside_jax(jax_backend: Any) -> None:
     wide = np.asarray([0, 2**32 + 1], np.uint64)
     with pytest.raises(ValueError, match=r"y_true: expected labels in \[0, 2\)"):
         matrics.confusion_matrix(wide, pred, num_classes=2)
-    cm, dropped = matrics.confusion_matrix(wide, pred, num_classes=2, return_dropped=True)
+    cm, dropped = counted(wide, pred, num_classes=2)
     assert (cm.tolist(), int(dropped)) == ([[1, 0], [0, 0]], 1)
     cm = matrics.confusion_matrix(pred, pred, num_classes=2, sample_weight=np.asarray([2**32, 2**33]))
     assert float(cm[0, 0]) == 3 * 2**32
 
 
-def test_weights_are_checked_whatever_is_dropped() -> None:
+def test_weights_are_checked() -> None:
     with pytest.raises(ValueError, match=r"sample_weight: .*got -5"):
-        matrics.confusion_matrix([0, 1], [0, 1], num_classes=2, sample_weight=[1, -5], return_dropped=True)
+        matrics.confusion_matrix([0, 1], [0, 1], num_classes=2, sample_weight=[1, -5])
 
 
 def test_data_frames() -> None:
@@ -435,12 +466,12 @@ def test_data_frames() -> None:
 def test_data_frames_of_scores() -> None:
     """Rows are samples, as in an array; with labels the columns are found by their names."""
     pandas = pytest.importorskip("pandas")
-    probs = np.asarray([[0.6, 0.7, 0.1], [0.3, 0.2, 0.8], [0.2, 0.5, 0.9]])
-    wanted = matrics.confusion_matrix([0, 1, 2], probs, num_classes=3)
-    np.testing.assert_array_equal(matrics.confusion_matrix([0, 1, 2], pandas.DataFrame(probs), num_classes=3), wanted)
-    soft = matrics.soft_confusion_matrix([0, 1, 2], pandas.DataFrame(probs))
-    np.testing.assert_array_equal(soft, probs)
-    frame = pandas.DataFrame(probs, columns=["a", "b", "c"])[["c", "a", "b"]]
+    y_prob = np.asarray([[0.6, 0.7, 0.1], [0.3, 0.2, 0.8], [0.2, 0.5, 0.9]])
+    wanted = matrics.confusion_matrix([0, 1, 2], y_prob, num_classes=3)
+    np.testing.assert_array_equal(matrics.confusion_matrix([0, 1, 2], pandas.DataFrame(y_prob), num_classes=3), wanted)
+    soft = matrics.soft_confusion_matrix([0, 1, 2], pandas.DataFrame(y_prob))
+    np.testing.assert_array_equal(soft, y_prob)
+    frame = pandas.DataFrame(y_prob, columns=["a", "b", "c"])[["c", "a", "b"]]
     named = matrics.confusion_matrix(["a", "b", "c"], frame, labels=["a", "b", "c"])
     np.testing.assert_array_equal(named, wanted)
     with pytest.raises(ValueError, match="a column of scores for each of the labels"):
@@ -466,7 +497,9 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, at_once: int, *, wei
         single = matrics.confusion_matrix(y_true, pred, sample_ndim=1, **options)
         np.testing.assert_allclose(single.sum(axis=1), wanted)
     y_pred[3, 1, 2], y_pred[0, 2, 3] = 3, 9
-    cm, dropped = matrics.confusion_matrix(y_true, y_pred, sample_ndim=2, return_dropped=True, **options)
+    in_float = None if weight is None else np.float64
+    cm, dropped = counted(y_true, y_pred, batch_shape=(4,), weighted_in=in_float, **options)
+    np.testing.assert_allclose(cm[1:3], wanted[1:3])
     assert dropped.tolist() == [0, 0, 0, 1]
     with pytest.raises(ValueError, match=r"y_pred: .*got 3 at \(3, 1, 2\)"):
         matrics.confusion_matrix(y_true, y_pred, sample_ndim=2, **options)
@@ -488,47 +521,51 @@ def test_shapes_in_messages_are_those_given() -> None:
 
 
 def test_soft(backend: Any) -> None:
-    probs, y_true = RANDOM.dirichlet(np.ones(4), (2, 30)), RANDOM.integers(0, 4, (2, 30))
-    wanted = np.stack([np.eye(4)[y].T @ p for y, p in zip(y_true, probs, strict=True)])
+    y_prob, y_true = RANDOM.dirichlet(np.ones(4), (2, 30)), RANDOM.integers(0, 4, (2, 30))
+    wanted = np.stack([np.eye(4)[y].T @ p for y, p in zip(y_true, y_prob, strict=True)])
     for axis in (-1, 1, 0):
-        cm = soft(backend, backend.asarray(y_true), backend.asarray(np.moveaxis(probs, -1, axis)), class_axis=axis)
+        cm = soft(backend, backend.asarray(y_true), backend.asarray(np.moveaxis(y_prob, -1, axis)), class_axis=axis)
         np.testing.assert_allclose(backend.numpy(cm), wanted, **backend.tolerance)
     weights = RANDOM.uniform(size=30)
     cm = soft(
-        backend, backend.asarray(y_true), backend.asarray(probs), sample_weight=backend.asarray(weights), ignore_index=2
+        backend,
+        backend.asarray(y_true),
+        backend.asarray(y_prob),
+        sample_weight=backend.asarray(weights),
+        ignore_index=2,
     )
-    wanted = np.stack([np.eye(4)[y].T @ (p * weights[:, None]) for y, p in zip(y_true, probs, strict=True)])
+    wanted = np.stack([np.eye(4)[y].T @ (p * weights[:, None]) for y, p in zip(y_true, y_prob, strict=True)])
     wanted[:, 2] = 0
     np.testing.assert_allclose(backend.numpy(cm), wanted, **backend.tolerance)
 
 
 def test_soft_of_one_truth_and_many_models(backend: Any) -> None:
-    probs, y_true = RANDOM.dirichlet(np.ones(3), (5, 30)), RANDOM.integers(0, 3, 30)
-    cm = soft(backend, backend.asarray(y_true), backend.asarray(probs))
-    np.testing.assert_allclose(backend.numpy(cm), np.eye(3)[y_true].T @ probs, **backend.tolerance)
+    y_prob, y_true = RANDOM.dirichlet(np.ones(3), (5, 30)), RANDOM.integers(0, 3, 30)
+    cm = soft(backend, backend.asarray(y_true), backend.asarray(y_prob))
+    np.testing.assert_allclose(backend.numpy(cm), np.eye(3)[y_true].T @ y_prob, **backend.tolerance)
 
 
 def test_soft_leaves_out_labels_out_of_range(backend: Any) -> None:
-    y_true, probs = backend.asarray([0, -1, 7]), backend.asarray([[0.5, 0.5]] * 3)
+    y_true, y_prob = backend.asarray([0, -1, 7]), backend.asarray([[0.5, 0.5]] * 3)
     if backend.name != "strict":
         with pytest.raises(ValueError, match="got -1 at"):
-            matrics.soft_confusion_matrix(y_true, probs)
+            matrics.soft_confusion_matrix(y_true, y_prob)
     else:
-        assert backend.numpy(matrics.soft_confusion_matrix(y_true, probs)).tolist() == [[0.5, 0.5], [0, 0]]
+        assert backend.numpy(matrics.soft_confusion_matrix(y_true, y_prob)).tolist() == [[0.5, 0.5], [0, 0]]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_soft_keeps_a_bad_probability_in_its_row(backend: Any, bad: float) -> None:
-    probs = backend.asarray([[0.5, 0.5], [bad, 1.0], [0.0, 1.0]])
-    left_out = soft(backend, backend.asarray([0, 9, 1]), probs, ignore_index=9)
+    y_prob = backend.asarray([[0.5, 0.5], [bad, 1.0], [0.0, 1.0]])
+    left_out = soft(backend, backend.asarray([0, 9, 1]), y_prob, ignore_index=9)
     assert backend.numpy(left_out).tolist() == [[0.5, 0.5], [0, 1]]
-    cm = backend.numpy(soft(backend, backend.asarray([0, 1, 0]), probs))
+    cm = backend.numpy(soft(backend, backend.asarray([0, 1, 0]), y_prob))
     assert cm[0].tolist() == [0.5, 1.5]
     assert not np.isfinite(cm[1, 0])
 
 
 def test_soft_needs_floats() -> None:
-    with pytest.raises(TypeError, match="probs: expected floating probabilities, got dtype int64"):
+    with pytest.raises(TypeError, match="y_prob: expected floating probabilities, got dtype int64"):
         matrics.soft_confusion_matrix([0, 1], [[0, 1], [1, 0]])
 
 
@@ -554,7 +591,7 @@ def test_torch(torch: Any) -> None:
         cast = torch.compile(count, fullgraph=True, backend="aot_eager")(y_true, y_pred, logits.to(torch.bfloat16))
     for a, b in zip(plain, mapped, strict=True):
         torch.testing.assert_close(a, b)
-    counts, dropped = matrics.confusion_matrix(y_true, y_pred, num_classes=3, return_dropped=True)
+    counts, dropped = counted(y_true, y_pred, num_classes=3, batch_shape=(3,))
     assert torch.equal(counts, plain[0])
     assert torch.equal(counts.sum((-2, -1)) + dropped, torch.full((3,), 50))
     assert torch.equal(cast[0], plain[0])
@@ -564,9 +601,9 @@ def test_torch(torch: Any) -> None:
     assert plain[0][0].sum() == inside.sum()
     meta = count(*(x.to("meta") for x in (y_true, y_pred, logits)))
     assert [tuple(x.shape) for x in meta] == [(3, 3, 3)] * 2
-    probs = logits[0].softmax(-1).requires_grad_()
+    y_prob = logits[0].softmax(-1).requires_grad_()
     labels = y_true[0].clamp(0, 2)
-    assert torch.autograd.gradcheck(lambda p: matrics.soft_confusion_matrix(labels, p), (probs,))
+    assert torch.autograd.gradcheck(lambda p: matrics.soft_confusion_matrix(labels, p), (y_prob,))
 
 
 @pytest.mark.exhaustive

@@ -28,24 +28,24 @@ def many(request: pytest.FixtureRequest) -> int:
 
 def cases(count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities, in sixteenths for every second case, so that there are ties; and labels of both classes."""
-    probs = RANDOM.random((count, size))
-    probs[::2] = np.round(probs[::2] * 16) / 16
-    y_true = (RANDOM.random((count, size)) < probs**2).astype(int)
+    y_prob = RANDOM.random((count, size))
+    y_prob[::2] = np.round(y_prob[::2] * 16) / 16
+    y_true = (RANDOM.random((count, size)) < y_prob**2).astype(int)
     y_true[:, 0], y_true[:, 1] = 0, 1
-    return y_true, probs
+    return y_true, y_prob
 
 
 # Brier score --------------------------------------------------------------------------------------------------------
 
 
 def test_brier_score_as_scikit_learn(many: int) -> None:
-    y_true, probs = cases(many, 20)
-    weights = RANDOM.integers(0, 3, probs.shape) + (np.arange(20) == 0)
+    y_true, y_prob = cases(many, 20)
+    weights = RANDOM.integers(0, 3, y_prob.shape) + (np.arange(20) == 0)
     wanted = [
-        sklearn.metrics.brier_score_loss(y, p, sample_weight=w) for y, p, w in zip(y_true, probs, weights, strict=True)
+        sklearn.metrics.brier_score_loss(y, p, sample_weight=w) for y, p, w in zip(y_true, y_prob, weights, strict=True)
     ]
-    np.testing.assert_allclose(matrics.brier_score(y_true, probs, sample_weight=weights), wanted, rtol=1e-12)
-    two_columns = matrics.brier_score(y_true, np.stack([1 - probs, probs], -1), sample_weight=weights)
+    np.testing.assert_allclose(matrics.brier_score(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12)
+    two_columns = matrics.brier_score(y_true, np.stack([1 - y_prob, y_prob], -1), sample_weight=weights)
     np.testing.assert_allclose(two_columns, 2 * np.asarray(wanted), rtol=1e-12)
 
 
@@ -54,20 +54,22 @@ def test_brier_score_of_classes_as_scikit_learn(n: int, many: int) -> None:
     if "labels" not in inspect.signature(sklearn.metrics.brier_score_loss).parameters:
         pytest.skip("scikit-learn before 1.7 has no Brier score of more than two classes")
     shape = (many // 4, 15)
-    y_true, probs = RANDOM.integers(0, n, shape), RANDOM.dirichlet(np.ones(n), shape)
-    wanted = [sklearn.metrics.brier_score_loss(y, p, labels=range(n)) for y, p in zip(y_true, probs, strict=True)]
-    np.testing.assert_allclose(matrics.brier_score(y_true, probs), wanted, rtol=1e-12)
+    y_true, y_prob = RANDOM.integers(0, n, shape), RANDOM.dirichlet(np.ones(n), shape)
+    wanted = [sklearn.metrics.brier_score_loss(y, p, labels=range(n)) for y, p in zip(y_true, y_prob, strict=True)]
+    np.testing.assert_allclose(matrics.brier_score(y_true, y_prob), wanted, rtol=1e-12)
 
 
 def test_brier_score_has_a_gradient(torch: Any) -> None:
-    y_true, probs = torch.tensor([0, 1, 1]), torch.tensor([0.2, 0.5, 1.0], dtype=torch.float64, requires_grad=True)
-    matrics.brier_score(y_true, probs).backward()
-    np.testing.assert_allclose(probs.grad, [0.4 / 3, -1 / 3, 0], atol=1e-16)
+    y_true, y_prob = torch.tensor([0, 1, 1]), torch.tensor([0.2, 0.5, 1.0], dtype=torch.float64, requires_grad=True)
+    matrics.brier_score(y_true, y_prob).backward()
+    np.testing.assert_allclose(y_prob.grad, [0.4 / 3, -1 / 3, 0], atol=1e-16)
 
 
-def parts_by_hand(y_true: np.ndarray, probs: np.ndarray, weights: np.ndarray, num_bins: int) -> list[Fraction]:
+def parts_by_hand(y_true: np.ndarray, y_prob: np.ndarray, weights: np.ndarray, num_bins: int) -> list[Fraction]:
     """Murphy's three parts and the two within bins, in fractions, from their definition sample by sample."""
-    samples = [(int(y), Fraction(float(p)), Fraction(float(w))) for y, p, w in zip(y_true, probs, weights, strict=True)]
+    samples = [
+        (int(y), Fraction(float(p)), Fraction(float(w))) for y, p, w in zip(y_true, y_prob, weights, strict=True)
+    ]
     total = sum(w for *_, w in samples)
     overall = sum(y * w for y, _, w in samples) / total
     parts = [Fraction(0)] * 5
@@ -90,14 +92,14 @@ def parts_by_hand(y_true: np.ndarray, probs: np.ndarray, weights: np.ndarray, nu
 @pytest.mark.parametrize("num_bins", [1, 4, 16])
 def test_the_parts_of_the_brier_score_in_fractions(num_bins: int) -> None:
     """With a bin for each sixteenth the parts within bins are 0."""
-    y_true, probs = cases(40, 12)
-    weights = RANDOM.integers(0, 3, probs.shape) + (np.arange(12) == 0)
-    wanted = [parts_by_hand(*samples, num_bins) for samples in zip(y_true, probs, weights, strict=True)]
-    found = matrics.brier_decomposition(y_true, probs, num_bins=num_bins, sample_weight=weights)
+    y_true, y_prob = cases(40, 12)
+    weights = RANDOM.integers(0, 3, y_prob.shape) + (np.arange(12) == 0)
+    wanted = [parts_by_hand(*samples, num_bins) for samples in zip(y_true, y_prob, weights, strict=True)]
+    found = matrics.brier_decomposition(y_true, y_prob, num_bins=num_bins, sample_weight=weights)
     np.testing.assert_allclose(np.stack(found, axis=-1), np.asarray(wanted, dtype=float), rtol=1e-12, atol=1e-16)
-    np.testing.assert_allclose(found.score, matrics.brier_score(y_true, probs, sample_weight=weights), rtol=1e-13)
+    np.testing.assert_allclose(found.score, matrics.brier_score(y_true, y_prob, sample_weight=weights), rtol=1e-13)
     if num_bins == 16:
-        in_sixteenths = np.where(probs[::2] == 1, 0, probs[::2])  # 15/16 and 1 share the last bin
+        in_sixteenths = np.where(y_prob[::2] == 1, 0, y_prob[::2])  # 15/16 and 1 share the last bin
         murphy = matrics.brier_decomposition(y_true[::2], in_sixteenths, num_bins=16)
         assert not murphy.within_bin_variance.any()
         assert not murphy.within_bin_covariance.any()
@@ -105,10 +107,10 @@ def test_the_parts_of_the_brier_score_in_fractions(num_bins: int) -> None:
 
 @pytest.mark.parametrize("bins", ["width", "mass"])
 def test_the_parts_of_classes_add_up(backend: Any, bins: Any) -> None:
-    y_true, probs = RANDOM.integers(0, 4, (2, 3, 30)), RANDOM.dirichlet(np.ones(4), (2, 3, 30))
+    y_true, y_prob = RANDOM.integers(0, 4, (2, 3, 30)), RANDOM.dirichlet(np.ones(4), (2, 3, 30))
     parts = functools.partial(matrics.brier_decomposition, bins=bins, num_bins=3)
-    found = backend.call(parts, backend.asarray(y_true), backend.asarray(probs))
-    score = backend.numpy(matrics.brier_score(backend.asarray(y_true), backend.asarray(probs)))
+    found = backend.call(parts, backend.asarray(y_true), backend.asarray(y_prob))
+    score = backend.numpy(matrics.brier_score(backend.asarray(y_true), backend.asarray(y_prob)))
     np.testing.assert_allclose(backend.numpy(found.score), score, **backend.tolerance)
     assert (backend.numpy(found.within_bin_variance) > 0).all()
 
@@ -121,8 +123,8 @@ def test_the_parts_of_classes_add_up(backend: Any, bins: Any) -> None:
 def test_an_edge_belongs_to_the_bin_above_it(num_bins: int, dtype: type) -> None:
     """And the number next below it to the other; 1 to the last bin."""
     edges = (np.arange(num_bins + 1) / num_bins).astype(dtype)
-    probs = np.concatenate([edges, np.nextafter(edges[1:], dtype(0))])
-    curve = matrics.reliability_curve(np.zeros(len(probs), int), probs, num_bins=num_bins)
+    y_prob = np.concatenate([edges, np.nextafter(edges[1:], dtype(0))])
+    curve = matrics.reliability_curve(np.zeros(len(y_prob), int), y_prob, num_bins=num_bins)
     np.testing.assert_array_equal(curve.edges, edges)
     np.testing.assert_array_equal(curve.count, [2] * (num_bins - 1) + [3])
     wanted = [np.mean([low, np.nextafter(high, dtype(0))], dtype=dtype) for low, high in itertools.pairwise(edges)]
@@ -136,10 +138,10 @@ def test_reliability_as_scikit_learn(strategy: str, bins: Any, many: int) -> Non
     Its quantiles lie between samples, of whose numbers that of the bins has to be a divisor to mean the same.
     """
     for _ in range(10):
-        y_true, probs = cases(many // 10, 5 * int(RANDOM.integers(2, 12)))
-        probs = np.round(probs * 2**20) / 2**20
-        curve = matrics.reliability_curve(y_true, probs, num_bins=5, bins=bins)
-        for y, p, *found in zip(y_true, probs, *curve, strict=True):
+        y_true, y_prob = cases(many // 10, 5 * int(RANDOM.integers(2, 12)))
+        y_prob = np.round(y_prob * 2**20) / 2**20
+        curve = matrics.reliability_curve(y_true, y_prob, num_bins=5, bins=bins)
+        for y, p, *found in zip(y_true, y_prob, *curve, strict=True):
             shares, means = sklearn.calibration.calibration_curve(1 - y, 1 - p, n_bins=5, strategy=strategy)
             filled = found[2] > 0
             np.testing.assert_allclose(found[1][filled], 1 - shares[::-1], rtol=1e-12, atol=1e-15)
@@ -152,8 +154,8 @@ def test_reliability_as_scikit_learn(strategy: str, bins: Any, many: int) -> Non
 def test_bins_of_equal_mass() -> None:
     """With different numbers their sizes differ by at most one, and ties stay together."""
     for size in (1, 2, 14, 15, 16, 31, 100):
-        probs = RANDOM.permutation(size) / size
-        count = matrics.reliability_curve(np.zeros(size, int), probs, bins="mass").count
+        y_prob = RANDOM.permutation(size) / size
+        count = matrics.reliability_curve(np.zeros(size, int), y_prob, bins="mass").count
         assert count.max() - count.min() <= 1
         assert count.sum() == size
     curve = matrics.reliability_curve([0, 1, 1, 1], [0.5, 0.5, 0.5, 0.75], num_bins=2, bins="mass")
@@ -163,15 +165,15 @@ def test_bins_of_equal_mass() -> None:
 
 def test_a_weight_is_a_number_of_samples(backend: Any) -> None:
     """In bins of either kind: weights 0 to 3 beside repeated samples, with ties."""
-    y_true, probs = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 17, 40) / 16
+    y_true, y_prob = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 17, 40) / 16
     weights = RANDOM.integers(0, 4, 40)
     weights[0] += 60 - weights.sum() % 60
-    many = [np.repeat(x, weights) for x in (y_true, probs)]
+    many = [np.repeat(x, weights) for x in (y_true, y_prob)]
     for bins in ("width", "mass"):
         curve = functools.partial(matrics.reliability_curve, num_bins=4, bins=bins)
         wanted = curve(*many)
         weighted = functools.partial(curve, sample_weight=backend.asarray(weights))
-        found = backend.call(weighted, backend.asarray(y_true), backend.asarray(probs))
+        found = backend.call(weighted, backend.asarray(y_true), backend.asarray(y_prob))
         for same, values in zip(found, wanted, strict=True):
             np.testing.assert_allclose(backend.numpy(same), values, rtol=1e-6)
 
@@ -179,14 +181,14 @@ def test_a_weight_is_a_number_of_samples(backend: Any) -> None:
 # Calibration error --------------------------------------------------------------------------------------------------
 
 
-def error_by_hand(outcome: np.ndarray, probs: np.ndarray, num_bins: int, norm: str) -> float:
+def error_by_hand(outcome: np.ndarray, y_prob: np.ndarray, num_bins: int, norm: str) -> float:
     """The definition, bin by bin."""
     shares, gaps = [], []
     for k in range(num_bins):
-        inside = (probs >= k / num_bins) & ((probs < (k + 1) / num_bins) | (k == num_bins - 1))
+        inside = (y_prob >= k / num_bins) & ((y_prob < (k + 1) / num_bins) | (k == num_bins - 1))
         if inside.any():
             shares.append(inside.mean())
-            gaps.append(abs(outcome[inside].mean() - probs[inside].mean()))
+            gaps.append(abs(outcome[inside].mean() - y_prob[inside].mean()))
     if norm == "max":
         return max(gaps)
     return float(np.dot(shares, gaps) if norm == "l1" else np.sqrt(np.dot(shares, np.square(gaps))))
@@ -194,18 +196,20 @@ def error_by_hand(outcome: np.ndarray, probs: np.ndarray, num_bins: int, norm: s
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
 def test_calibration_error_by_hand(norm: Any) -> None:
-    y_true, probs = cases(300, 40)
-    found = matrics.expected_calibration_error(y_true, probs, num_bins=8, norm=norm)
-    np.testing.assert_allclose(found, [error_by_hand(*s, 8, norm) for s in zip(y_true, probs, strict=True)], atol=1e-14)
-    y_true, probs = RANDOM.integers(0, 4, (100, 40)), RANDOM.dirichlet(np.ones(4), (100, 40))
-    found = matrics.expected_calibration_error(y_true, probs, norm=norm)
-    is_right = probs.argmax(-1) == y_true
-    wanted = [error_by_hand(*s, 15, norm) for s in zip(is_right, probs.max(-1), strict=True)]
+    y_true, y_prob = cases(300, 40)
+    found = matrics.expected_calibration_error(y_true, y_prob, num_bins=8, norm=norm)
+    np.testing.assert_allclose(
+        found, [error_by_hand(*s, 8, norm) for s in zip(y_true, y_prob, strict=True)], atol=1e-14
+    )
+    y_true, y_prob = RANDOM.integers(0, 4, (100, 40)), RANDOM.dirichlet(np.ones(4), (100, 40))
+    found = matrics.expected_calibration_error(y_true, y_prob, norm=norm)
+    is_right = y_prob.argmax(-1) == y_true
+    wanted = [error_by_hand(*s, 15, norm) for s in zip(is_right, y_prob.max(-1), strict=True)]
     np.testing.assert_allclose(found, wanted, atol=1e-14)
-    found = matrics.expected_calibration_error(y_true, probs, norm=norm, of="class_wise")
+    found = matrics.expected_calibration_error(y_true, y_prob, norm=norm, of="class_wise")
     wanted = [
         np.mean([error_by_hand(y == k, p[:, k], 15, norm) for k in range(4)])
-        for y, p in zip(y_true, probs, strict=True)
+        for y, p in zip(y_true, y_prob, strict=True)
     ]
     np.testing.assert_allclose(found, wanted, atol=1e-14)
 
@@ -216,36 +220,36 @@ def test_calibration_error_as_torchmetrics(torch: Any, norm: Any) -> None:
     from torchmetrics.functional import classification
 
     for _ in range(40):
-        y_true, probs = RANDOM.integers(0, 2, 50), RANDOM.random(50)
+        y_true, y_prob = RANDOM.integers(0, 2, 50), RANDOM.random(50)
         wanted = classification.binary_calibration_error(
-            torch.from_numpy(probs), torch.from_numpy(y_true), n_bins=15, norm=norm
+            torch.from_numpy(y_prob), torch.from_numpy(y_true), n_bins=15, norm=norm
         )
-        found = matrics.expected_calibration_error(y_true, probs, norm=norm)
+        found = matrics.expected_calibration_error(y_true, y_prob, norm=norm)
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
-        y_true, probs = RANDOM.integers(0, 3, 50), RANDOM.dirichlet(np.ones(3), 50)
+        y_true, y_prob = RANDOM.integers(0, 3, 50), RANDOM.dirichlet(np.ones(3), 50)
         wanted = classification.multiclass_calibration_error(
-            torch.from_numpy(probs), torch.from_numpy(y_true), num_classes=3, n_bins=10, norm=norm
+            torch.from_numpy(y_prob), torch.from_numpy(y_true), num_classes=3, n_bins=10, norm=norm
         )
-        found = matrics.expected_calibration_error(y_true, probs, num_bins=10, norm=norm)
+        found = matrics.expected_calibration_error(y_true, y_prob, num_bins=10, norm=norm)
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
 def test_calibration_error_in_bins_of_equal_mass() -> None:
     """Of as many samples as bins times ten, in their order: the definition over tens."""
-    y_true, probs = RANDOM.integers(0, 2, (200, 50)), RANDOM.random((200, 50))
-    order = probs.argsort(-1)
-    tens = [np.take_along_axis(x, order, -1).reshape(200, 5, 10).mean(-1) for x in (y_true, probs)]
+    y_true, y_prob = RANDOM.integers(0, 2, (200, 50)), RANDOM.random((200, 50))
+    order = y_prob.argsort(-1)
+    tens = [np.take_along_axis(x, order, -1).reshape(200, 5, 10).mean(-1) for x in (y_true, y_prob)]
     wanted = abs(tens[0] - tens[1]).mean(-1)
-    found = matrics.expected_calibration_error(y_true, probs, num_bins=5, bins="mass")
+    found = matrics.expected_calibration_error(y_true, y_prob, num_bins=5, bins="mass")
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_perfect_calibration_is_0() -> None:
-    probs = np.repeat([0.0, 0.25, 0.5, 1.0], 4)
+    y_prob = np.repeat([0.0, 0.25, 0.5, 1.0], 4)
     y_true = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1]
     for bins in ("width", "mass"):
         for norm in ("l1", "l2", "max"):
-            assert matrics.expected_calibration_error(y_true, probs, num_bins=4, bins=bins, norm=norm) == 0
+            assert matrics.expected_calibration_error(y_true, y_prob, num_bins=4, bins=bins, norm=norm) == 0
 
 
 # What is undefined, and what is refused -----------------------------------------------------------------------------
@@ -269,10 +273,10 @@ def test_undefined() -> None:
 
 
 def test_nan_spoils_its_own_batch_element() -> None:
-    y_true, probs = [0, 1], [[0.5, 0.25], [np.nan, 0.25]]
+    y_true, y_prob = [0, 1], [[0.5, 0.25], [np.nan, 0.25]]
     for function in (matrics.brier_score, matrics.expected_calibration_error, matrics.log_loss):
-        assert np.isnan(function([y_true] * 2, probs)).tolist() == [False, True]
-    for found in (matrics.brier_decomposition([y_true] * 2, probs), matrics.reliability_curve([y_true] * 2, probs)):
+        assert np.isnan(function([y_true] * 2, y_prob)).tolist() == [False, True]
+    for found in (matrics.brier_decomposition([y_true] * 2, y_prob), matrics.reliability_curve([y_true] * 2, y_prob)):
         for values in found:
             assert np.isnan(values[1]).all()
             assert not np.isnan(values[0]).all()
@@ -285,19 +289,19 @@ def test_nan_spoils_its_own_batch_element() -> None:
         ({"zero_division": "0.5"}, TypeError, "zero_division: expected a number"),
         ({"num_bins": 0}, ValueError, "num_bins: expected an integer of at least 1, got 0"),
         ({"of": "labels"}, ValueError, "of: expected 'top_label' or 'class_wise', got 'labels'"),
-        ({"of": "top_label"}, ValueError, r"of='top_label' is for probabilities of classes .* stack 1 - probs"),
+        ({"of": "top_label"}, ValueError, r"of='top_label' is for probabilities of classes .* stack 1 - y_prob"),
         ({"norm": "l3"}, ValueError, "norm: expected 'l1', 'l2' or 'max', got 'l3'"),
         (
-            {"probs": [0.5, -0.25]},
+            {"y_prob": [0.5, -0.25]},
             ValueError,
-            r"probs: expected numbers in \[0, 1\], got -0.25 .*; of logits take",
+            r"y_prob: expected numbers in \[0, 1\], got -0.25 .*; of logits take",
         ),
-        ({"probs": [0, 1]}, TypeError, "probs: expected floating probs"),
+        ({"y_prob": [0, 1]}, TypeError, "y_prob: expected floating probabilities"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.expected_calibration_error(**{"y_true": [0, 1], "probs": [0.5, 0.5], **options})
+        matrics.expected_calibration_error(**{"y_true": [0, 1], "y_prob": [0.5, 0.5], **options})
 
 
 def test_results_of_numpy_may_be_written_to() -> None:

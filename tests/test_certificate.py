@@ -18,6 +18,7 @@ from matrics.catalogue.certified import certified
 from matrics.catalogue.record import METRICS
 from matrics.study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
 from matrics.study.certificates.exact import Number, exact_values
+from matrics.study.certificates.results import averaged
 from matrics.study.certificates.search import Judge
 from matrics.study.certificates.stored import as_record, certified_specs, from_record, stored_certificate
 from matrics.table import Table
@@ -41,7 +42,7 @@ def test_exact_values_are_those_of_the_documented_formulas(n: int) -> None:
     """Beside mpmath's evaluation of the formulas, written apart from the library: to 1e-14, as ln n is a float."""
     for name in matrics.list_metrics("all"):
         metric = matrics.get_metric(name)
-        found = exact_values(metric, small_matrices(n))
+        found = exact_values(averaged(metric), small_matrices(n))
         for cells, value in zip(small_matrices(n), found, strict=True):
             values = reference.evaluate(name, cells.tolist(), average="macro" if metric.kind == "per_class" else None)
             if isinstance(values, list):
@@ -358,7 +359,7 @@ def test_witnesses_have_their_values() -> None:
                 continue
             assert verdict.witness.confirmed or verdict.name == "sensitivity" or spec.partition(":")[0] in ON_HOST
             for matrix, value in zip(verdict.witness.matrices, verdict.witness.values, strict=True):
-                found = matrics.get_metric(spec)(np.asarray(matrix, np.float64))
+                found = averaged(matrics.get_metric(spec))(np.asarray(matrix, np.float64))
                 np.testing.assert_allclose(found, value, rtol=1e-7, atol=1e-9, err_msg=f"{spec} {verdict.name}")
                 checked += 1
     assert checked > 5000
@@ -419,7 +420,7 @@ def test_more_searches_repeat(spec: str) -> None:
 
 
 def test_a_certificate() -> None:
-    found = matrics.study.certificate("cohen_kappa", cases=200, seed=3)
+    found = matrics.study.certificate("cohen_kappa", cases=200, rng=3)
     assert found.metric == "cohen_kappa"
     assert found["class_sizes"].mark == "fails"
     assert "cohen_kappa (seed 3)" in str(found)
@@ -435,11 +436,11 @@ def test_a_certificate() -> None:
 
 def test_the_same_search_gives_equal_certificates() -> None:
     """Although a witness may have an undefined value, which differs from itself."""
-    one, again = (matrics.study.certificate("recall:binary", cases=50, seed=np.int64(1)) for _ in range(2))
+    one, again = (matrics.study.certificate("recall:binary", cases=50, rng=np.int64(1)) for _ in range(2))
     assert any(np.isnan(one["continuity"].witness.values))
     assert one == again
     assert hash(one) == hash(again)
-    assert one != matrics.study.certificate("recall:binary", cases=50, seed=2)
+    assert one != matrics.study.certificate("recall:binary", cases=50, rng=2)
 
 
 @pytest.mark.exhaustive
@@ -479,13 +480,40 @@ def test_measures_without_a_direction() -> None:
         ({"metric": "mcc:one_vs_rest"}, "take 'mcc'$"),
         ({"metric": "nonsense"}, "unknown metric"),
         ({"metric": "mcc", "cases": 0}, "cases: expected"),
-        ({"metric": "mcc", "seed": -1}, "seed: expected an integer from 0, got -1"),
-        ({"metric": "mcc", "seed": 0.5}, "seed: expected an integer"),
+        ({"metric": "mcc", "rng": -1}, r"rng: expected a seed \(an integer from 0\) or .*, got -1"),
+        ({"metric": "mcc", "rng": 0.5}, "rng: expected a seed"),
     ],
 )
 def test_errors(arguments: dict[str, Any], error: str) -> None:
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(TypeError if "rng" in arguments else ValueError, match=error):
         matrics.study.certificate(**arguments)
+
+
+@pytest.mark.exhaustive(asked=["specificity", "npv:macro"])
+@pytest.mark.parametrize(
+    ("asked", "kept"), [("specificity", "specificity"), ("sensitivity", "recall"), ("npv:macro", "npv")]
+)
+def test_of_a_class_measure_it_is_about_the_mean(asked: str, kept: str) -> None:
+    """Also of those whose name alone is of class 1 on 2x2 matrices: the certificates on file stay."""
+    found = matrics.study.certificate(asked, cases=50)
+    macro = matrics.get_metric(f"{kept}:macro")
+    for verdict in found.verdicts.values():
+        if verdict.witness is None:
+            continue
+        for cells, value in zip(verdict.witness.matrices, verdict.witness.values, strict=True):
+            assert float(macro(np.asarray(cells))) == pytest.approx(value, nan_ok=True)
+    assert found.metric == kept
+    assert found == matrics.study.certificate(kept, cases=50)
+    assert str(found).startswith(f"{asked.removesuffix(':macro')}, macro (seed 0)\n")
+    assert stored_certificate(asked).verdicts == stored_certificate(kept).verdicts
+    assert stored_certificate(asked)["transposition"].holds == found["transposition"].holds
+
+
+def test_its_random_cases() -> None:
+    made = [matrics.study.certificate("accuracy", cases=20, rng=rng) for rng in (None, np.random.default_rng(7))]
+    assert made[0].rng != made[1].rng
+    again = matrics.study.certificate("accuracy", cases=20, rng=np.random.default_rng(7))
+    assert again == made[1] == matrics.study.certificate("accuracy", cases=20, rng=made[1].rng)
 
 
 @pytest.mark.exhaustive

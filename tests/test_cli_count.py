@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import done, refused
+from commands import done, refused, without_warning
 
 import matrics
 
@@ -276,7 +276,7 @@ def test_flipped_bits_are_found_or_change_nothing(command, file, flips):
         assert code in (0, 2)
         if code == 2:
             found += 1
-            assert len(err.splitlines()) == 1, (bit, err)
+            assert len(without_warning(err).splitlines()) == 1, (bit, err)
         else:
             np.testing.assert_array_equal(numbers(pq.read_table("scores.parquet")), expected, err_msg=str(bit))
     assert found > flips / 3
@@ -284,7 +284,7 @@ def test_flipped_bits_are_found_or_change_nothing(command, file, flips):
 
 def numbers(table):
     """The scores, without the names of groups, which have a checksum only where matrics wrote them."""
-    return np.array([table[name].to_numpy() for name in matrics.list_metrics("core")])
+    return np.array([table[name].to_numpy() for name in table.column_names[-len(matrics.list_metrics("core")) :]])
 
 
 def test_counts_that_are_not_those_that_were_written(command):

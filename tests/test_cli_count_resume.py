@@ -47,7 +47,7 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def _table(tmp_path):
-    true = RANDOM.integers(0, 4, ROWS)
+    true = RANDOM.integers(0, 5, ROWS)
     columns = {
         "y_true": true,
         "y_pred": np.where(RANDOM.random(ROWS) < 0.6, true, RANDOM.integers(0, 5, ROWS)),

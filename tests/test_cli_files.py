@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import done
 
 import matrics
 
@@ -38,10 +39,9 @@ def refusal(command, content, *options, name="x.csv"):
 
 def recalls(command, name, *options):
     """The number of samples, and every class with its recall."""
-    code, out, err = command("score", name, "--metrics", "recall:class", *options)
-    assert (code, err) == (0, "")
+    out = done(command, "score", name, "--metrics", "recall:class", *options)
     samples = int(re.search(r"([\d,]+) samples?$", out.splitlines()[0]).group(1).replace(",", ""))
-    return samples, dict(re.findall(r"^recall/(.*?) +(\d\.\d+|–)", out, re.MULTILINE))
+    return samples, dict(re.findall(r"^recall of (?:class )?(.*?) +(\d\.\d+|–)", out, re.MULTILINE))
 
 
 # Rows ---------------------------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def test_crosstab(command, content):
     write("x.csv", content)
     recall, precision = (
         {name: f"{value:.3f}" for name, value in zip(("cat", "dog", "owl"), values, strict=True)}
-        for values in (matrics.recall(COUNTS, average=None), matrics.precision(COUNTS, average=None))
+        for values in (matrics.recall(COUNTS, average="class"), matrics.precision(COUNTS, average="class"))
     )
     assert recalls(command, "x.csv") == (28, recall)
     assert recalls(command, "x.csv", "--rows", "pred") == (28, precision)

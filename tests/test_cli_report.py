@@ -93,6 +93,14 @@ def test_percentages_are_shown_on_the_screen(command: Any, file: str) -> None:
     assert "93 % of the samples are of class a" in " ".join(done(command, "report", file).split())
 
 
+def test_the_positive_class(command: Any, file: str) -> None:
+    """By --positive, which a message names where nothing says which class is meant."""
+    arguments = ("report", file, "--metrics", "sensitivity:binary", "--by", "model")
+    told = refused(command, *arguments)
+    assert "nothing says which of the two it is, 'no', 'yes': say so with --positive" in told
+    assert "with sensitivity of no " in " ".join(done(command, *arguments, "--positive", "no").split())
+
+
 def test_matrices_of_a_file(command: Any) -> None:
     np.savez("runs.npz", first=np.array([[40, 2], [3, 35]]), second=np.array([[30, 12], [9, 29]]))
     out = done(command, "report", "runs.npz", "--metrics", "accuracy")

@@ -36,7 +36,7 @@ def rows(out):
     for line in out.splitlines():
         if re.fullmatch(r"\w+", line):
             title = line
-        elif re.search(r"\d", line) and not line.startswith(("*", "threshold", str(CANCER))):
+        elif re.search(r"\d", line) and not line.startswith(("*", "threshold", " ", str(CANCER))):
             found.setdefault(title, []).append(line.split())
     return found
 
@@ -51,23 +51,28 @@ def write(path, columns):
 # Curves ---------------------------------------------------------------------------------------------------------------
 
 
+OF_ONE = ("precision", "recall", "fpr")
+
+
 def test_all_thresholds_are_those_of_scikit_learn(command, tmp_path, cancer):
-    arguments = ("curve", CANCER, *OF_SCORES, "--by", "model", "--metrics", "precision,recall,fpr,mcc")
+    arguments = ("curve", CANCER, *OF_SCORES, "--by", "model", "--metrics", ",".join([*OF_ONE, "mcc"]))
     code, out, err = command(*arguments, "--output", "o.parquet")
     assert (code, err) == (0, "")
     written = pq.read_table(tmp_path / "o.parquet")
-    assert written.column_names == ["model", "threshold", "precision", "recall", "fpr", "mcc"]
+    assert written.column_names == ["model", "threshold", *(f"{name} of malignant" for name in OF_ONE), "mcc"]
     assert f"o.parquet: {len(written):,} rows of 4 measures" in out
     assert written["model"].unique().to_pylist() == MODELS
     for name, (true, scores) in cancer.items():
         part = written.filter(pa.compute.equal(written["model"], name))
-        limits, recall, fpr = (part[column].to_numpy() for column in ("threshold", "recall", "fpr"))
+        limits, recall, fpr = (
+            part[column].to_numpy() for column in ("threshold", "recall of malignant", "fpr of malignant")
+        )
         expected_fpr, expected_recall, expected_limits = sk.roc_curve(true, scores, drop_intermediate=False)
         np.testing.assert_array_equal(limits, expected_limits)
         np.testing.assert_allclose(recall, expected_recall, rtol=1e-12)
         np.testing.assert_allclose(fpr, expected_fpr, rtol=1e-12)
         precision, _, _ = sk.precision_recall_curve(true, scores)
-        np.testing.assert_allclose(part["precision"].to_numpy()[1:], precision[-2::-1], rtol=1e-12)
+        np.testing.assert_allclose(part["precision of malignant"].to_numpy()[1:], precision[-2::-1], rtol=1e-12)
         for k in range(1, len(limits) - 1, 60):
             assert part["mcc"][k].as_py() == pytest.approx(sk.matthews_corrcoef(true, scores >= limits[k]))
     assert command(*arguments, "--output", "o.csv")[0] == 0
@@ -100,6 +105,7 @@ def test_screen_is_the_file(command, tmp_path):
     _, out, _ = command(*arguments)
     assert command(*arguments, "--output", "o.parquet")[0] == 0
     written = pq.read_table(tmp_path / "o.parquet").to_pydict()
+    written = {name.removesuffix(" of malignant"): values for name, values in written.items()}
     for model in MODELS:
         of_model = [k for k, name in enumerate(written["model"]) if name == model]
         best = {name: sign(written[name][k] or 0 for k in of_model) for name, sign in (("f1", max), ("fnr", min))}
@@ -124,7 +130,7 @@ def test_thresholds_that_are_asked_for(command, tmp_path, cancer):
     assert code == 0
     assert command(*arguments, "--output", "o.parquet")[0] == 0
     written = pq.read_table(tmp_path / "o.parquet").to_pydict()
-    assert list(written) == ["model", "threshold", "f1/benign", "f1/malignant", "mcc"]
+    assert list(written) == ["model", "threshold", "f1 of benign", "f1 of malignant", "mcc"]
     assert written["threshold"] == [0.9, 0.2] * 4
     for k, (name, limit) in enumerate(zip(written["model"], written["threshold"], strict=True)):
         true, scores = cancer[name]
@@ -151,7 +157,7 @@ def test_every_threshold_on_the_screen(command, tmp_path):
 def test_a_file_of_one_class_is_counted_as_what_it_is(command, tmp_path):
     write(tmp_path / "s", {"y_true": [1, 1, 1], "score": [0.2, 0.7, 0.8]})
     out = command("score", "s.csv", "--scores", "score", "--threshold", "0.5", "--metrics", "recall,precision,fpr")[1]
-    assert re.search(r"recall +0\.667 .*\nprecision +1\.000 .*\nfpr +– ", out)
+    assert re.search(r"recall of class 1 +0\.667 .*\nprecision of class 1 +1\.000 .*\nfpr of class 1 +– ", out)
 
 
 def test_many_curves_are_a_line_each(command):
@@ -221,7 +227,7 @@ def test_each_class_against_the_rest(command, tmp_path, animals, file):
         assert re.search(rf"^{name} +90 +\d+ +{area:.3f}", out, re.MULTILINE)
     assert command("curve", file, *OF_ANIMALS, "--metrics", "f1", "--output", "o.parquet")[0] == 0
     written = pq.read_table(tmp_path / "o.parquet")
-    assert written.column_names == ["class", "threshold", "f1"]
+    assert written.column_names == ["class", "threshold", "f1 of the class"]
     dogs = written.filter(pa.compute.equal(written["class"], "dog"))
     np.testing.assert_array_equal(dogs["threshold"].to_numpy()[1:], np.sort(scores[:, 1])[::-1])
     assert command("threshold", file, *OF_ANIMALS, "--metric", "f1", "--num", "0", "--output", "o.parquet")[0] == 0
@@ -238,7 +244,7 @@ def test_the_highest_score_is_predicted(command, tmp_path, animals, file):
     written = pq.read_table(tmp_path / "o.parquet").to_pydict()
     recalls = sk.recall_score(true, pred, average=None, labels=["cat", "dog", "eel"])
     expected = {"accuracy": sk.accuracy_score(true, pred), "mcc": sk.matthews_corrcoef(true, pred)}
-    expected |= {f"recall/{name}": value for name, value in zip(("cat", "dog", "eel"), recalls, strict=True)}
+    expected |= {f"recall of {name}": value for name, value in zip(("cat", "dog", "eel"), recalls, strict=True)}
     assert {name: values[0] for name, values in written.items()} == pytest.approx(expected)
     of_groups = command("score", file, *OF_ANIMALS, "--by", "g", "--metrics", "accuracy")[1]
     assert "2 matrices of 3 classes, 90 samples" in of_groups
@@ -256,7 +262,7 @@ def test_scores_at_a_threshold(command, tmp_path, cancer):
             *sk.f1_score(true, pred, average=None),
             sk.matthews_corrcoef(true, pred),
         ]
-        found = [written[name][k] for name in ("recall", "f1/benign", "f1/malignant", "mcc")]
+        found = [written[name][k] for name in ("recall of malignant", "f1 of benign", "f1 of malignant", "mcc")]
         assert found == pytest.approx(expected)
 
 
@@ -268,7 +274,7 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
     arguments = (*arguments, "--num", "100", "--seed", "5", "--metrics", "precision,mcc")
     code, out, err = command(*arguments)
     assert (code, err) == (0, "")
-    assert "highest f1 with recall>=0.97; 95 % intervals, 100 replicates, seed 5" in out
+    assert "highest f1 of malignant with recall of malignant >= 0.97; 95 % intervals, 100 replicates, seed 5" in out
     assert command(*arguments, "--output", "o.parquet")[0] == 0
     written = pq.read_table(tmp_path / "o.parquet").to_pydict()
     for k, (name, (true, scores)) in enumerate(cancer.items()):
@@ -280,7 +286,7 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
         assert written["value"][k] == pytest.approx(sk.f1_score(true, pred))
         cells = [written[cell][k] for cell in ("tn", "fp", "fn", "tp")]
         assert cells == sk.confusion_matrix(true, pred).ravel().tolist()
-        assert written["precision"][k] == pytest.approx(sk.precision_score(true, pred))
+        assert written["precision of malignant"][k] == pytest.approx(sk.precision_score(true, pred))
         assert written["mcc"][k] == pytest.approx(sk.matthews_corrcoef(true, pred))
         sure = matrics.best_threshold_interval(true, scores, "f1", subject_to="recall>=0.97", num=100, rng=5)
         for column, interval in (("threshold", sure.threshold), ("expected", sure.value)):
@@ -292,12 +298,12 @@ def test_best_thresholds_of_the_example(command, tmp_path, cancer):
         assert f" {float(sure.value.estimate):.3f} [" in line
 
 
-def test_a_lowest_value_is_sought_and_a_new_seed_printed(command, cancer):
+def test_a_lowest_value_is_sought_and_the_seed_printed(command, cancer):
     arguments = ("threshold", CANCER, *OF_SCORES, "--by", "model", "--metric", "hamming_loss", "--num", "20")
     code, out, _ = command(*arguments)
     assert code == 0
-    seed = re.search(r"^lowest hamming_loss; 95 % intervals, 20 replicates, seed (\d+)$", out, re.MULTILINE)[1]
-    assert command(*arguments, "--seed", seed)[1] == out
+    assert "\nlowest hamming_loss; 95 % intervals, 20 replicates, seed 0\n" in out
+    assert command(*arguments, "--seed", "0")[1] == out
     # The luck of the choice is taken off, which may change the order of two models that are close; not with this seed.
     out = command(*arguments, "--seed", "1")[1]
     best = {name: matrics.best_threshold(*curve, "hamming_loss") for name, curve in cancer.items()}
@@ -314,7 +320,8 @@ def test_a_constraint_that_some_groups_cannot_keep(command, tmp_path):
     assert (code, err) == (0, "")
     assert re.search(r"^good +0\.8 \[", out, re.MULTILINE)
     assert len(re.findall(r"^poor( +–)+$", out, re.MULTILINE)) == 2
-    assert "\n– poor: no threshold has precision>=0.9; the best attainable precision is 0.5\n" in out
+    best = "the best attainable precision of class 1 is"
+    assert f"\n– poor: no threshold has precision of class 1 >= 0.9; {best} 0.5\n" in out
     assert "\n– void: expected samples of both classes, got only '0'\n" in out
     few = matrics.IntervalStatus.FEW_SAMPLES
     assert out.count("¹") == 2
@@ -324,7 +331,7 @@ def test_a_constraint_that_some_groups_cannot_keep(command, tmp_path):
     assert re.search(r'^"poor",+$', (tmp_path / "o.csv").read_text(), re.MULTILINE)
     code, out, err = command(*arguments[:-1], "precision>=2", "--by", "g")
     assert (code, out) == (2, "")
-    assert err == "matrics: s.csv: no threshold has precision>=2; the best attainable precision is 1 (g good)\n"
+    assert err == f"matrics: s.csv: no threshold has precision of class 1 >= 2; {best} 1 (g good)\n"
 
 
 # Sets of labels -------------------------------------------------------------------------------------------------------
@@ -352,8 +359,8 @@ def test_sets_of_labels(command, tmp_path, tags, average):
         written = pq.read_table(tmp_path / "o.parquet").to_pydict()
         for name, function in (("precision", sk.precision_score), ("f1", sk.f1_score)):
             expected = function(*tags, average=None if average == "label" else average, zero_division=0)
-            columns = [f"{name}/{label}" for label in ("bird", "cat", "dog")] if average == "label" else [name]
-            assert [written[column][0] for column in columns] == pytest.approx(np.ravel(expected).tolist())
+            ends = [f" of {label}" for label in ("bird", "cat", "dog")] if average == "label" else [f", {average}"]
+            assert [written[name + end][0] for end in ends] == pytest.approx(np.ravel(expected).tolist())
 
 
 def test_groups_of_sets_and_their_disparity(command, tmp_path, tags):
@@ -362,7 +369,7 @@ def test_groups_of_sets_and_their_disparity(command, tmp_path, tags):
     _, out, _ = command("score", "t.csv", "--separator", ";", "--by", "g", "--metrics", "f1", "--disparity")
     values = [sk.f1_score(true[group == k], pred[group == k], average="macro") for k in range(3)]
     low, high = np.argmin(values), np.argmax(values)
-    words = f"f1 {values[low]:.3f} {low} {values[high]:.3f} {high} "
+    words = f"f1, macro {values[low]:.3f} {low} {values[high]:.3f} {high} "
     words += f"{values[high] - values[low]:.3f} {values[low] / values[high]:.3f}"
     assert re.sub(" +", " ", out.splitlines()[-1]) == words
 
@@ -471,7 +478,7 @@ WRONG = {
     ),
     "impossible": (
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall>=2"],
-        "matrics: s.csv: no threshold has recall>=2; the best attainable recall is 1",
+        "matrics: s.csv: no threshold has recall of class 1 >= 2; the best attainable recall of class 1 is 1",
     ),
     "no replicates": ([*THRESHOLD, "--metric", "f1", "--num", "-1"], "--num: expected an integer from 0 (no limits)"),
     "negative seed": ([*THRESHOLD, "--metric", "f1", "--seed", "-1"], "--seed: expected an integer from 0, got -1"),
@@ -510,6 +517,10 @@ WRONG = {
     "classes of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1:class"],
         "--metrics: expected measures with one value a label, got 'f1:class'",
+    ),
+    "a class of sets": (
+        ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1[a]"],
+        "--metrics: expected no classes in square brackets beside --separator, got 'f1[a]'; --average label",
     ),
     "disparity of nothing": (["score", "s.csv", "--disparity"], "--disparity: expected --by COLUMN beside it"),
 }

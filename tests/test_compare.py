@@ -401,14 +401,14 @@ def test_seeds_workers_labels_and_clusters() -> None:
 def test_replicates_are_counted_in_parts_where_they_would_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts have the same values as the whole."""
     counted: list[int] = []
-    draws = importlib.import_module("matrics.uncertainty.models")
-    count = draws._Draws.matrices
+    draws = importlib.import_module("matrics.uncertainty.model_samples")
+    count = draws.Draws.matrices
 
     def counting(self: Any, weights: Any) -> Any:
         counted.append(len(weights))
         return count(self, weights)
 
-    monkeypatch.setattr(draws._Draws, "matrices", counting)
+    monkeypatch.setattr(draws.Draws, "matrices", counting)
     options: dict[str, Any] = {"num_classes": 3, "num": 300, "rng": 0}
     whole = matrics.compare_models(TRUE, [A, B], "mcc", **options)["mcc"]
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", 100 * 2 * 9)

@@ -35,7 +35,7 @@ def test_averages(backend: Any) -> None:
     def recall(**options: Any) -> Any:
         return backend.numpy(matrics.recall(cm, **options))
 
-    np.testing.assert_allclose(recall(average=None), recalls, rtol=1e-6)
+    np.testing.assert_allclose(recall(average="class"), recalls, rtol=1e-6)
     np.testing.assert_allclose(recall(average="class"), recalls, rtol=1e-6)
     np.testing.assert_allclose(recall(), np.nanmean(recalls), rtol=1e-6)  # undefined classes are left out
     np.testing.assert_allclose(recall(zero_division=0.5), (5 / 6 + 0.5 + 4 / 6) / 3, rtol=1e-6)
@@ -47,33 +47,35 @@ def test_averages(backend: Any) -> None:
 def test_binary(backend: Any) -> None:
     cm = backend.asarray([[8, 2], [4, 6]])
     assert backend.numpy(matrics.recall(cm, average="binary")) == pytest.approx(0.6)  # class 1 is positive
-    assert backend.numpy(matrics.recall(cm, average="binary", pos_label=0)) == pytest.approx(0.8)
+    assert backend.numpy(matrics.recall(cm, average="binary", positive=0)) == pytest.approx(0.8)
     assert backend.numpy(matrics.score(cm, "recall:binary")["recall:binary"]) == pytest.approx(0.6)
     with pytest.raises(ValueError, match="average='binary' is for 2×2 matrices, got 3×3"):
         matrics.recall(backend.asarray(CM), average="binary")
-    for label in (2, True, 1.5, "1"):
-        for average in ("binary", "macro"):
-            with pytest.raises(ValueError, match="pos_label: expected 0 or 1"):
-                matrics.recall(cm, average=average, pos_label=label)
+    assert (
+        backend.numpy(matrics.recall(backend.asarray(CM), positive=0))
+        == backend.numpy(matrics.recall(backend.asarray(CM), average="class"))[0]
+    )
+    for label in (2, True, 1.5, "ok"):
+        with pytest.raises(ValueError, match=r"recall.*: expected the index of a class, from 0 to 1"):
+            matrics.recall(cm, positive=label)
 
 
-def test_another_positive_class_needs_the_average_that_has_one() -> None:
-    """In calls, specs and modules; the default is never an error."""
+def test_a_positive_class_makes_it_binary() -> None:
+    """In calls, specs and modules; with another average it is an error."""
     cm = [[8, 2], [4, 6]]
-    for call in (
-        lambda: matrics.f1(cm, pos_label=0),
-        lambda: matrics.f1(cm, average=None, pos_label=0),
-        lambda: matrics.score(cm, "f1(pos_label=0)"),
-        lambda: matrics.f1.using(average="binary", pos_label=0).using(average="macro"),
-    ):
-        with pytest.raises(ValueError, match="pos_label=0 is for average='binary'"):
-            call()
-    chosen = matrics.get_metric("fbeta(beta=2,pos_label=0):binary")
+    for average in ("macro", "class", "weighted"):
+        with pytest.raises(
+            ValueError, match="positive=0 is for average='binary', the default with it; got the average"
+        ):
+            matrics.f1(cm, average=average, positive=0)
+    of_class_0 = pytest.approx(2 * 8 / (2 * 8 + 4 + 2))
+    assert matrics.f1(cm, positive=0) == matrics.score(cm, "f1(positive=0)")["f1(positive=0)"] == of_class_0
+    assert matrics.f1.using(average="binary", positive=0).using(average="macro")(cm) == matrics.f1(cm)
+    chosen = matrics.get_metric("fbeta(beta=2,positive=0):binary")
     assert chosen == matrics.get_metric(str(chosen)) == pickle.loads(pickle.dumps(chosen))
     assert chosen != matrics.get_metric("fbeta(beta=2):binary")
     assert chosen(cm) == pytest.approx(5 * 8 / (5 * 8 + 4 * 2 + 4))
-    assert matrics.f1(cm, pos_label=1) == matrics.f1(cm)
-    assert matrics.mcc(cm, pos_label=1) == matrics.mcc(cm)
+    assert matrics.f1(cm, positive=1) == matrics.f1(cm, average="binary") != matrics.f1(cm)
 
 
 def test_first_lines_from_elsewhere() -> None:
@@ -120,7 +122,7 @@ def test_measures_of_scores_say_where_they_live(call: str, names: tuple[str, ...
 
 
 def test_names_of_elsewhere_say_where_they_live() -> None:
-    with pytest.raises(AttributeError, match=r"no attribute 'auroc': .* it is matrics.roc_auc\(y_true, scores\)"):
+    with pytest.raises(AttributeError, match=r"no attribute 'auroc': .* it is matrics.roc_auc\(y_true, y_score\)"):
         getattr(matrics, "auroc")  # noqa: B009
 
 
@@ -595,15 +597,10 @@ def test_bad_metrics_arguments() -> None:
         matrics.score(CM, [])
     with pytest.raises(TypeError, match="recall has no option 'normalise'; it takes average"):
         matrics.recall(CM, normalise=True)
-    with pytest.raises(TypeError, match="overall measure and takes no pos_label"):
-        matrics.mcc(CM, pos_label=0)
-    with pytest.raises(ValueError, match="unknown group 'everything': expected one of core, overall, all"):
+    with pytest.raises(TypeError, match="overall measure and takes no positive"):
+        matrics.mcc(CM, positive=0)
+    with pytest.raises(ValueError, match="unknown family 'everything': expected one of core, overall, all"):
         matrics.list_metrics("everything")
-
-
-def test_macro_is_the_same_metric_whether_said_or_not() -> None:
-    assert matrics.recall == matrics.recall.using(average="macro")
-    assert len({matrics.recall, matrics.recall.using(average="macro"), matrics.get_metric("tpr")}) == 1
 
 
 @pytest.fixture

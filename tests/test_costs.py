@@ -66,6 +66,22 @@ def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> 
         matrics.expected_cost([[1, 2], [3, 4]], costs)
 
 
+def test_a_cost_is_no_name_of_a_measure() -> None:
+    """It needs the costs: the message has the call."""
+    for call in (lambda: matrics.get_metric("expected_cost"), lambda: matrics.score([[1, 2], [3, 4]], "expected_cost")):
+        with pytest.raises(ValueError, match=r"'expected_cost' needs .*: it is matrics.expected_cost\(cm, costs\)"):
+            call()
+    with pytest.raises(TypeError, match=r"got the function expected_cost: .* called by itself: expected_cost\("):
+        matrics.score([[1, 2], [3, 4]], [matrics.expected_cost])
+    with pytest.raises(TypeError, match=r"got the function mean: .* called by itself: mean\(\.\.\.\)"):
+        matrics.score([[1, 2], [3, 4]], np.mean)
+
+
+def test_in_threads() -> None:
+    stack, costs = RANDOM.random((5000, 3, 3)), RANDOM.random((3, 3))
+    np.testing.assert_array_equal(matrics.expected_cost(stack, costs, workers=2), matrics.expected_cost(stack, costs))
+
+
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 

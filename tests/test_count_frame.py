@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import subprocess
 import sys
 from typing import Any
@@ -42,7 +43,7 @@ def test_one_matrix_a_group(library: Any) -> None:
     frame = pandas.DataFrame(rows)
     parts = frame.groupby(["site", "day"])
     assert counts.labels == ("cat", "dog", "owl")
-    assert counts.class_names == ["cat", "dog", "owl"]
+    assert counts.class_names == ("cat", "dog", "owl")
     found = list(zip(counts.groups["site"].to_list(), counts.groups["day"].to_list(), strict=True))
     assert found == [name for name, _ in parts]
     assert counts.matrix.dtype == np.int64
@@ -58,19 +59,53 @@ def test_from_predictions_to_scores(library: Any) -> None:
     """The groups are the axes, with their types."""
     frame = library.DataFrame(table())
     counts = matrics.count_frame(frame, by=("day", "site"))
-    scores = matrics.score(counts.matrix, "mcc, recall:class")
     name = library.__name__
-    found = matrics.to_frame(scores, axes=counts.groups, class_names=counts.class_names, library=name)
-    assert list(found.columns) == ["day", "site", "mcc", "recall/cat", "recall/dog", "recall/owl"]
+    found = matrics.to_frame(counts.score("mcc, recall:class, f1"), axes=counts.groups, library=name)
+    by_class = ["recall of cat", "recall of dog", "recall of owl"]
+    assert list(found.columns) == ["day", "site", "mcc", *by_class, "f1, macro"]
+    scores = matrics.score(counts.matrix, "mcc, recall:class, f1")
+    named = matrics.to_frame(scores, axes=counts.groups, class_names=counts.class_names, library=name)
+    assert named.equals(found)
     assert len(found) == 6
     for column in ("day", "site"):
         assert found[column].dtype == frame[column].dtype
         assert found[column].to_list() == counts.groups[column].to_list()
 
 
+def test_results_are_tables_and_texts(library: Any) -> None:
+    """One row a cell, what JSON takes, and a line on the screen however many numbers there are."""
+    frame = library.DataFrame(table())
+    counts = matrics.count_frame(frame, by=["site", "day"])
+    name = library.__name__
+    long = counts.to_frame(library=name)
+    assert list(long.columns) == ["site", "day", "true", "pred", "count"]
+    assert long["site"].dtype == frame["site"].dtype
+    rows = list(zip(*(long[column].to_list() for column in long.columns), strict=True))
+    given = pandas.DataFrame({column: frame[column].to_list() for column in ("site", "day", "y_true", "y_pred")})
+    wanted = given.value_counts().to_dict()
+    assert {row[:4]: row[4] for row in rows if row[4]} == wanted
+    assert len(rows) == 6 * 9
+    whole = matrics.count_frame(frame)
+    np.testing.assert_array_equal(np.reshape(whole.to_frame(library=name)["count"].to_list(), (3, 3)), whole.matrix)
+    back = json.loads(json.dumps(counts.to_dict()))
+    assert back["matrix"] == counts.matrix.tolist()
+    assert (back["labels"], back["groups"]["day"][0]) == (["cat", "dog", "owl"], "2024-01-01")
+    said = "FrameCounts(matrix of shape (6, 3, 3), by=['site', 'day'], labels='cat', 'dog', 'owl')"
+    assert repr(counts) == said
+    many = matrics.count_frame(library.DataFrame({"y_true": range(500), "y_pred": range(500)}))
+    assert repr(many).endswith("8, 9 and 490 more)")
+    with pytest.raises(ValueError, match="by: expected other columns than true, pred and count, got 'pred'"):
+        matrics.count_frame(frame.rename(**named(library, site="pred")), by="pred").to_frame(library=name)
+
+
+def named(library: Any, **names: str) -> dict[str, Any]:
+    """New names of columns, as each library takes them."""
+    return {"columns": names} if library is pandas else {"mapping": names}
+
+
 def test_without_groups(library: Any) -> None:
     rows = table()
-    counts = matrics.count_frame(library.DataFrame(rows), true="y_pred", pred="y_true")
+    counts = matrics.count_frame(library.DataFrame(rows), y_true="y_pred", y_pred="y_true")
     np.testing.assert_array_equal(
         counts.matrix, pandas.crosstab(np.asarray(rows["y_pred"]), np.asarray(rows["y_true"]))
     )
@@ -81,30 +116,112 @@ def test_without_groups(library: Any) -> None:
 def test_which_classes(library: Any) -> None:
     """Those that are given; those that occur in either column; and the categories, if both columns have the same."""
     frame = library.DataFrame({"y_true": ["b", "a", "b"], "y_pred": ["b", "c", "b"]})
-    assert matrics.count_frame(frame).labels == ("a", "b", "c")
+    with pytest.warns(UserWarning, match="only among the true labels: 'a'; only among the predicted labels: 'c'"):
+        assert matrics.count_frame(frame).labels == ("a", "b", "c")
     given = matrics.count_frame(frame, labels=["c", "b", "a", "z"])
     assert given.labels == ("c", "b", "a", "z")
     assert given.matrix.tolist() == [[0, 0, 0, 0], [0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]
-    integers = matrics.count_frame(library.DataFrame({"y_true": [3, 10], "y_pred": [10, 10]}))
+    integers = matrics.count_frame(library.DataFrame({"y_true": [3, 10, 3], "y_pred": [10, 10, 3]}))
     assert integers.labels == (3, 10)
-    assert integers.class_names == ["3", "10"]
-    both = matrics.count_frame(library.DataFrame({"y_true": [True, False], "y_pred": [True, True]}))
+    assert integers.class_names == ("3", "10")
+    both = matrics.count_frame(library.DataFrame({"y_true": [True, False, False], "y_pred": [True, True, False]}))
     assert both.labels == (False, True)
-    assert both.matrix.tolist() == [[0, 1], [0, 1]]
+    assert both.matrix.tolist() == [[1, 1], [0, 1]]
+    assert matrics.count_frame(library.DataFrame({"y_true": [0, 2], "y_pred": [2, 2]}), num_classes=4).labels == (
+        *(0, 1, 2, 3),
+    )
+    with pytest.raises(TypeError, match=r"either num_classes=.* got both"):
+        matrics.count_frame(frame, num_classes=3, labels=["a", "b", "c"])
+
+
+def test_ignored_labels(library: Any) -> None:
+    """They may have any prediction, and groups of nothing else are not there."""
+    rows = {"y_true": ["a", "b", "?", "void"], "y_pred": ["a", "b", "x", "a"], "g": [1, 1, 1, 2], "w": [1, 2, 3, 4]}
+    counts = matrics.count_frame(library.DataFrame(rows), by="g", ignore_index=["?", "void"], sample_weight="w")
+    assert counts.labels == ("a", "b")
+    assert counts.matrix.tolist() == [[[1, 0], [0, 2]]]
+    assert counts.groups["g"].to_list() == [1]
+    one = matrics.count_frame(library.DataFrame(rows), ignore_index="?", labels=["a", "b", "void"])
+    assert int(one.matrix.sum()) == 3
+
+
+FRAUD = {"y_true": ["ok", "fraud", "ok", "fraud", "fraud"], "y_pred": ["ok", "fraud", "ok", "ok", "fraud"]}
+
+
+@pytest.mark.parametrize("spec", ["sensitivity", "recall:binary", "npv", "plr", "dor"])
+def test_nobody_has_said_which_of_two_texts_is_positive(library: Any, spec: str) -> None:
+    """Neither the file nor the call; the message names both, and positive=."""
+    counts = matrics.count_frame(library.DataFrame(FRAUD))
+    for call in (
+        lambda **options: counts.score(spec, **options),
+        lambda **options: matrics.score(counts.matrix, spec, class_names=counts.class_names, **options),
+        lambda **options: matrics.score(counts.matrix, spec, class_names=counts.labels, **options),
+    ):
+        with pytest.raises(ValueError, match=r"nothing says which of the two it is, 'fraud', 'ok': .*positive="):
+            call()
+        (value,) = call(positive="fraud").values()
+        (wanted,) = matrics.score([[2, 0], [1, 2]], spec).values()
+        assert value == wanted
+
+
+def test_whose_order_of_two_is_known(library: Any) -> None:
+    """Class 1 is positive where the call gives the order, and where labels are numbers or truth values."""
+    frame = library.DataFrame(FRAUD)
+    given = matrics.count_frame(frame, labels=["ok", "fraud"])
+    assert given.score("sensitivity")["sensitivity"] == 2 / 3
+    for no, yes in ((0, 1), (False, True), ("0", "1"), ("false", "true")):
+        rows = {name: [yes if label == "fraud" else no for label in labels] for name, labels in FRAUD.items()}
+        counts = matrics.count_frame(library.DataFrame(rows))
+        assert counts.score("sensitivity")["sensitivity"] == 2 / 3
+        assert counts.score("recall", positive=no)["recall"] == 1
+    unsaid = matrics.count_frame(frame).score("recall, mcc")  # neither of which is of one class
+    assert unsaid["recall"] == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_columns_say_what_was_measured(library: Any) -> None:
+    counts = matrics.count_frame(library.DataFrame(FRAUD))
+    name = library.__name__
+    macro = matrics.to_frame(counts.score("recall"), library=name)
+    fraud = matrics.to_frame(counts.score("recall, mcc", positive="fraud"), library=name)
+    assert (list(macro.columns), list(fraud.columns)) == (["recall, macro"], ["recall of fraud", "mcc"])
+    long = matrics.to_frame(counts.score("recall, recall:class"), library=name, layout="long")
+    assert long["measure"].to_list() == ["recall, macro", "recall", "recall"]
+    assert long["class"].to_list()[1:] == ["fraud", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("pred", "said"),
+    [
+        (["ok", "ok"], "only among the true labels: 'fraud'"),
+        (["ok", "Fraud"], "the labels 'fraud' and 'Fraud' are different classes"),
+        (["ok", "fraud "], "the labels 'fraud' and 'fraud ' are different classes"),
+        (["fine", "fraud"], "only among the true labels: 'ok'; only among the predicted labels: 'fine'"),
+    ],
+)
+def test_odd_labels(library: Any, pred: list[str], said: str) -> None:
+    """One line, at the user's call; labels= says that they are meant."""
+    frame = library.DataFrame({"y_true": ["ok", "fraud"], "y_pred": pred})
+    with pytest.warns(UserWarning, match=said) as caught:
+        matrics.count_frame(frame)
+    assert [warning.filename for warning in caught] == [__file__]
+    matrics.count_frame(frame, labels=["ok", "fraud", "Fraud", "fraud ", "fine"])
 
 
 def test_categories() -> None:
     kind = pandas.CategoricalDtype(["z", "b", "a"])
-    frame = pandas.DataFrame({"y_true": ["b", "a"], "y_pred": ["b", "b"], "g": ["a", "b"]}).astype(kind)
+    rows = {"y_true": ["b", "a", "b"], "y_pred": ["b", "b", "a"], "g": ["a", "b", "b"]}
+    frame = pandas.DataFrame(rows).astype(kind)
     counts = matrics.count_frame(frame, by="g")
     assert counts.labels == ("z", "b", "a")
     assert counts.groups["g"].tolist() == ["b", "a"]  # in the order of the categories, and only those that occur
     assert counts.groups["g"].dtype == kind
     other = frame.astype({"y_pred": pandas.CategoricalDtype(["b", "a"])})
+    assert type(counts.labels) is tuple  # an order that someone has given
+    assert type(matrics.count_frame(other).labels) is not tuple
     assert matrics.count_frame(other).labels == ("a", "b")
     polars = pytest.importorskip("polars")
     enum = polars.Enum(["z", "b", "a"])
-    frame = polars.DataFrame({"y_true": ["b", "a"], "y_pred": ["b", "b"], "g": ["a", "b"]}).cast(enum)
+    frame = polars.DataFrame(rows).cast(enum)
     counts = matrics.count_frame(frame, by="g")
     assert counts.labels == ("z", "b", "a")
     assert counts.groups["g"].to_list() == ["b", "a"]
@@ -140,7 +257,7 @@ def test_kinds_of_groups_in_polars() -> None:
 
 def test_many_groups(library: Any) -> None:
     """More of them than there are places to mark, so that they are sorted."""
-    rows = {"y_true": [0, 1] * 200, "y_pred": [1, 1] * 200, "a": list(range(400)), "b": list(range(400, 0, -1))}
+    rows = {"y_true": [0, 1] * 200, "y_pred": [1, 0] * 200, "a": list(range(400)), "b": list(range(400, 0, -1))}
     rows["c"] = rows["b"]
     counts = matrics.count_frame(library.DataFrame(rows), by=["a", "b", "c"])
     assert counts.matrix.shape == (400, 2, 2)
@@ -165,7 +282,7 @@ def test_no_rows(library: Any) -> None:
 def test_what_is_refused(library: Any) -> None:
     frame = library.DataFrame(table())
     refused = [
-        ({"true": "truth"}, "frame: expected a column 'truth', got the columns 'y_true', 'y_pred'"),
+        ({"y_true": "truth"}, "frame: expected a column 'truth', got the columns 'y_true', 'y_pred'"),
         ({"by": "hospital"}, "frame: expected a column 'hospital'"),
         ({"by": ["site", "site"]}, "by: expected different columns"),
         ({"labels": ["cat", "dog"]}, "column 'y_true': expected one of the labels 'cat', 'dog', got 'owl' at position"),
@@ -175,7 +292,7 @@ def test_what_is_refused(library: Any) -> None:
         with pytest.raises(ValueError, match=message):
             matrics.count_frame(frame, **options)
     with pytest.raises(TypeError, match=r"columns 'weight' and 'weight': expected labels, .* floating numbers such as"):
-        matrics.count_frame(frame, true="weight", pred="weight")
+        matrics.count_frame(frame, y_true="weight", y_pred="weight")
     mixed = library.DataFrame({"y_true": ["a", "b"], "y_pred": [0, 1]})
     with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
         matrics.count_frame(mixed)
@@ -209,11 +326,11 @@ def test_missing_values(library: Any, column: str) -> None:
 
 
 def test_names_of_columns_that_are_not_text() -> None:
-    frame = pandas.DataFrame({0: ["a", "b"], 1: ["b", "b"], ("site", 2): ["s", "n"], 3: [8, 9]})
-    counts = matrics.count_frame(frame, true=0, pred=1, by=3)
+    frame = pandas.DataFrame({0: ["a", "b"], 1: ["b", "a"], ("site", 2): ["s", "n"], 3: [8, 9]})
+    counts = matrics.count_frame(frame, y_true=0, y_pred=1, by=3)
     assert counts.groups[3].tolist() == [8, 9]
-    assert matrics.count_frame(frame, true=0, pred=1, by=[("site", 2), 3]).matrix.tolist() == [
-        [[0, 0], [0, 1]],
+    assert matrics.count_frame(frame, y_true=0, y_pred=1, by=[("site", 2), 3]).matrix.tolist() == [
+        [[0, 0], [1, 0]],
         [[0, 1], [0, 0]],
     ]
     assert list(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups)) == [3, "accuracy"]
@@ -243,7 +360,7 @@ def test_what_is_not_imported() -> None:
         assert not {"pandas", "polars", "xarray", "dask"} & set(sys.modules)
         import pandas
         frame = pandas.DataFrame({"site": ["s", "n"], "y_true": ["a", "b"], "y_pred": ["b", "b"]})
-        counts = matrics.count_frame(frame, by="site")
+        counts = matrics.count_frame(frame, by="site", labels=["a", "b"])
         print(matrics.to_frame(matrics.score(counts.matrix, "accuracy"), axes=counts.groups).to_dict("list"))
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -76,7 +76,7 @@ def test_weights_other_names_and_ignored_labels() -> None:
     _, wanted = by_hand(kept, ["site"], WORDS, "weight")
     frame = dd.from_pandas(table.rename(columns={"y_true": "count", "y_pred": "pred", "site": "true"}), npartitions=4)
     found = on_dask.count_frame(
-        frame, true="count", pred="pred", by="true", sample_weight="weight", ignore_index="eel", labels=WORDS
+        frame, y_true="count", y_pred="pred", by="true", sample_weight="weight", ignore_index="eel", labels=WORDS
     ).compute()
     np.testing.assert_allclose(found.matrix, wanted, rtol=1e-12)
     assert list(found.groups["true"]) == ["north", "south"]

@@ -101,7 +101,7 @@ def test_building_the_graph_computes_nothing() -> None:
         scores = on_dask.score(stack, "all")
         assert scores["mcc"].dtype == np.float32
         on_dask.interval(stack, "mcc", method="bootstrap", rng=1)
-        on_dask.confusion_matrix(labels, labels, num_classes=3, return_dropped=True)
+        on_dask.confusion_matrix(labels, labels, num_classes=3)
         with pytest.raises(AssertionError, match="something was computed"):
             scores["mcc"].compute()
 

@@ -20,7 +20,7 @@ def values(name: str | matrics.Metric, stack: np.ndarray) -> np.ndarray:
     metric = matrics.get_metric(name)
     if metric.on_host:
         pytest.importorskip("scipy")
-    return np.asarray(metric(stack, **({"average": None} if metric.kind == "per_class" else {})))
+    return np.asarray(metric(stack, **({"average": "class"} if metric.kind == "per_class" else {})))
 
 
 def full_matrices(n: int) -> np.ndarray:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics import Disparity, EqualisedOdds
+from matrics import Disparity, EqualizedOdds
 
 RANDOM = np.random.default_rng(19)
 NAN, INF = math.nan, math.inf
-FUNCTIONS = [matrics.demographic_parity, matrics.equal_opportunity, matrics.equalised_odds]
+FUNCTIONS = [matrics.demographic_parity, matrics.equal_opportunity, matrics.equalized_odds]
 
 
 def flat(found: Any) -> list[Any]:
@@ -51,7 +51,7 @@ def apart(values: list[Fraction | None]) -> list[float]:
 def wanted(cm: np.ndarray, function: Callable[..., Any], pos: int = 1) -> list[float]:
     """What a function should return, its fields in one row."""
     of = rates(cm, pos)
-    if function is matrics.equalised_odds:
+    if function is matrics.equalized_odds:
         tpr, fpr = apart(of["tpr"]), apart(of["fpr"])
         return [float(np.maximum(tpr[2], fpr[2])), float(np.minimum(tpr[3], fpr[3])), *tpr, *fpr]
     return apart(of["selection" if function is matrics.demographic_parity else "tpr"])
@@ -121,16 +121,16 @@ def test_errors_say_what_was_expected(values: Any, axis: Any, error: type, messa
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("pos_label", [1, 0])
-def test_by_their_definitions(backend: Any, function: Any, pos_label: int) -> None:
+@pytest.mark.parametrize("positive", [1, 0])
+def test_by_their_definitions(backend: Any, function: Any, positive: int) -> None:
     """Of random counts, with empty rows, columns and groups, and where a rate is 0 everywhere."""
     cm = RANDOM.integers(0, 6, (200, 3, 2, 2)) * RANDOM.integers(0, 2, (200, 3, 2, 2))
     cm[:20, :, 0] = 0
     cm[20:40, :, :, 1] = 0
     cm[40] = 0
-    found = backend.call(lambda cm: function(cm, pos_label=pos_label), backend.asarray(cm))
-    assert isinstance(found, EqualisedOdds if function is matrics.equalised_odds else Disparity)
-    expected = [wanted(one, function, pos_label) for one in cm]
+    found = backend.call(lambda cm: function(cm, positive=positive), backend.asarray(cm))
+    assert isinstance(found, EqualizedOdds if function is matrics.equalized_odds else Disparity)
+    expected = [wanted(one, function, positive) for one in cm]
     assert np.isnan(expected).any(axis=0).all()
     made = np.stack([backend.numpy(field) for field in flat(found)], axis=-1)
     np.testing.assert_allclose(made, expected, **backend.tolerance)
@@ -155,8 +155,8 @@ def test_an_invalid_group_makes_its_disparity_nan(backend: Any, function: Any) -
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_undefined_groups_may_count(function: Any) -> None:
     cm = [[[5, 5], [4, 6]], [[0, 0], [0, 0]]]
-    assert flat(function(cm))[2 if function is not matrics.equalised_odds else 0] == 0
-    assert 0.5 <= flat(function(cm, zero_division=0))[2 if function is not matrics.equalised_odds else 0] <= 0.6
+    assert flat(function(cm))[2 if function is not matrics.equalized_odds else 0] == 0
+    assert 0.5 <= flat(function(cm, zero_division=0))[2 if function is not matrics.equalized_odds else 0] <= 0.6
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -166,12 +166,25 @@ def test_undefined_groups_may_count(function: Any) -> None:
         (np.ones((2, 3, 3)), {}, r"expected two classes, .* got shape \(2, 3, 3\); .*matrics\.one_vs_rest"),
         (np.ones((2, 2)), {}, r"expected a confusion matrix for each group, .* got shape \(2, 2\)"),
         (np.ones((4, 0, 2, 2)), {}, r"for each group, .* got shape \(4, 0, 2, 2\)"),
-        (np.ones((2, 2, 2)), {"pos_label": 2}, "pos_label: expected 0 or 1"),
+        (np.ones((2, 2, 2)), {"positive": 2}, "^positive: expected the index of a class, from 0 to 1"),
     ],
 )
 def test_what_is_refused(function: Any, cm: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         function(cm, **options)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_positive_class(function: Any) -> None:
+    """Class 1 if nothing is said; an index, or a name where there are names."""
+    cm = np.asarray([[[30, 10], [6, 54]], [[40, 40], [10, 30]]])
+    assert flat(function(cm)) == flat(function(cm, positive=1))
+    names = ["ok", "fraud"]
+    assert flat(function(cm, positive="ok", class_names=names)) == flat(function(cm, positive=0))
+    assert flat(function(cm, positive=0)) == flat(function(cm[:, ::-1, ::-1]))
+    assert flat(function(cm, positive=0)) != flat(function(cm))
+    with pytest.raises(ValueError, match=r"^positive: expected one of the classes 'ok', 'fraud', got 'no'"):
+        function(cm, positive="no", class_names=names)
 
 
 def test_more_classes_one_against_the_rest() -> None:
@@ -195,8 +208,8 @@ def test_torch(torch: Any) -> None:
             for leaf in flat(found)
         ]
 
-    odds = torch.compile(matrics.equalised_odds, fullgraph=True, backend="aot_eager")(cm)
-    for a, b in zip(flat(odds), flat(matrics.equalised_odds(cm)), strict=True):
+    odds = torch.compile(matrics.equalized_odds, fullgraph=True, backend="aot_eager")(cm)
+    for a, b in zip(flat(odds), flat(matrics.equalized_odds(cm)), strict=True):
         torch.testing.assert_close(a, b, equal_nan=True)
     for a, b in zip(run(cm), torch.func.vmap(run)(cm), strict=True):
         torch.testing.assert_close(a, b, equal_nan=True)
@@ -215,11 +228,11 @@ def test_jax(jax_backend: Any) -> None:
     import jax
 
     cm = jax_backend.asarray(RANDOM.integers(1, 5, (6, 3, 2, 2)), np.float32).at[0, 1, 1].set(0)
-    mapped = jax.jit(jax.vmap(matrics.equalised_odds))(cm)
-    assert isinstance(mapped, EqualisedOdds)
-    for a, b in zip(flat(mapped), flat(matrics.equalised_odds(cm)), strict=True):
+    mapped = jax.jit(jax.vmap(matrics.equalized_odds))(cm)
+    assert isinstance(mapped, EqualizedOdds)
+    for a, b in zip(flat(mapped), flat(matrics.equalized_odds(cm)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
-    gradient = jax.jit(jax.grad(lambda cm: sum(matrics.equalised_odds(cm)[:2]).sum()))(cm)
+    gradient = jax.jit(jax.grad(lambda cm: sum(matrics.equalized_odds(cm)[:2]).sum()))(cm)
     assert np.isfinite(gradient).all()
     assert not np.asarray(gradient)[0, 1, 1].any()
 
@@ -263,7 +276,7 @@ def test_fairlearn(cases: int) -> None:
     )
     options = {"num_classes": 2, "num_groups": num_groups}
     cm = matrics.confusion_matrix(y_true, y_pred, groups=groups, sample_weight=weight, **options)
-    odds = matrics.equalised_odds(cm, zero_division=0)
+    odds = matrics.equalized_odds(cm, zero_division=0)
     found = {
         "selection": matrics.demographic_parity(cm),
         "tpr": matrics.equal_opportunity(cm, zero_division=0),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics.naming import title_of
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -22,7 +23,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
     lightning = pytest.importorskip("lightning")
     from lightning.pytorch.callbacks import EarlyStopping
 
-    from matrics.integrations.torchmetrics import ConfusionScores
+    from matrics.integrations.torchmetrics import ConfusionMetric
 
     class Classifier(lightning.LightningModule):
         def __init__(self) -> None:
@@ -31,7 +32,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
             torch.nn.init.zeros_(self.layer.weight)
             with torch.no_grad():
                 self.layer.bias[:] = torch.tensor([5.0, -5.0])  # says class 0 of everything
-            self.val = ConfusionScores(2, "mcc, recall(average=class)", prefix="val/", class_names=["no", "yes"])
+            self.val = ConfusionMetric(2, "mcc, recall(average=class)", prefix="val/", class_names=["no", "yes"])
 
         def training_step(self, batch: Any) -> Any:
             x, y = batch
@@ -81,8 +82,9 @@ def test_a_jax_person() -> None:
     ones = jax.numpy.asarray([1, 2, 3, 3])
     with pytest.raises(ValueError, match=r"y_true: expected labels in \[0, 3\), got 3"):
         matrics.confusion_matrix(ones, jax.numpy.asarray([1, 2, 3, 1]), num_classes=3)
-    _, dropped = jax.jit(lambda *a: matrics.confusion_matrix(*a, num_classes=3, return_dropped=True))(ones, ones)
-    assert int(dropped) == 2
+    compiled = jax.jit(lambda *a: matrics.confusion_matrix(*a, num_classes=3))(ones, ones)
+    assert int(compiled.sum()) == 2
+    assert int(step(matrics.ConfusionState.zeros(3, like=logits), ones, ones).dropped) == 2
 
 
 def test_a_statistician() -> None:
@@ -100,5 +102,43 @@ def test_a_statistician() -> None:
         matrics.confusion_matrix(part["truth"], part["said"], labels=sorted(names)) for _, part in frame.groupby("site")
     ]
     scores = matrics.to_frame(matrics.score(stack, "mcc, recall:class"), axes=["site"], class_names=sorted(names))
-    assert list(scores.columns) == ["site", "mcc", "recall/cat", "recall/dog", "recall/owl"]
+    assert list(scores.columns) == ["site", "mcc", "recall of cat", "recall of dog", "recall of owl"]
     assert len(scores) == 2
+
+
+def test_a_clinician() -> None:
+    """A test for a disease in a 2×2 table: sensitivity to NPV with limits, which SciPy gives as well."""
+    stats = pytest.importorskip("scipy.stats")
+    table = [[210, 80], [1, 9]]  # true classes in rows: healthy, ill; columns: test negative, test positive
+    found = matrics.interval(table, "sensitivity, specificity, ppv, npv")
+    shares = {"sensitivity": (9, 10), "specificity": (210, 290), "ppv": (9, 89), "npv": (210, 211)}
+    for name, (hits, samples) in shares.items():
+        limits = stats.binomtest(hits, samples).proportion_ci(0.95, "wilson")
+        np.testing.assert_allclose(found[name][:3], [hits / samples, limits.low, limits.high], rtol=1e-9)
+    assert [title_of(name) for name in found] == [f"{name} of class 1" for name in shares]
+    ratios = matrics.score(table, "plr, nlr, diagnostic_odds_ratio")
+    np.testing.assert_allclose(list(ratios.values()), [0.9 / (80 / 290), 0.1 / (210 / 290), 9 * 210 / 80], rtol=1e-12)
+
+
+def test_a_fraud_analyst() -> None:
+    """Text labels, of which "fraud" is meant though "ok" sorts last: areas, a threshold, a page."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("jinja2")
+    fraud = RANDOM.random(400) < 0.15
+    frame = pandas.DataFrame({"y_true": np.where(fraud, "fraud", "ok"), "p": RANDOM.random(400) / 2 + fraud / 3})
+    frame["y_pred"] = np.where(frame.p >= 0.5, "fraud", "ok")
+    with pytest.raises(ValueError, match=r"'fraud', 'ok'.*positive="):
+        matrics.roc_auc(frame.y_true, frame.p)
+    area = matrics.roc_auc(frame.y_true, frame.p, positive="fraud")
+    np.testing.assert_allclose(area, sk.roc_auc_score(fraud, frame.p), rtol=1e-12)
+    best = matrics.best_threshold(frame.y_true, frame.p, "precision", subject_to="recall>=0.9", positive="fraud")
+    alarm = frame.p >= float(best.threshold)
+    np.testing.assert_allclose(best.value, sk.precision_score(fraud, alarm), rtol=1e-12)
+    assert sk.recall_score(fraud, alarm) >= 0.9
+    counts = matrics.count_frame(frame)
+    with pytest.raises(ValueError, match=r"'fraud', 'ok'.*positive="):
+        counts.score("sensitivity")
+    expected = sk.recall_score(frame.y_true, frame.y_pred, pos_label="fraud")
+    np.testing.assert_allclose(counts.score("recall", positive="fraud")["recall"], expected, rtol=1e-12)
+    page = matrics.report(frame, metrics="sensitivity,mcc", positive="fraud").html()
+    assert f"sensitivity of fraud {expected:.3f}" in page

@@ -245,7 +245,7 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
         metric.update(labels=LABELS[0], logits=LOGITS[0])
 
     for _ in range(3):
-        step(make(3, "mcc", zero_division=float("nan")))
+        step(make(3, "mcc", zero_division=float("nan"), fill_undefined=float("nan")))
     assert len(traced) == 1
 
 

@@ -46,10 +46,10 @@ def test_any_nan_is_the_same_option(nnx: Any) -> None:
     @nnx.jit
     def step(metric: Any) -> None:
         traced.append(1)
-        metric.update(labels=np.asarray([0, 1]), scores=np.asarray([0.2, 0.7], np.float32))
+        metric.update(labels=np.asarray([0, 1]), y_score=np.asarray([0.2, 0.7], np.float32))
 
     for _ in range(3):
-        step(make(zero_division=float("nan")))
+        step(make(zero_division=float("nan"), fill_undefined=float("nan")))
     assert len(traced) == 1
 
 
@@ -63,7 +63,7 @@ def test_batches_under_jit(nnx: Any) -> None:
         traced.append(1)
         metric.update(labels=labels, logits=logits, mask=mask)
 
-    metric = make(3, SPECS, prefix="val/", class_names=NAMES, bounds=True)
+    metric = make(3, SPECS, prefix="val/", class_names=NAMES, bounds=True, num_bins=10)
     mask = RANDOM.random(LABELS.shape) < 0.9
     for batch in zip(LABELS, LOGITS, mask, strict=True):
         step(metric, *batch)
@@ -104,7 +104,7 @@ def test_two_classes(nnx: Any, jax_backend: Any) -> None:
         metrics.update(**{name: jax_backend.asarray(value) for name, value in batch.items()})
     others = [make(metrics="roc_auc, ece", bounds=True, **o) for o in ({}, {"from_logits": True})]
     others[0].update(labels, p.astype(np.float32))
-    others[1].update(y_true=labels, scores=logits)
+    others[1].update(y_true=labels, y_score=logits)
     for metric in (metrics.scores, *others):
         values = metric.log_dict()
         assert values["roc_auc_low"] <= exact <= values["roc_auc_high"] <= values["roc_auc_low"] + 0.02
@@ -138,13 +138,13 @@ def test_what_is_left_out_and_weights(nnx: Any, jax_backend: Any) -> None:
     assert np.asarray(metric.state.matrix)[-1].tolist() == [[0, 1], [0, 1]]
     with pytest.warns(RuntimeWarning, match="1 samples are not counted"):
         assert int(metric.compute()["val/dropped"]) == 1
-    weighted = make(dtype=jax_backend.asarray(np.float32(0)).dtype.type, zero_division=math.nan)
+    weighted = make(dtype=jax_backend.asarray(np.float32(0)).dtype.type, fill_undefined=None)
     assert math.isnan(weighted.log_dict()["roc_auc"])
     weighted.update(labels[:3], scores[:3], sample_weight=np.asarray([0.5, 1.0, 2.0], np.float32))
     assert float(weighted.state.counts.sum()) == 3.5
     with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=jax.numpy.float32"):
         metric.update(labels, scores, sample_weight=scores)
-    with pytest.raises(TypeError, match="expected one of scores and logits, got 2"):
+    with pytest.raises(TypeError, match="expected one of y_score and logits, got 2"):
         metric.update(labels, scores, logits=scores)
     with pytest.raises(ValueError, match="3 along the last axis"):
         make(3).update(labels, scores)

@@ -19,12 +19,16 @@ def test_one_row_a_matrix(backend: Any) -> None:
     """In the order of the stack, with its axes as columns and a column for each class."""
     scores = matrics.score(backend.asarray(STACK, np.float32), ["mcc", "recall:class", "mcc:one_vs_rest"])
     frame = matrics.to_frame(scores, axes={"model": ["a", "b"], "fold": range(3)}, class_names=list("wxyz"))
-    classes = [f"{measure}/{name}" for measure in ("recall", "mcc") for name in "wxyz"]
+    classes = [
+        f"{measure} of {name}{rest}"
+        for measure, rest in (("recall", ""), ("mcc", " against the rest"))
+        for name in "wxyz"
+    ]
     assert list(frame.columns) == ["model", "fold", "mcc", *classes]
     chosen = frame[(frame["model"] == "b") & (frame["fold"] == 1)]
     assert len(frame) == 6
     assert chosen["mcc"].item() == backend.numpy(scores["mcc"])[1, 1]
-    assert chosen["recall/y"].item() == backend.numpy(scores["recall:class"])[1, 1, 2]
+    assert chosen["recall of y"].item() == backend.numpy(scores["recall:class"])[1, 1, 2]
 
 
 def test_axes_without_names() -> None:
@@ -32,7 +36,7 @@ def test_axes_without_names() -> None:
     assert list(frame.columns) == ["index_0", "index_1", "accuracy"]
     assert frame["index_1"].tolist() == [0, 1, 2, 0, 1, 2]
     single = matrics.to_frame(matrics.score(STACK[0, 0], ["mcc", "recall:class"]))
-    assert list(single.columns) == ["mcc", *(f"recall/{k}" for k in range(4))]
+    assert list(single.columns) == ["mcc", *(f"recall of class {k}" for k in range(4))]
     assert len(single) == 1
     assert len(matrics.to_frame(matrics.score(STACK[:0], "accuracy"))) == 0
 
@@ -88,9 +92,11 @@ def test_what_are_no_labels(axes: Any, message: str) -> None:
 def test_no_value_is_lost_under_the_name_of_another() -> None:
     """One measure under two keys is one column, as both have the same values."""
     twice = matrics.to_frame(matrics.score(STACK[0], ["recall:class", "recall(average=class)"]))
-    assert list(twice.columns) == ["index_0", *(f"recall/{k}" for k in range(4))]
+    assert list(twice.columns) == ["index_0", *(f"recall of class {k}" for k in range(4))]
     found = matrics.interval(STACK[0], "recall:class")
-    with pytest.raises(ValueError, match="scores: expected a column for each value, got two that are named 'recall/a/"):
+    with pytest.raises(
+        ValueError, match="scores: expected a column for each value, got two that are named 'recall of a/"
+    ):
         matrics.to_frame(found, class_names=["a", "a/low", "b", "c"])
     assert len(matrics.to_frame(found, class_names=["a", "a/low", "b", "c"], layout="long")) == 3 * 4
 
@@ -127,10 +133,11 @@ def test_long_is_wide_melted() -> None:
     melted = melted.set_index([*AXES, "column"])["value"]
     assert list(long.columns) == [*AXES, "measure", "class", "value"]
     assert len(long) == len(melted) == 6 * 10
-    names = long["measure"] + ("/" + long["class"]).where(long["class"].notna(), "")
+    names = long["measure"] + (" of " + long["class"]).where(long["class"].notna(), "")
+    names = names.where(~names.str.startswith("mcc of"), names + " against the rest")
     found = long.set_index([long["model"], long["fold"], names.rename("column")])["value"]
     pandas.testing.assert_series_equal(found, melted.loc[found.index])
-    assert long["measure"][:6].tolist() == ["mcc", *["recall"] * 5]
+    assert long["measure"][:6].tolist() == ["mcc", *["recall"] * 4, "recall, macro"]
     assert long["class"].isna().sum() == 6 * 2
     assert (long["model"] == np.repeat(["a", "b"], 30)).all()
     overall = matrics.to_frame(matrics.score(STACK, "mcc"), axes=AXES, layout="long")
@@ -151,15 +158,33 @@ def test_intervals() -> None:
     found = matrics.interval(STACK, ["mcc", "recall:class"])
     wide = matrics.to_frame(found, axes=AXES, class_names=list("wxyz"))
     parts = ["", "/low", "/high", "/standard_error", "/status"]
-    starts = ["mcc", *(f"recall/{name}" for name in "wxyz")]
+    starts = ["mcc", *(f"recall of {name}" for name in "wxyz")]
     assert list(wide.columns) == [*AXES, *(start + part for start in starts for part in parts)]
-    np.testing.assert_array_equal(wide["recall/y/low"], found["recall:class"].low[..., 2].ravel())
+    np.testing.assert_array_equal(wide["recall of y/low"], found["recall:class"].low[..., 2].ravel())
     np.testing.assert_array_equal(wide["mcc/status"], found["mcc"].status.ravel())
     long = matrics.to_frame(found, axes=AXES, class_names=list("wxyz"), layout="long")
     assert list(long.columns[-6:]) == ["class", "value", "low", "high", "standard_error", "status"]
     assert long["status"].dtype.kind == "i"
     chosen = long[(long["measure"] == "recall") & (long["class"] == "x")]
-    np.testing.assert_array_equal(chosen["high"], wide["recall/x/high"])
+    np.testing.assert_array_equal(chosen["high"], wide["recall of x/high"])
+
+
+def test_comparisons() -> None:
+    """The difference has the title, and the other fields have columns beside it."""
+    a, b = [[45, 5], [5, 45]], [[40, 10], [10, 40]]
+    found = matrics.compare(a, b, "recall,recall:class", positive=1)
+    wide = matrics.to_frame(found)
+    endings = ["", "/low", "/high", "/standard_error", "/probability", "/status"]
+    assert list(wide.columns) == [f"recall of class {k}{ending}" for k in (1, 0) for ending in endings]
+    assert wide["recall of class 1"].tolist() == pytest.approx([0.1])
+    assert wide["recall of class 0/low"].tolist() == [found["recall:class"].low[0]]
+    long = matrics.to_frame(found, layout="long")
+    assert list(long.columns) == ["measure", "class", "value", "low", "high", "standard_error", "probability", "status"]
+    joint = np.ones((2, 2, 2))
+    assert "mcc/unpaired_width" in matrics.to_frame(matrics.compare_paired(joint, "mcc")).columns
+    models = matrics.compare_models([0, 1, 1, 0], [[0, 1, 0, 0], [1, 1, 1, 0]], "mcc", num_classes=2, num=10, rng=0)
+    with pytest.raises(TypeError, match=r"got ModelComparison: its to_frame\(\)"):
+        matrics.to_frame(models)
 
 
 def test_an_axis_of_several_columns() -> None:

@@ -50,6 +50,7 @@ def imported(name: str) -> Iterator[str]:
 LAYERS = [
     ("_inputs", "_names", "typing"),
     ("_backend",),
+    ("results",),
     ("wide", "safety"),
     ("margins", "table"),
     ("roads",),
@@ -90,6 +91,7 @@ def test_imports_run_in_one_direction() -> None:
 
 def test_the_guide_has_the_layers() -> None:
     guide = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text("utf-8")
+    guide = guide.partition("## Architecture")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in guide.splitlines() if line.startswith("| `")]
     named = [tuple(part.strip(" `/") for part in row.split(",")) for row in rows]
     assert [row for row in named if row in LAYERS] == LAYERS

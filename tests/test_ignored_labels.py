@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counted import counted
 
 import matrics
 from matrics import ConfusionState
@@ -21,8 +22,7 @@ def test_ignored_labels(backend: Any, ignored: Any) -> None:
     y_true[:4] = [255, 255, -100, -100]
     keep = ~np.isin(y_true, list(ignored)) & np.isin(y_true, range(3))
     plain = matrics.confusion_matrix(y_true[keep], y_pred[keep], num_classes=3)
-    options = {"num_classes": 3, "ignore_index": ignored, "return_dropped": True}
-    call = functools.partial(matrics.confusion_matrix, **options)
+    call = functools.partial(counted, num_classes=3, ignore_index=ignored)
     cm, dropped = backend.call(call, backend.asarray(y_true), backend.asarray(y_pred))
     np.testing.assert_array_equal(backend.numpy(cm), plain)
     assert int(dropped) == sum(label not in ignored for label in y_true[:4])
@@ -51,7 +51,7 @@ def test_ignored_labels_are_looked_up_off_the_host(torch: Any) -> None:
     """Integer labels under a map: those of classes and others."""
     y_true, y_pred = torch.tensor([[1, 2, 5, 9, 8]]), torch.tensor([[1, 5, 5, 1, 1]])
     options = {"labels": [1, 2, 5], "ignore_index": [9, 2]}
-    call = functools.partial(matrics.confusion_matrix, return_dropped=True, **options)
+    call = functools.partial(counted, **options)
     cm, dropped = torch.func.vmap(call)(y_true, y_pred)
     assert cm.tolist() == [[[1, 0, 0], [0, 0, 0], [0, 0, 1]]]
     assert dropped.tolist() == [1]
@@ -82,14 +82,14 @@ def test_ignored_labels_of_torch_modules(torch: Any) -> None:
 
     y_true, y_pred = torch.from_numpy(RANDOM.integers(0, 5, (2, 60)))
     wanted = matrics.confusion_matrix(y_true, y_pred.clamp(max=2), num_classes=3, ignore_index=[3, 4])
-    plain, metric = ConfusionMetric(3, ignore_index=[4, 3]), metrics.ConfusionScores(3, ignore_index=(3, 4))
+    plain, metric = ConfusionMetric(3, ignore_index=[4, 3]), metrics.ConfusionMetric(3, ignore_index=(3, 4))
     plain.update(y_true, y_pred.clamp(max=2))
     metric.update(y_pred.clamp(max=2), y_true)
     for one in (plain, metric):
         assert torch.equal(one.matrix, wanted)
         assert int(one.dropped) == 0
     collection = importlib.import_module("torchmetrics").MetricCollection(
-        {"one": metrics.ConfusionScores(3, ignore_index=3), "both": metrics.ConfusionScores(3, ignore_index=[3, 4])}
+        {"one": metrics.ConfusionMetric(3, ignore_index=3), "both": metrics.ConfusionMetric(3, ignore_index=[3, 4])}
     )
     collection.update(y_pred.clamp(max=2), y_true)
     collection.update(y_pred.clamp(max=2), y_true)

@@ -144,8 +144,8 @@ def test_shapes_and_ranges(two: StabilityResult, many: StabilityResult) -> None:
 
 
 def test_the_same_seed_gives_the_same(two: StabilityResult) -> None:
-    again = stability_experiment(TWO_CLASS_PROBLEMS[:1], runs=2)
-    other = stability_experiment(TWO_CLASS_PROBLEMS[:1], runs=2, seed=1)
+    again = stability_experiment(TWO_CLASS_PROBLEMS[:1], repeats=2)
+    other = stability_experiment(TWO_CLASS_PROBLEMS[:1], repeats=2, rng=1)
     for name, values in again.values.items():
         np.testing.assert_array_equal(values[0], two.values[name][0, :2])
     assert np.any(other.values["Precision"] != again.values["Precision"])
@@ -165,8 +165,8 @@ def test_refused_problems() -> None:
     for problems in ([], [TWO_CLASS_PROBLEMS[0], MULTI_CLASS_PROBLEMS[0]]):
         with pytest.raises(ValueError, match="problems: expected some, all of two classes"):
             stability_experiment(problems)
-    with pytest.raises(ValueError, match="runs"):
-        stability_experiment(TWO_CLASS_PROBLEMS, runs=0)
+    with pytest.raises(ValueError, match="repeats"):
+        stability_experiment(TWO_CLASS_PROBLEMS, repeats=0)
     pytest.importorskip("sklearn")
     with pytest.raises(ValueError, match="data: expected 'digits' or 'breast_cancer' or 'wine', got 'iris'"):
         stability_experiment([ImbalanceProblem("", "iris", ((0,), (1,)), 5)])

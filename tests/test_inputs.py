@@ -39,7 +39,7 @@ COUNTS = {  # where counts are taken from labels, by the argument that is wrong
         lambda x: matrics.confusion_matrix([0, 1, 2], x, num_classes=3),
         lambda x: matrics.ConfusionState.zeros(3).update([0, 1, 2], x),
     ),
-    "probs": (lambda x: matrics.soft_confusion_matrix([0, 1, 2], x),),
+    "y_prob": (lambda x: matrics.soft_confusion_matrix([0, 1, 2], x),),
 }
 
 
@@ -252,7 +252,7 @@ def test_the_dtype_of_an_empty_array_decides() -> None:
     for scores in (np.zeros(0), [np.zeros(0)]):
         with pytest.raises(ValueError, match="y_pred: floating, so taken for class scores"):
             matrics.confusion_matrix([], scores, num_classes=3)
-    with pytest.raises(ValueError, match="probs: the number of classes"):
+    with pytest.raises(ValueError, match="y_prob: the number of classes"):
         matrics.soft_confusion_matrix([], [])
 
 

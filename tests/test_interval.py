@@ -266,7 +266,7 @@ def test_torch(torch: Any, method: str) -> None:
     options = read_options(0.95, method, None, prior=None, num=None, rng=None, cluster_axis=None)
     measures = [Measure.of(matrics.get_metric(name)) for name in SPECS]
     task = Task(mapped, mapped, [], measures, score_of(measures, math.nan), options, math.nan, 1, TORCH)
-    by_autograd = dict(zip(SPECS, _intervals(mapped, task, None, None), strict=True))
+    by_autograd = dict(zip(SPECS, _intervals(mapped, task, None, None, "warn"), strict=True))
     compare(by_autograd, matrics.interval(np.stack([CM, CM + 3]), SPECS, **options_of(method)), 1e-5)
 
 

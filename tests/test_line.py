@@ -33,9 +33,9 @@ X = [Fraction(i, 20) for i in range(1, 21)]
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line['measure']}-{line['k']}-{line['p']}")
 def test_lines_to_many_digits(line: dict[str, Any]) -> None:
-    metric, class_index = MEASURES[line["measure"]]
+    metric, positive = MEASURES[line["measure"]]
     x, y = np.asarray(line["points_x_y"], float).T
-    found = discrimination_line(metric, line["k"], line["p"], class_index=class_index, hits=x)
+    found = discrimination_line(metric, line["k"], line["p"], positive=positive, hits=x)
     np.testing.assert_allclose(found.y, y, rtol=0, atol=2e-9)
     assert found.roots.shape[-1] <= 1
     np.testing.assert_array_equal(found.status, np.where(np.isnan(y), LineStatus.ONE_CLASS, LineStatus.CROSSES))
@@ -78,23 +78,23 @@ def specificity_of_second(x: Fraction, _k: int, pi: list[Fraction]) -> Fraction:
 
 
 @pytest.mark.parametrize(
-    ("metric", "class_index", "wanted"),
+    ("metric", "positive", "wanted"),
     [
         ("accuracy", None, accuracy),
         ("recall", 0, recall),
         ("npv", 0, npv),
         ("icsi", 0, icsi),
         ("f1", 0, f1),
-        ("jaccard:class", 0, f1),
+        ("jaccard[0]", None, f1),
         ("precision", 1, precision_of_second),
         ("specificity", 1, specificity_of_second),
     ],
 )
 @pytest.mark.parametrize("k", [2, 3, 6])
-def test_closed_forms(metric: str, class_index: int | None, wanted: Any, k: int) -> None:
+def test_closed_forms(metric: str, positive: int | None, wanted: Any, k: int) -> None:
     levels = [Fraction(0), Fraction(1, 3), Fraction(1)]
     exact = [[wanted(x, k, proportions(k, p)) for x in X] for p in levels]
-    found = discrimination_line(metric, k, [float(p) for p in levels], class_index=class_index, hits=[*map(float, X)])
+    found = discrimination_line(metric, k, [float(p) for p in levels], positive=positive, hits=[*map(float, X)])
     # Without any sample predicted as the first class, ICSI is undefined.
     wanted = np.asarray(
         [[float(y) if y > 0 or (y == 0 and metric != "icsi") else math.nan for y in row] for row in exact]
@@ -105,7 +105,7 @@ def test_closed_forms(metric: str, class_index: int | None, wanted: Any, k: int)
 
 
 def test_another_value_for_the_same_thing_has_the_same_line() -> None:
-    one, other = (discrimination_line(name, 3, 0.4, class_index=0) for name in ("recall", "fnr"))
+    one, other = (discrimination_line(name, 3, 0.4, positive=0) for name in ("recall", "fnr"))
     np.testing.assert_allclose(one.y, other.y, rtol=0, atol=2e-9)
     np.testing.assert_array_equal(one.status, other.status)
 
@@ -114,12 +114,12 @@ def test_another_value_for_the_same_thing_has_the_same_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "class_index"),
+    ("metric", "positive"),
     [("precision", 0), ("specificity", 0), ("recall", 1), ("npv", 1), ("positive_likelihood_ratio", 0)],
 )
-def test_vertical_lines(metric: str, class_index: int) -> None:
+def test_vertical_lines(metric: str, positive: int) -> None:
     """What does not see errors of the first class prefers them to any others."""
-    found = discrimination_line(metric, 3, [0, 1], class_index=class_index, hits=[0, 0.5, 0.9, 1])
+    found = discrimination_line(metric, 3, [0, 1], positive=positive, hits=[0, 0.5, 0.9, 1])
     wanted = [LineStatus.ONE_CLASS] * 3 + [LineStatus.EQUAL]
     np.testing.assert_array_equal(found.status, [wanted, wanted])
     assert np.isnan(found.y[:, :3]).all()
@@ -232,10 +232,10 @@ def test_tolerance() -> None:
     np.testing.assert_allclose(found.y, exact, rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("metric", ["accuracy:one_vs_rest", matrics.recall.using(average=None), "recall"])
+@pytest.mark.parametrize("metric", ["accuracy[2]", matrics.recall.using(positive=2), "recall"])
 def test_values_of_a_class(metric: Any) -> None:
-    found = discrimination_line(metric, 3, class_index=2, hits=[0.5, 1])
-    if metric == "accuracy:one_vs_rest":  # errors in this class against the rest: (1-y)π/2 and (1-x)π (1 + 2/2)
+    found = discrimination_line(metric, 3, positive=2 if metric == "recall" else None, hits=[0.5, 1])
+    if metric == "accuracy[2]":  # errors in this class against the rest: (1-y)π/2 and (1-x)π (1 + 2/2)
         np.testing.assert_allclose(found.y, [math.nan, 1], rtol=0, atol=1e-9)
     assert found.status[0] == LineStatus.ONE_CLASS
 
@@ -248,12 +248,11 @@ def test_an_average() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("recall:class", 3), {}, "class_index: expected the number of a class, as recall:class has a value for each"),
-        (("mcc:one_vs_rest", 3), {}, "class_index: expected the number of a class, as mcc:one_vs_rest"),
-        (("mcc", 3), {"class_index": 0}, "class_index: expected None, as mcc has one value for all classes, got 0"),
-        (("recall:macro", 3), {"class_index": 0}, "class_index: expected None, as recall:macro"),
-        (("recall", 3), {"class_index": 3}, "class_index: expected a number from 0 to 2, got 3"),
-        (("recall", 3), {"class_index": True}, "class_index: expected a number from 0 to 2, got True"),
+        (("recall:class", 3), {}, r"metric: expected one value .* got recall:class, .* such as 'recall\[0\]'"),
+        (("mcc:one_vs_rest", 3), {}, r"metric: expected one value .* got mcc:one_vs_rest, .* such as 'mcc\[0\]'"),
+        (("recall", 3), {"positive": 3}, "positive: expected the index of a class, from 0 to 2"),
+        (("recall", 3), {"positive": True}, "positive: expected the index of a class, from 0 to 2"),
+        (("recall[3]", 3), {}, r"recall\[3\]: expected the index of a class, from 0 to 2"),
         (("mcc", 1), {}, "num_classes: expected at least 2"),
         (("mcc", 3, 1.5), {}, r"imbalance: expected numbers in \[0, 1\]"),
         (("mcc", 3), {"hits": [0.5, 1.5]}, r"hits: expected recalls in \[0, 1\], got 1.5"),
@@ -273,17 +272,17 @@ def test_what_is_refused(arguments: Any, options: Any, message: str) -> None:
 def test_every_measure(name: str) -> None:
     """At every root the values are equal, or the sign of their difference changes; without one it never does."""
     metric, k = matrics.get_metric(name), 3
-    class_index, spec = (0, metric.using(average=None)) if metric.kind == "per_class" else (None, metric)
+    positive, spec = (0, metric.using(average="class")) if metric.kind == "per_class" else (None, metric)
     sizes, x = matrics.class_proportions(k, 0.6), np.linspace(0.013, 0.99, 30)
 
     def values(recalls: np.ndarray) -> np.ndarray:
         found = matrics.score(matrics.controlled_errors(sizes, recalls), [spec])[str(spec)]
-        return found if class_index is None else found[..., class_index]
+        return found if positive is None else found[..., positive]
 
     def of_first(y: np.ndarray) -> np.ndarray:
         return values(np.stack([y, np.ones_like(y), np.ones_like(y)], axis=-1))
 
-    line = discrimination_line(name, k, 0.6, class_index=class_index, hits=x)
+    line = discrimination_line(name, k, 0.6, positive=positive, hits=x)
     wanted = values(np.repeat(x[:, None], k, axis=1))
     row, column = np.nonzero(np.isfinite(line.roots))
     roots = line.roots[row, column]

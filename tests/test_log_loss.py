@@ -28,14 +28,14 @@ def many(request: pytest.FixtureRequest) -> int:
 
 def test_of_class_1_as_scikit_learn(many: int) -> None:
     """With weights, zeros among them."""
-    probs, y_true = RANDOM.uniform(0.001, 0.999, (many, 30)), RANDOM.integers(0, 2, (many, 30))
+    y_prob, y_true = RANDOM.uniform(0.001, 0.999, (many, 30)), RANDOM.integers(0, 2, (many, 30))
     weights = RANDOM.integers(0, 4, (many, 30)) / 2
     wanted = [
         sklearn.metrics.log_loss(y, p, sample_weight=w, labels=[0, 1])
-        for y, p, w in zip(y_true, probs, weights, strict=True)
+        for y, p, w in zip(y_true, y_prob, weights, strict=True)
     ]
-    np.testing.assert_allclose(matrics.log_loss(y_true, probs, sample_weight=weights), wanted, rtol=1e-12)
-    same = matrics.binary_cross_entropy(y_true, logits=scipy.special.logit(probs), sample_weight=weights)
+    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12)
+    same = matrics.binary_cross_entropy(y_true, logits=scipy.special.logit(y_prob), sample_weight=weights)
     np.testing.assert_allclose(same, wanted, rtol=1e-12)
 
 
@@ -44,16 +44,16 @@ def test_of_classes_as_scikit_learn(n: int, many: int) -> None:
     """A fifth of all cases with each number of classes."""
     shape = (many // 5, 25)
     logits, y_true = RANDOM.normal(size=(*shape, n)) * 2, RANDOM.integers(0, n, shape)
-    probs, weights = scipy.special.softmax(logits, axis=-1), RANDOM.random(shape)
+    y_prob, weights = scipy.special.softmax(logits, axis=-1), RANDOM.random(shape)
     wanted = [
         sklearn.metrics.log_loss(y, p, sample_weight=w, labels=range(n))
-        for y, p, w in zip(y_true, probs, weights, strict=True)
+        for y, p, w in zip(y_true, y_prob, weights, strict=True)
     ]
-    np.testing.assert_allclose(matrics.log_loss(y_true, probs, sample_weight=weights), wanted, rtol=1e-12)
+    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob, sample_weight=weights), wanted, rtol=1e-12)
     found = matrics.log_loss(y_true, logits=logits, sample_weight=weights)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     soft = np.eye(n)[y_true]
-    for scores in ({"probs": probs}, {"logits": logits}):
+    for scores in ({"y_prob": y_prob}, {"logits": logits}):
         found = matrics.log_loss(soft, class_axis=-1, sample_weight=weights, **scores)
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -134,11 +134,11 @@ def test_small_losses_keep_their_digits() -> None:
 
 def test_gradients_of_probabilities(torch: Any) -> None:
     """-1 / p of a true class; where p is 0 and the loss is infinite or unaffected, 0 and not NaN."""
-    probs = torch.tensor([[0.25, 0.75], [0.0, 1.0], [0.0, 1.0]], requires_grad=True)
-    losses = matrics.log_loss(torch.tensor([[0], [1], [0]]), probs[:, None])
+    y_prob = torch.tensor([[0.25, 0.75], [0.0, 1.0], [0.0, 1.0]], requires_grad=True)
+    losses = matrics.log_loss(torch.tensor([[0], [1], [0]]), y_prob[:, None])
     assert losses.tolist() == [pytest.approx(math.log(4)), 0, math.inf]
     losses[:2].sum().backward()
-    assert probs.grad.tolist() == [[-4, 0], [0, -1], [0, 0]]
+    assert y_prob.grad.tolist() == [[-4, 0], [0, -1], [0, 0]]
     of_1 = torch.tensor([0.25, 0.0, 1.0], requires_grad=True)
     (loss := matrics.log_loss(torch.tensor([1, 0, 1]), of_1)).backward()
     assert loss.item() == pytest.approx(math.log(4) / 3)
@@ -147,10 +147,10 @@ def test_gradients_of_probabilities(torch: Any) -> None:
 
 def test_probability_0_of_what_happens(backend: Any) -> None:
     """Infinite, in its own batch element; 0 ln 0 is 0, and so is 0 · ∞ of a soft label and of a weight."""
-    probs = backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]])
-    loss = backend.numpy(backend.call(matrics.log_loss, backend.asarray([[0, 1], [0, 1], [0, 1]]), probs))
+    y_prob = backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]])
+    loss = backend.numpy(backend.call(matrics.log_loss, backend.asarray([[0, 1], [0, 1], [0, 1]]), y_prob))
     np.testing.assert_allclose(loss, [math.log(2) / 2, 0, math.inf], rtol=1e-6)
-    loss = backend.call(matrics.binary_cross_entropy, backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]]), probs)
+    loss = backend.call(matrics.binary_cross_entropy, backend.asarray([[0.0, 0.5], [0.0, 1.0], [1.0, 0.5]]), y_prob)
     np.testing.assert_allclose(backend.numpy(loss), [math.log(2) / 2, 0, math.log(2) / 2], rtol=1e-6)
     weighted = functools.partial(matrics.log_loss, sample_weight=backend.asarray([1.0, 0.0]))
     loss = backend.numpy(backend.call(weighted, backend.asarray([1, 0]), backend.asarray([0.5, 1.0])))
@@ -170,12 +170,12 @@ def test_infinite_logits(backend: Any) -> None:
 
 
 def test_soft_labels_are_a_mean_of_hard_ones() -> None:
-    probs, share = RANDOM.random((50, 20)), RANDOM.random((50, 20))
-    each = [matrics.log_loss(np.full((50, 20, 1), k), probs[..., None]) for k in (0, 1)]
+    y_prob, share = RANDOM.random((50, 20)), RANDOM.random((50, 20))
+    each = [matrics.log_loss(np.full((50, 20, 1), k), y_prob[..., None]) for k in (0, 1)]
     wanted = np.mean(share * each[1] + (1 - share) * each[0], axis=-1)
-    np.testing.assert_allclose(matrics.binary_cross_entropy(share, probs), wanted, rtol=1e-12)
-    np.testing.assert_allclose(matrics.log_loss(share[0], probs[0]), wanted[0], rtol=1e-12)
-    both, soft = (np.stack([1 - x, x], axis=1) for x in (probs, share))
+    np.testing.assert_allclose(matrics.binary_cross_entropy(share, y_prob), wanted, rtol=1e-12)
+    np.testing.assert_allclose(matrics.log_loss(share[0], y_prob[0]), wanted[0], rtol=1e-12)
+    both, soft = (np.stack([1 - x, x], axis=1) for x in (y_prob, share))
     np.testing.assert_allclose(matrics.log_loss(soft, both, class_axis=1), wanted, rtol=1e-9)
 
 
@@ -188,11 +188,11 @@ def test_soft_labels_have_gradients(torch: Any) -> None:
 
 def test_batches_broadcast() -> None:
     """One truth for many models, as many as there are samples."""
-    y_true, probs = RANDOM.integers(0, 2, 6), RANDOM.random((6, 6))
-    wanted = [matrics.log_loss(y_true, p) for p in probs]
-    np.testing.assert_allclose(matrics.binary_cross_entropy(y_true, probs), wanted)
-    y_true, probs = RANDOM.integers(0, 3, 5), RANDOM.dirichlet(np.ones(3), (4, 5))
-    np.testing.assert_allclose(matrics.log_loss(y_true, probs), [matrics.log_loss(y_true, p) for p in probs])
+    y_true, y_prob = RANDOM.integers(0, 2, 6), RANDOM.random((6, 6))
+    wanted = [matrics.log_loss(y_true, p) for p in y_prob]
+    np.testing.assert_allclose(matrics.binary_cross_entropy(y_true, y_prob), wanted)
+    y_true, y_prob = RANDOM.integers(0, 3, 5), RANDOM.dirichlet(np.ones(3), (4, 5))
+    np.testing.assert_allclose(matrics.log_loss(y_true, y_prob), [matrics.log_loss(y_true, p) for p in y_prob])
 
 
 def test_undefined() -> None:
@@ -205,16 +205,16 @@ def test_undefined() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (([0], [1.5]), {}, ValueError, r"probs: expected numbers in \[0, 1\], got 1.5 at \(0,\) .*passed as logits="),
+        (([0], [1.5]), {}, ValueError, r"y_prob: expected numbers in \[0, 1\], got 1.5 at \(0,\) .*passed as logits="),
         (([[0, 2]], [[0.5, 0.5]]), {}, ValueError, r"y_true: expected labels in \[0, 2\), got 2 at \(0, 1\)"),
         (([0.5, 1.5], [0.5, 0.5]), {}, ValueError, r"y_true: expected numbers in \[0, 1\], got 1.5 at \(1,\)"),
-        (([0], [0.5]), {"logits": [0.5]}, TypeError, "expected one of probs and logits, got both"),
-        (([0],), {}, TypeError, "expected one of probs and logits, got neither"),
-        (([0], [1]), {}, TypeError, "probs: expected floating probs"),
-        (([0.5], [1]), {}, TypeError, "probs: expected floating probs"),
+        (([0], [0.5]), {"logits": [0.5]}, TypeError, "expected one of y_prob and logits, got both"),
+        (([0],), {}, TypeError, "expected one of y_prob and logits, got neither"),
+        (([0], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
+        (([0.5], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
         (([[0.5, 0.5]], [[0.5, 0.5]]), {}, ValueError, "pass class_axis=-1 for the former, or call matrics.binary_cr"),
         (([0.5], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected an axis of samples and one of classes"),
-        (([[0.5]], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected as many classes in y_true as in probs"),
+        (([[0.5]], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected as many classes in y_true as in y_prob"),
         (([[0.5, 0.5]], [0.5]), {"class_axis": 2}, ValueError, "expected an axis of classes at class_axis=2"),
         (([0], [0.5]), {"zero_division": "warn"}, TypeError, "zero_division: expected a number"),
         (([0], [0.5]), {"sample_weight": [-1]}, ValueError, "sample_weight: expected finite weights"),
@@ -229,7 +229,7 @@ def test_what_is_refused(arguments: Any, options: Any, error: type, message: str
 def test_bad_weights_in_compiled_code(jax_backend: Any) -> None:
     """They spoil their own batch element, with soft labels as well."""
     weights = jax_backend.asarray([[1.0, -1.0], [1.0, 1.0], [np.nan, 1.0]])
-    labels, probs = jax_backend.asarray([0.0, 1.0]), jax_backend.asarray([0.5, 0.5])
-    loss = functools.partial(matrics.binary_cross_entropy, labels, probs)
+    labels, y_prob = jax_backend.asarray([0.0, 1.0]), jax_backend.asarray([0.5, 0.5])
+    loss = functools.partial(matrics.binary_cross_entropy, labels, y_prob)
     found = np.asarray(jax_backend.jit(lambda weights: loss(sample_weight=weights))(weights))
     np.testing.assert_allclose(found, [np.nan, math.log(2), np.nan], rtol=1e-6)

@@ -82,6 +82,18 @@ def test_every_measure_is_that_of_the_matrix_or_is_refused(n: int) -> None:
     assert {"eve", "cen", "mutual_information", "goodman_kruskal_lambda", "class_cen:macro"} <= set(lack)
 
 
+def test_a_class_of_many() -> None:
+    """Of more classes than the few on which it is tried whether a measure needs cells."""
+    state = MarginState.zeros(1000).update([7, 700, 700, 3], [7, 700, 3, 3])
+    found = state.score("recall[700],precision[3],f1:macro[7,700],mcc[700],cen[7]")
+    assert list(found.values())[:3] == pytest.approx([1 / 2, 1 / 2, (1 + 2 / 3) / 2])
+    assert found["mcc[700]"] == pytest.approx(matrics.mcc([[2, 0], [1, 1]]))
+    assert found["cen[7]"] == pytest.approx(matrics.cen([[3, 0], [0, 1]]))
+    assert state.score("recall", positive=700)["recall"] == pytest.approx(1 / 2)
+    with pytest.raises(ValueError, match="cen needs all cells"):
+        state.score("recall[700], cen")
+
+
 def test_each_of_the_refused_measures_needs_more() -> None:
     """Two matrices with the same true positives and margins have different values of it."""
     stack = RANDOM.integers(1, 30, (200, 4, 4)).astype(float)
@@ -271,7 +283,7 @@ def test_an_invalid_matrix_touches_no_other(backend: Any) -> None:
         (lambda: MarginState.zeros(3).score("nonsense"), ValueError, "nonsense"),
         (lambda: MarginState.zeros(3).score("f1", invalid="ignore"), ValueError, "invalid: expected"),
         (lambda: MarginState.zeros(3).score("f1:binary"), ValueError, "is for 2×2 matrices"),
-        (lambda: MarginState.list_metrics("odd"), ValueError, "unknown group"),
+        (lambda: MarginState.list_metrics("odd"), ValueError, "unknown family"),
     ],
 )
 def test_errors_say_what_was_expected(call: Any, error: type, message: str) -> None:

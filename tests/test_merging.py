@@ -15,25 +15,23 @@ NUMBERS = [2, 0, 0, 1, 2, 0]
 LISTS = [[1, 2, 5], [3], [0, 4]]
 
 
-def stack(groups: Any) -> tuple[np.ndarray, np.ndarray]:
+def stack(into: Any) -> tuple[np.ndarray, np.ndarray]:
     """Matrices of six classes, and those of the same samples with the new labels."""
     y_true, y_pred = RANDOM.integers(0, 6, (2, 2, 3, 50))
-    new = np.asarray(groups)
+    new = np.asarray(into)
     fine = matrics.confusion_matrix(y_true, y_pred, num_classes=6)
     return fine, matrics.confusion_matrix(new[y_true], new[y_pred], num_classes=int(new.max()) + 1)
 
 
-@pytest.mark.parametrize("groups", [NUMBERS, [0] * 6, [5, 4, 3, 2, 1, 0]])
-def test_merged_counts_are_those_of_merged_labels(backend: Any, groups: list[int]) -> None:
-    fine, wanted = stack(groups)
-    merged = backend.call(lambda cm: matrics.merge_classes(cm, groups), backend.asarray(fine))
+@pytest.mark.parametrize("into", [NUMBERS, [0] * 6, [5, 4, 3, 2, 1, 0]])
+def test_merged_counts_are_those_of_merged_labels(backend: Any, into: list[int]) -> None:
+    fine, wanted = stack(into)
+    merged = backend.call(lambda cm: matrics.merge_classes(cm, into), backend.asarray(fine))
     assert type(merged) is type(backend.asarray(fine))
     np.testing.assert_array_equal(backend.numpy(merged), wanted)
     dtype = np.asarray(backend.numpy(merged)).dtype
     assert dtype == (np.int64 if backend.float64 else np.float32)
-    np.testing.assert_array_equal(
-        backend.numpy(matrics.merge_classes(backend.asarray(fine, np.float32), groups)), wanted
-    )
+    np.testing.assert_array_equal(backend.numpy(matrics.merge_classes(backend.asarray(fine, np.float32), into)), wanted)
 
 
 def test_lists_of_old_classes() -> None:
@@ -70,7 +68,7 @@ def test_an_invalid_matrix_stays_invalid_and_touches_no_other(backend: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("groups", "error", "message"),
+    ("into", "error", "message"),
     [
         ([0, 1], ValueError, "the new class of each of 3 classes, got 2 of them"),
         ([], ValueError, "the new class of each of 3 classes, got 0 of them"),
@@ -89,20 +87,20 @@ def test_an_invalid_matrix_stays_invalid_and_touches_no_other(backend: Any) -> N
         ([True, False, False], TypeError, "got True among them"),
     ],
 )
-def test_errors_say_what_was_expected(groups: Any, error: type, message: str) -> None:
+def test_errors_say_what_was_expected(into: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        matrics.merge_classes(np.ones((3, 3)), groups)
+        matrics.merge_classes(np.ones((3, 3)), into)
 
 
 def test_under_jit_and_vmap(jax_backend: Any) -> None:
     import jax
 
     fine, wanted = stack(NUMBERS)
-    merge = functools.partial(matrics.merge_classes, groups=LISTS)
+    merge = functools.partial(matrics.merge_classes, into=LISTS)
     array = jax_backend.asarray(fine, np.float32)
     np.testing.assert_array_equal(jax.jit(jax.vmap(merge))(array), wanted)
-    with pytest.raises(TypeError, match="groups: expected numbers that are known beforehand"):
-        jax.jit(lambda groups: matrics.merge_classes(fine, groups))(jax_backend.asarray(NUMBERS))
+    with pytest.raises(TypeError, match="into: expected numbers that are known beforehand"):
+        jax.jit(lambda into: matrics.merge_classes(fine, into))(jax_backend.asarray(NUMBERS))
     slope = jax.jit(jax.grad(lambda cm: matrics.accuracy(merge(cm)).sum()))(array)
     same = np.equal.outer(NUMBERS, NUMBERS)
     accuracy, total = ((fine * same).sum((-2, -1)) / fine.sum((-2, -1)), fine.sum((-2, -1)))
@@ -114,7 +112,7 @@ def test_in_pytorch(torch: Any) -> None:
     from torch._subclasses import FakeTensorMode
 
     fine, wanted = stack(NUMBERS)
-    merge = functools.partial(matrics.merge_classes, groups=NUMBERS)
+    merge = functools.partial(matrics.merge_classes, into=NUMBERS)
     for dtype in (torch.int64, torch.float32):
         cells = torch.from_numpy(fine).to(dtype)
         for found in (torch.compile(merge, fullgraph=True, backend="aot_eager")(cells), torch.func.vmap(merge)(cells)):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import matrics
+from matrics.naming import title_of
 
 RANDOM = np.random.default_rng(17)
 SOURCE = json.loads((Path(__file__).parent / "data/vectors.json").read_text("utf-8"))["extra"]["multilabel_PRF"]
@@ -308,7 +309,7 @@ def test_a_class_measure_is_that_of_class_1() -> None:
     specs = [
         "recall",
         "recall:binary",
-        "recall(pos_label=0):binary",
+        "recall(positive=0):binary",
         "recall:macro",
         "balanced_accuracy",
         matrics.recall,
@@ -317,7 +318,7 @@ def test_a_class_measure_is_that_of_class_1() -> None:
     assert list(found) == [*specs[:5]]  # matrics.recall is "recall"
     cm = by_hand(y_true, y_pred)
     np.testing.assert_allclose(found["recall"], cm[:, 1, 1] / cm[:, 1].sum(-1))
-    np.testing.assert_allclose(found["recall(pos_label=0):binary"], cm[:, 0, 0] / cm[:, 0].sum(-1))
+    np.testing.assert_allclose(found["recall(positive=0):binary"], cm[:, 0, 0] / cm[:, 0].sum(-1))
     np.testing.assert_array_equal(found["recall"], found["recall:binary"])
     np.testing.assert_array_equal(found["recall:macro"], found["balanced_accuracy"])
     assert not np.allclose(found["recall"], found["recall:macro"])
@@ -429,3 +430,20 @@ def test_jax_compiles_and_maps(jax_backend: Any) -> None:
     for found in (jax.jit(everything)(*arrays), jax.jit(jax.vmap(everything))(*arrays)):
         for value, expected in zip(found, wanted, strict=True):
             np.testing.assert_allclose(value, expected, **jax_backend.tolerance)
+
+
+def test_titles_say_of_what_a_value_is_the_average() -> None:
+    """So that the recall of all labels' entries and the mean of the labels' recalls never stand under one title."""
+    y_true, y_pred = np.eye(3, dtype=int), np.ones((3, 3), dtype=int)
+    titles = {
+        average: [title_of(key) for key in matrics.multilabel_score(y_true, y_pred, "recall,mcc", average=average)]
+        for average in ("macro", "micro", "samples", "label")
+    }
+    assert titles == {
+        "macro": ["recall, macro over labels", "mcc, macro over labels"],
+        "micro": ["recall, micro over labels", "mcc, micro over labels"],
+        "samples": ["recall, mean over samples", "mcc, mean over samples"],
+        "label": ["recall of each label", "mcc of each label"],
+    }
+    state = matrics.MultilabelState.zeros(3).update(y_true, y_pred)
+    assert [title_of(key) for key in state.score("recall", average="micro")] == ["recall, micro over labels"]

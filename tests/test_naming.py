@@ -54,7 +54,8 @@ def test_data_frames() -> None:
     crosstab = pd.DataFrame([[3, 1], [0, 4]], index=["a", "b"], columns=["a", "b"])
     named = matrics.score(crosstab, "accuracy, recall:class", class_names=["a", "b"])
     assert named == {"accuracy": 0.875, "recall/a": 0.75, "recall/b": 1.0}
-    assert matrics.to_frame(named).to_dict("records") == [named]
+    titled = {"accuracy": 0.875, "recall of a": 0.75, "recall of b": 1.0}
+    assert matrics.to_frame(named).to_dict("records") == [titled]
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ def test_fbeta_at_its_ends(beta: float, limit: str) -> None:
 
 def test_f1_of_the_largest_floats() -> None:
     cm = np.asarray([[2e38, 1e37], [1e37, 4e37]], np.float32)
-    np.testing.assert_allclose(matrics.f1(cm, average=None), [20 / 21, 0.8], rtol=1e-6)
+    np.testing.assert_allclose(matrics.f1(cm, average="class"), [20 / 21, 0.8], rtol=1e-6)
 
 
 def test_kappa_of_bytes(backend: Any) -> None:
@@ -304,7 +304,7 @@ def test_scikit_learn(n: int, zero_division: float) -> None:
                 "f1": sklearn_metrics.f1_score(y_true, y_pred, **keywords),
                 "fbeta(beta=0.5)": sklearn_metrics.fbeta_score(y_true, y_pred, beta=0.5, **keywords),
             }.items():
-                ours = matrics.get_metric(name)(cm, average=average, zero_division=zero_division)
+                ours = matrics.get_metric(name)(cm, average=average or "class", zero_division=zero_division)
                 np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=f"{name} {average}")
         if np.isnan(zero_division):
             for name, theirs in {

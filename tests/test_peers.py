@@ -176,7 +176,7 @@ def test_sensitivity_index() -> None:
         return float(norm.isf(small) if cell > other else norm.ppf(small))
 
     rows = list(itertools.product(cells, repeat=2))
-    ours = matrics.sensitivity_index(np.asarray(rows, float), average="binary", pos_label=0)
+    ours = matrics.sensitivity_index(np.asarray(rows, float), average="binary", positive=0)
     wanted = [quantile(*first) - quantile(*second) for first, second in rows]
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-12)
     assert np.abs(ours).max() > 70
@@ -438,8 +438,8 @@ def test_roots_of_yule() -> None:
     """Y is Q of the roots, and φ the root of φ²."""
     for n in SIZES:
         stack = draw(n, full=True)
-        ratio = matrics.diagnostic_odds_ratio(stack, average=None)
-        np.testing.assert_allclose(matrics.yule_q(stack, average=None), (ratio - 1) / (ratio + 1), **EXACT)
+        ratio = matrics.diagnostic_odds_ratio(stack, average="class")
+        np.testing.assert_allclose(matrics.yule_q(stack, average="class"), (ratio - 1) / (ratio + 1), **EXACT)
         roots = np.sqrt(ratio)
-        np.testing.assert_allclose(matrics.yule_y(stack, average=None), (roots - 1) / (roots + 1), **EXACT)
+        np.testing.assert_allclose(matrics.yule_y(stack, average="class"), (roots - 1) / (roots + 1), **EXACT)
         np.testing.assert_allclose(matrics.phi(stack) ** 2, matrics.phi_squared(stack), **EXACT)

@@ -25,7 +25,7 @@ STACK = matrics.random_matrices(200, 3, rng=0)
         ("agreement", lambda: plot.agreement(STACK)),
         pytest.param(
             "agreement_kendall",
-            lambda: plot.agreement(STACK, "core, agreement, information", by="kendall", threshold=0.8),
+            lambda: plot.agreement(STACK, "core, agreement, information", correlation="kendall", least_correlation=0.8),
             marks=pytest.mark.exhaustive,
         ),
     ],
@@ -92,8 +92,8 @@ def test_the_whole_catalogue_is_no_large_picture() -> None:
 
 def test_a_result_is_taken_as_it_is() -> None:
     found = matrics.study.agreement(STACK, ["accuracy", "cen", "mcc"])
-    display = plot.agreement(found, by="kendall", text=False)
-    order = found.order("kendall")
+    display = plot.agreement(found, correlation="kendall", text=False)
+    order = found.order(correlation="kendall")
     np.testing.assert_array_equal(display.correlation, found.kendall[np.ix_(order, order)])
     assert display.ax_.get_xlabel() == "columns in the order of the rows"
 
@@ -107,8 +107,8 @@ def test_matrices_of_any_library(backend: object) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "pearson"}, "by: expected 'spearman' or 'kendall'"),
-        ({"threshold": 2}, "threshold: expected a number from 0 to 1"),
+        ({"correlation": "pearson"}, "correlation: expected 'spearman' or 'kendall'"),
+        ({"least_correlation": 2}, "least_correlation: expected a number from 0 to 1"),
         ({"text": 3}, "text: expected 'auto'"),
         ({"metrics": "mcc"}, "metrics: expected at least two measures, got 1"),
     ],

@@ -87,6 +87,21 @@ def test_several_models() -> None:
     assert "other 15" in many.describe()
 
 
+def test_the_positive_class_and_names_of_classes() -> None:
+    texts = np.where(Y, "disease", "healthy")
+    display = plot.calibration(texts, {"net": PROBS}, positive="disease", num_bins=5, together=True)
+    np.testing.assert_array_equal(display.lines[0].happened, plot.calibration(Y, PROBS, num_bins=5).lines[0].happened)
+    assert display.ax_.get_ylabel() == "share of disease"
+    assert display.describe().startswith("reliability diagram: probabilities of disease and how often")
+    names = ["cat", "dog", "fox"]
+    each = plot.calibration(LABELS, CLASSES, of="class_wise", class_names=names)
+    assert [line.name for line in each.lines] == names
+    one = plot.calibration(LABELS, CLASSES, class_names=names, positive="fox")
+    np.testing.assert_array_equal(one.lines[0].happened, each.lines[2].happened)
+    with pytest.raises(ValueError, match="say which class the scores are of, positive='disease'"):
+        plot.calibration(texts, PROBS)
+
+
 def test_what_is_undefined_is_said() -> None:
     display = plot.calibration([0, 1, 1], {"nan": [0.1, np.nan, 0.2], "fine": [0.1, 0.2, 0.9]})
     assert "nan: undefined" in display.describe()

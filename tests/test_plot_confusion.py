@@ -179,3 +179,21 @@ def test_a_dark_style_of_the_user_leaves_the_picture_readable(tmp_path: Path) ->
     with style.context("dark_background"):
         path = plot.confusion_matrix([[3, 1], [0, 4]]).save(tmp_path / "dark.png", dpi=50)
     np.testing.assert_array_equal(imread(path)[0, 0, :3], 1)
+
+
+def test_classes_of_a_data_frame_have_its_labels() -> None:
+    """Its rows are not numbered anew, and none is drawn under the name of another."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([[27, 3], [20, 80]], index=["fraud", "ok"], columns=["fraud", "ok"])
+    turned = table.loc[["ok", "fraud"], ["ok", "fraud"]]
+    assert matrics.plot.confusion_matrix(turned).class_names == ("ok", "fraud")
+    assert matrics.plot.confusion_matrix({"a": table, "b": table + 1}).class_names == ("fraud", "ok")
+    assert matrics.plot.difference(table, table + 1).class_names == ("fraud", "ok")
+    for draw in (
+        lambda: matrics.plot.confusion_matrix({"a": table, "b": turned}),
+        lambda: matrics.plot.difference(table, turned),
+    ):
+        with pytest.raises(ValueError, match="the same labels in the same order"):
+            draw()
+    with pytest.raises(ValueError, match="in the order of its rows"):
+        matrics.plot.confusion_matrix(table, class_names=["ok", "fraud"])

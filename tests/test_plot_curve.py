@@ -43,9 +43,11 @@ def legend(display: plot.Display) -> list[str]:
     ("name", "draw"),
     [
         pytest.param("curve_roc", lambda: plot.curve(Y, MODELS, iso="mcc", best="mcc"), marks=pytest.mark.exhaustive),
-        ("curve_precision_recall", lambda: plot.curve(Y, GOOD, "precision_recall", level=0.9, num=100, rng=0)),
-        pytest.param("curve_measures", lambda: plot.curve(Y, GOOD, ["f1", "mcc", "cen"]), marks=pytest.mark.exhaustive),
-        pytest.param("curve_models", lambda: plot.curve(Y, MODELS, ["f1", "eve"]), marks=pytest.mark.exhaustive),
+        ("curve_precision_recall", lambda: plot.curve(Y, GOOD, kind="precision_recall", level=0.9, num=100, rng=0)),
+        pytest.param(
+            "curve_measures", lambda: plot.curve(Y, GOOD, kind=["f1", "mcc", "cen"]), marks=pytest.mark.exhaustive
+        ),
+        pytest.param("curve_models", lambda: plot.curve(Y, MODELS, kind=["f1", "eve"]), marks=pytest.mark.exhaustive),
         pytest.param(
             "curve_crowd",
             lambda: plot.curve(Y, np.linspace(0, 2, 40)[:, None] * Y + np.sin(np.arange(12000).reshape(40, 300) ** 2)),
@@ -59,9 +61,9 @@ def test_it_looks_as_it_did(name: str, draw: object, tmp_path: Path) -> None:
 
 def test_the_points_are_those_of_the_counts() -> None:
     (roc,) = plot.curve(Y, GOOD).lines[0]
-    (pr,) = plot.curve(Y, GOOD, "precision_recall").lines[0]
-    (f1,) = plot.curve(Y, GOOD, "f1").lines[0]
-    assert f"{np.mean(Y):.1%} of the samples are positive" in plot.curve(Y, GOOD, "precision_recall").describe()
+    (pr,) = plot.curve(Y, GOOD, kind="precision_recall").lines[0]
+    (f1,) = plot.curve(Y, GOOD, kind="f1").lines[0]
+    assert f"{np.mean(Y):.1%} of the samples are positive" in plot.curve(Y, GOOD, kind="precision_recall").describe()
     for place in (0, 1, 40, 299, 300):
         tp, fp, fn, tn = counts_at(roc.thresholds[place])
         assert (roc.x[place], roc.y[place]) == (fp / (fp + tn), tp / (tp + fn))
@@ -74,13 +76,72 @@ def test_the_points_are_those_of_the_counts() -> None:
 
 
 def test_names_of_curves_in_other_spellings() -> None:
-    said = plot.curve(Y, GOOD, "precision_recall").describe()
-    assert plot.curve(Y, GOOD, "Precision-Recall").describe() == said
-    assert plot.curve(Y, GOOD, "ROC").kind == "roc"
+    said = plot.curve(Y, GOOD, kind="precision_recall").describe()
+    assert plot.curve(Y, GOOD, kind="Precision-Recall").describe() == said
+    assert plot.curve(Y, GOOD, kind="ROC").kind == "roc"
+
+
+def test_pr_is_the_precision_recall_curve() -> None:
+    """And not the prevalence, which PyCM calls so."""
+    display = plot.curve(Y, GOOD, kind="pr")
+    assert (display.kind, display.ax_.get_ylabel()) == ("precision_recall", "precision")
+    area = float(matrics.average_precision(Y, GOOD))
+    assert display.lines[0][0].summary == pytest.approx(area)
+    np.testing.assert_array_equal(display.lines[0][0].y, matrics.precision_recall_curve(Y, GOOD).precision)
+
+
+TEXTS = np.where(Y, "fraud", "ok")  # in the order of the alphabet the other class is the last
+
+
+@pytest.mark.parametrize(
+    ("y_true", "options", "name"),
+    [
+        (TEXTS, {"positive": "fraud"}, "fraud"),
+        (list(TEXTS), {"positive": "fraud"}, "fraud"),
+        (Y.astype(int), {"class_names": ["ok", "fraud"], "positive": "fraud"}, "fraud"),
+        (1 - Y, {"positive": 0}, "class 0"),
+        (np.where(Y, 2, np.arange(300) % 2), {"positive": 2}, "class 2"),
+    ],
+)
+def test_the_positive_class(y_true: object, options: dict, name: str) -> None:
+    """However it is said, the numbers are those of 0 and 1, and titles say of which class."""
+    roc = plot.curve(y_true, {"a": GOOD}, **options)
+    assert roc.lines[0][0].summary == pytest.approx(float(matrics.roc_auc(Y, GOOD)))
+    assert roc.ax_.get_ylabel() == f"true positive rate (recall) of {name}"
+    assert roc.describe().startswith(f"ROC curve for {name};")
+    measure = plot.curve(y_true, GOOD, kind="recall,mcc", **options)
+    assert measure.measures == [f"recall of {name}", "mcc"]
+    assert legend(measure)[0].startswith(f"recall of {name}: ")
+    np.testing.assert_array_equal(measure.lines[0][0].y, matrics.threshold_curve(Y, GOOD, "recall")["recall"])
+
+
+def test_one_of_several_classes_is_compared_with_the_rest() -> None:
+    y_true = np.arange(30) % 3
+    scores = np.eye(3)[y_true] + RANDOM.normal(size=(30, 3))
+    names = ["cat", "dog", "fox"]
+    each = plot.curve(y_true, scores, class_names=names, kind="f1")
+    assert [line.name for line in each.lines[0]] == names
+    assert each.measures == ["f1 of each class"]
+    one = plot.curve(y_true, {"net": scores}, class_names=names, positive="dog", kind="f1")
+    assert one.measures == ["f1 of dog"]
+    np.testing.assert_array_equal(one.lines[0][0].y, each.lines[0][1].y)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "options", "message"),
+    [
+        (TEXTS, {}, "say which class the scores are of, positive='fraud' or positive='ok'"),
+        (TEXTS, {"positive": "FRAUD"}, "positive: expected one of the labels of y_true, 'fraud', 'ok', got 'FRAUD'"),
+        (Y, {"class_names": ["ok", "fraud"], "positive": "FRAUD"}, "positive: expected one of the classes 'ok', 'frau"),
+    ],
+)
+def test_a_class_that_is_not_known(y_true: object, options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.curve(y_true, GOOD, **options)
 
 
 def test_the_best_threshold_is_marked() -> None:
-    display = plot.curve(Y, MODELS, ["mcc", "cen"])
+    display = plot.curve(Y, MODELS, kind=["mcc", "cen"])
     for metric, lines in zip(("mcc", "cen"), display.lines, strict=True):
         for line, scores in zip(lines, MODELS.values(), strict=True):
             best = matrics.best_threshold(Y, scores, metric)
@@ -91,12 +152,12 @@ def test_the_best_threshold_is_marked() -> None:
     best = matrics.best_threshold(Y, GOOD, "f1")
     on_roc = plot.curve(Y, GOOD, best="f1")
     assert on_roc.lines[0][0].thresholds[on_roc.lines[0][0].best] == best.threshold
-    assert f"f1 best at {best.threshold:.3g}" in legend(on_roc)[0]
-    assert plot.curve(Y, GOOD, "f1", best=False).lines[0][0].best is None
+    assert f"f1 of class 1 best at {best.threshold:.3g}" in legend(on_roc)[0]
+    assert plot.curve(Y, GOOD, kind="f1", best=False).lines[0][0].best is None
 
 
 def test_bands_are_quantiles_of_resampled_curves() -> None:
-    display = plot.curve(Y, GOOD, "accuracy", level=0.9, num=2000, rng=1)
+    display = plot.curve(Y, GOOD, kind="accuracy", level=0.9, num=2000, rng=1)
     (band,) = display.bands[0]
     for threshold in (0.0, 1.0):
         place = np.abs(band.x - threshold).argmin()
@@ -104,14 +165,14 @@ def test_bands_are_quantiles_of_resampled_curves() -> None:
         share = (tp + tn) / len(Y)
         error = 1.645 * np.sqrt(share * (1 - share) / len(Y))  # the accuracy of resampled samples is binomial
         assert (band.low[place], band.high[place]) == pytest.approx((share - error, share + error), abs=0.008)
-    again = plot.curve(Y, GOOD, "accuracy", level=0.9, num=2000, rng=1).bands[0][0]
+    again = plot.curve(Y, GOOD, kind="accuracy", level=0.9, num=2000, rng=1).bands[0][0]
     np.testing.assert_array_equal(band.low, again.low)
     assert "pointwise 90% limits" in display.describe()
 
 
 def test_bands_of_roc_and_precision_recall_hold_the_curve() -> None:
     for kind in ("roc", "precision_recall"):
-        display = plot.curve(Y, GOOD, kind, level=0.99, num=300, rng=0)
+        display = plot.curve(Y, GOOD, kind=kind, level=0.99, num=300, rng=0)
         (band,), (line,) = display.bands[0], display.lines[0]
         value = np.interp(band.x, line.x, line.y) if kind == "roc" else None
         if value is None:
@@ -133,7 +194,7 @@ def test_lines_of_equal_values() -> None:
     # Whoever finds all positive samples cannot have a precision below their share.
     assert np.isnan(measure_at("precision_recall", np.array([1.0]), np.array([share / 2]), share, metric))
     assert "equal mcc at prevalence" in "".join(legend(plot.curve(Y, GOOD, iso="mcc")))
-    assert "equal" not in "".join(legend(plot.curve(Y, GOOD, "precision_recall", iso=False)))
+    assert "equal" not in "".join(legend(plot.curve(Y, GOOD, kind="precision_recall", iso=False)))
 
 
 def test_measures_that_have_no_lines_of_equal_values() -> None:
@@ -142,17 +203,17 @@ def test_measures_that_have_no_lines_of_equal_values() -> None:
 
 
 def test_measures_without_bounds_and_without_a_direction() -> None:
-    display = plot.curve(Y, GOOD, "chi_squared")
+    display = plot.curve(Y, GOOD, kind="chi_squared")
     assert display.ax_.get_ylim()[1] > 10
-    neutral = plot.curve(Y, GOOD, "prevalence")
+    neutral = plot.curve(Y, GOOD, kind="prevalence")
     assert neutral.lines[0][0].best is None
-    assert legend(neutral) == ["prevalence"]
+    assert legend(neutral) == ["prevalence of class 1"]
 
 
 def test_few_positive_samples_may_be_drawn_in_no_replicate() -> None:
     scores = np.arange(500) / 500
     y_true = np.arange(500) == 400
-    (band,) = plot.curve(y_true, scores, "precision_recall", level=0.9, num=50, rng=0).bands[0]
+    (band,) = plot.curve(y_true, scores, kind="precision_recall", level=0.9, num=50, rng=0).bands[0]
     assert np.isfinite(band.low).all()  # of the replicates that have one
 
 
@@ -161,9 +222,9 @@ def test_classes_are_compared_with_the_rest() -> None:
     scores = np.eye(3)[y_true] + RANDOM.normal(size=(30, 3))
     display = plot.curve(y_true, scores)
     assert [line.name for line in display.lines[0]] == ["class 0", "class 1", "class 2"]
-    areas = matrics.roc_auc(y_true, scores, average=None)
+    areas = matrics.roc_auc(y_true, scores, average="class")
     np.testing.assert_allclose([line.summary for line in display.lines[0]], areas)
-    assert np.isfinite(plot.curve(y_true, scores, "precision_recall").prevalence)
+    assert np.isfinite(plot.curve(y_true, scores, kind="precision_recall").prevalence)
 
 
 def test_many_models_are_grey_and_the_best_have_names() -> None:
@@ -180,10 +241,10 @@ def test_files_are_small() -> None:
     y_true = RANDOM.random(100_000) < 0.3
     scores = RANDOM.normal(size=100_000) + y_true
     for kind in ("roc", "precision_recall", ["f1", "mcc", "precision", "recall"]):
-        assert len(plot.curve(y_true, scores, kind, level=0.95, num=100, rng=0).svg()) < 150_000
+        assert len(plot.curve(y_true, scores, kind=kind, level=0.95, num=100, rng=0).svg()) < 150_000
     sweep = RANDOM.normal(size=(200, 300)) + np.linspace(0, 2, 200)[:, None] * Y
     for kind in ("roc", "precision_recall", "mcc"):
-        assert len(plot.curve(Y, sweep, kind).svg()) < 150_000
+        assert len(plot.curve(Y, sweep, kind=kind).svg()) < 150_000
 
 
 def test_what_is_undefined_is_said() -> None:
@@ -191,7 +252,7 @@ def test_what_is_undefined_is_said() -> None:
     display = plot.curve(Y, scores, level=0.9, num=20, rng=0)
     assert legend(display)[0] == "nan: a score is NaN or a label out of range"
     assert "nan is undefined" in display.describe()
-    assert "no positive samples" in plot.curve(np.zeros(3, int), GOOD[:3], "mcc").describe()
+    assert "no positive samples" in plot.curve(np.zeros(3, int), GOOD[:3], kind="mcc").describe()
     assert "no samples" in plot.curve(np.zeros(0, int), np.zeros(0)).describe()
     assert "no negative samples" in plot.curve(np.ones(3, int), GOOD[:3]).describe()
 
@@ -203,6 +264,8 @@ def test_curves_that_were_computed_before() -> None:
     assert (display.kind, [line.name for line in display.lines[0]]) == ("roc", ["a", "b"])
     np.testing.assert_array_equal(display.lines[0][1].y, roc.tpr[1])
     assert plot.curve(matrics.roc_curve(Y, GOOD)).describe() == "ROC curve."
+    twice = matrics.threshold_curve(Y, GOOD, ["recall", "recall:binary", "mcc"])
+    assert plot.curve(twice).measures == ["recall of class 1", "mcc"]
     own = matrics.threshold_curve(Y, GOOD, ["f1", "cen"], thresholds=[0.0, 1.0, 0.5])
     lines = plot.curve(own).lines[0]
     np.testing.assert_array_equal(lines[0].thresholds, [1, 0.5, 0])
@@ -215,17 +278,17 @@ def test_curves_that_were_computed_before() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((Y, GOOD, "f1"), {"best": "mcc"}, "best: expected True or False"),
-        ((Y, GOOD, "recall:class"), {}, "one value a matrix"),
-        ((Y, GOOD, "f1"), {"iso": "mcc"}, "iso: expected None"),
+        ((Y, GOOD), {"kind": "f1", "best": "mcc"}, "best: expected True or False"),
+        ((Y, GOOD), {"kind": "recall:class"}, "one value a matrix"),
+        ((Y, GOOD), {"kind": "f1", "iso": "mcc"}, "iso: expected None"),
         ((Y, GOOD), {"iso": ["mcc", "f1"]}, "iso: expected one measure"),
         ((Y, GOOD), {"level": 2}, "level: expected"),
         ((Y, GOOD), {"names": ["a", "b"]}, "names: expected 1"),
         ((Y, MODELS), {"names": ["a", "b"]}, "names: expected none"),
         ((Y, {}), {}, "at least one model"),
         ((Y, np.zeros((0, 300))), {}, "at least one model"),
-        ((Y, GOOD, []), {}, "at least one metric"),
-        ((Y, MODELS, matrics.list_metrics("overall")[:13]), {}, "at most 12 measures"),
+        ((Y, GOOD), {"kind": []}, "at least one metric"),
+        ((Y, MODELS), {"kind": matrics.list_metrics("overall")[:13]}, "at most 12 measures"),
         ((Y,), {}, "instead of both, a ThresholdCurve"),
         ((matrics.roc_curve(Y, GOOD),), {"level": 0.9}, "level: expected None"),
         ((matrics.roc_curve(Y, GOOD),), {"best": "mcc"}, "best: expected True or False"),
@@ -250,7 +313,7 @@ def test_it_is_drawn_where_the_user_says() -> None:
     from matplotlib.figure import Figure
 
     axes = Figure().subplots(1, 2)
-    display = plot.curve(Y, MODELS, ["f1", "mcc"], ax=axes)
+    display = plot.curve(Y, MODELS, kind=["f1", "mcc"], ax=axes)
     assert list(display.ax_) == list(axes)
     assert axes[1].get_legend() is not None
     assert not display.figure_.legends
@@ -275,5 +338,5 @@ def test_values_hold_up_to_their_threshold() -> None:
 
 
 def test_an_infinite_best_value_is_written() -> None:
-    told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], "diagnostic_odds_ratio").describe()
-    assert "diagnostic_odds_ratio: best inf from" in told
+    told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], kind="diagnostic_odds_ratio").describe()
+    assert "diagnostic_odds_ratio of class 1: best inf from" in told

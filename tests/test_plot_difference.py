@@ -127,7 +127,7 @@ def test_by_chance_alone_hardly_anything_is_marked() -> None:
 def test_pairs_find_more() -> None:
     joint = matrics.joint_confusion_matrix(*labels(), num_classes=4)
     paired = plot.difference(joint=joint, text=False)
-    apart = plot.difference(joint.sum(2), joint.sum(1), text=False, values="count")
+    apart = plot.difference(joint.sum(2), joint.sum(1), text=False, what="count")
     np.testing.assert_array_equal(paired.a, apart.a)
     np.testing.assert_array_equal(apart.difference, joint.sum(1) - joint.sum(2))
     assert np.nansum(paired.p_values) < np.nansum(apart.p_values)
@@ -169,8 +169,8 @@ def test_arrays_of_any_library(backend: object) -> None:
         ({"a": [A, A], "b": B}, "a: expected one confusion matrix"),
         ({"joint": A}, r"joint: expected counts \(n, n, n\)"),
         ({"a": A, "b": B, "correction": "bonferroni"}, "correction: expected 'holm' or"),
-        ({"a": A, "b": B, "values": "counts"}, "values: expected 'share' or 'count'"),
-        ({"a": A, "b": B, "values": "count"}, "different numbers of samples of a class"),
+        ({"a": A, "b": B, "what": "counts"}, "what: expected 'share' or 'count'"),
+        ({"a": A, "b": B, "what": "count"}, "different numbers of samples of a class"),
         ({"a": A, "b": B, "names": "ab"}, "names: expected two"),
         ({"a": A, "b": B, "text": "both"}, "text: expected 'auto'"),
         ({"a": A, "b": B, "top": 1.5}, "top: expected a number of differences"),

@@ -31,7 +31,7 @@ def kinds() -> dict:
 @pytest.mark.parametrize(
     ("name", "display"),
     [
-        ("distribution", lambda: plot.distribution(kinds(), name="f1", estimates=[0.81, 0.7, 0.5, np.nan])),
+        ("distribution", lambda: plot.distribution(kinds(), title="f1", estimates=[0.81, 0.7, 0.5, np.nan])),
         pytest.param(
             "distribution_100",
             lambda: plot.distribution(np.linspace(-2, 2, 81)[:, None] ** 3 + np.sin(np.arange(100.0))),
@@ -50,7 +50,7 @@ def points(display: plot.Display, marker: str = "o") -> np.ndarray:
 
 def test_few_values_are_all_drawn() -> None:
     values = np.array([0.7, 0.7, 0.9, np.nan, 0.4, np.inf])
-    display = plot.distribution(values, name="mcc")
+    display = plot.distribution(values, title="mcc")
     np.testing.assert_array_equal(points(display), [0.4, 0.7, 0.7, 0.9])
     heights = next(line.get_ydata() for line in display.ax_.lines if len(line.get_xdata()) == 4)
     assert len(set(heights[:3])) > 1  # equal values are beside each other
@@ -84,7 +84,7 @@ def test_values_of_which_few_differ_are_lines() -> None:
 def test_many_groups_are_sorted_and_thinned() -> None:
     medians = np.random.default_rng(0).permutation(500) / 500
     medians[7] = np.nan
-    display = plot.distribution(medians + np.linspace(-1, 1, 101)[:, None] / 10, name="f1")
+    display = plot.distribution(medians + np.linspace(-1, 1, 101)[:, None] / 10, title="f1")
     assert len(display.rows) == 200
     assert display.rows[-1] == 7
     assert (np.diff(medians[display.rows[:-1]]) < 0).all()
@@ -125,3 +125,9 @@ def test_arrays_of_any_library(backend: object) -> None:
 def test_errors_say_what_was_expected(values: object, options: dict, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         plot.distribution(values, **options)
+
+
+def test_groups_that_are_measures_have_their_titles() -> None:
+    scores = matrics.score([[[9, 1], [2, 8]], [[8, 2], [1, 9]]], "recall,sensitivity")
+    assert "recall, macro: 2 values" in matrics.plot.distribution(scores).describe()
+    assert "sensitivity of class 1: 2 values" in matrics.plot.distribution(scores).describe()

@@ -36,7 +36,7 @@ CM = np.array([[30, 4, 2, 0], [5, 20, 1, 3], [0, 9, 8, 1], [2, 2, 2, 2]])
         ),
         pytest.param(
             "discrimination_imbalance",
-            lambda: plot.discrimination_lines(["accuracy", "csi"], 3, [0, 0.5, 1]),
+            lambda: plot.discrimination_lines(["accuracy", "csi"], 3, imbalance=[0, 0.5, 1]),
             marks=pytest.mark.exhaustive,
         ),
     ],
@@ -50,7 +50,7 @@ def test_files_are_small() -> None:
     cells = np.random.default_rng(0).integers(0, 9, (60, 5, 5)) + 30 * np.eye(5, dtype=int)
     assert len(plot.spectrum(cells).svg()) < 150_000
     assert len(plot.spectrum(np.eye(200) + 0.01).svg()) < 150_000
-    assert len(plot.discrimination_lines(matrics.list_metrics("overall")[:24]).svg()) < 150_000
+    assert len(plot.discrimination_lines(matrics.list_metrics("overall")[:24], 3).svg()) < 150_000
 
 
 @pytest.mark.parametrize("matrix", ["B", "A"])
@@ -112,7 +112,7 @@ def test_spectra_of_any_library(backend: object) -> None:
 
 def test_lines_are_those_of_the_study() -> None:
     x = np.array([0.7, 0.8, 0.9, 1.0])
-    display = plot.discrimination_lines(["accuracy", "cohen_kappa", "csi"], hits=x)
+    display = plot.discrimination_lines(["accuracy", "cohen_kappa", "csi"], 3, hits=x)
     assert [one.names for one in display.lines[0]] == [("accuracy", "cohen_kappa"), ("csi",)]
     np.testing.assert_allclose(display.lines[0][0].line.y, 3 * x - 2)  # of three classes of one size
     assert "csi has y = 0.678 for x = 0.9" in display.describe()
@@ -121,11 +121,13 @@ def test_lines_are_those_of_the_study() -> None:
 
 
 def test_lines_of_class_sizes() -> None:
-    display = plot.discrimination_lines({"OSR": "accuracy", "CKC": "cohen_kappa"}, 3, [0, 0.5, 1], hits=[0.9, 1])
+    display = plot.discrimination_lines(
+        {"OSR": "accuracy", "CKC": "cohen_kappa"}, 3, imbalance=[0, 0.5, 1], hits=[0.9, 1]
+    )
     assert display.titles == ["OSR", "CKC"]
     np.testing.assert_allclose([one.line.y[0] for one in display.lines[0]], [0.7, 0.779, 0.825], atol=5e-4)
     assert "OSR: p = 0 has y = 0.700" in display.describe()
-    one = plot.discrimination_lines("f1", 3, [0, 1], class_index=0, hits=[0.5, 1])
+    one = plot.discrimination_lines("f1", 3, imbalance=[0, 1], positive=0, hits=[0.5, 1])
     np.testing.assert_allclose(one.lines[0][0].line.y, [1 / 3, 1], atol=1e-6)  # x / (2 - x)
 
 
@@ -144,28 +146,28 @@ def test_measures_without_a_line_say_so() -> None:
     display = plot.discrimination_lines(["imbalance_ratio", "precision"], 3, hits=np.linspace(0, 0.9, 4))
     texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert texts[0] == "imbalance_ratio: the same for all errors"
-    specific = plot.discrimination_lines("precision", 3, class_index=0, hits=[0.5, 0.9])
+    specific = plot.discrimination_lines("precision", 3, positive=0, hits=[0.5, 0.9])
     assert "no line (one class)" in specific.figure_.legends[0].get_texts()[0].get_text()
-    (vertical,) = plot.discrimination_lines("precision", 3, class_index=0, hits=[0.5, 1]).ax_.collections
+    (vertical,) = plot.discrimination_lines("precision", 3, positive=0, hits=[0.5, 1]).ax_.collections
     np.testing.assert_allclose(vertical.get_segments()[0], [[1, 0], [1, 1]], atol=1e-8)
     assert "has none for x = 0.9: errors in the first class alone are preferred" in specific.describe()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "options", "message"),
     [
-        ((matrics.list_metrics("overall")[:25],), "1 to 24 lines"),
-        (("mcc", 3, [[0.0]]), "imbalance: expected one number, or several"),
-        (("mcc", 1), "num_classes: expected at least 2"),
-        (("recall:class", 3), "class_index: expected"),
-        ((matrics.list_metrics("overall")[:13], 3, [0, 1]), "up to 12 panels"),
+        ((matrics.list_metrics("overall")[:25], 3), {}, "1 to 24 lines"),
+        (("mcc", 3), {"imbalance": [[0.0]]}, "imbalance: expected one number, or several"),
+        (("mcc", 1), {}, "num_classes: expected at least 2"),
+        (("recall:class", 3), {}, "metric: expected one value"),
+        ((matrics.list_metrics("overall")[:13], 3), {"imbalance": [0, 1]}, "up to 12 panels"),
     ],
 )
-def test_errors_say_what_was_expected(arguments: tuple, message: str) -> None:
+def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        plot.discrimination_lines(*arguments)
+        plot.discrimination_lines(*arguments, **options)
 
 
 def test_discrimination_lines_need_a_recall() -> None:
     with pytest.raises(ValueError, match="hits: expected at least one recall, got none"):
-        plot.discrimination_lines("accuracy", hits=[])
+        plot.discrimination_lines("accuracy", 3, hits=[])

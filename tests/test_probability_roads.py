@@ -28,7 +28,7 @@ def everything(stack: Any) -> dict[str, Any]:
     of_1, is_1 = probs[..., 1], y_true == 1
     found = {
         "top_k_accuracy": matrics.top_k_accuracy(y_true, scores, [1, 2], sample_weight=weight),
-        "top_k_recall": matrics.top_k_recall(y_true, scores, 2, average=None),
+        "top_k_recall": matrics.top_k_recall(y_true, scores, 2, average="class"),
         "macro": matrics.top_k_recall(y_true, scores, 2, sample_weight=weight),
         "log_loss": matrics.log_loss(y_true, probs, sample_weight=weight),
         "of logits": matrics.log_loss(y_true, logits=scores),

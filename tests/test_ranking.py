@@ -147,7 +147,7 @@ def areas_of_classes(n: int) -> tuple[tuple[np.ndarray, ...], list[list[float]]]
     x = random.multinomial(16, np.full(n, 1 / n), size=y.shape) / 16
     w = random.random(y.shape) + 0.01
     want: list[list[float]] = []
-    for how in ("macro", "weighted", "micro", None):
+    for how in ("macro", "weighted", "micro", None):  # None is every class there
         for function in (sk.roc_auc_score, sk.average_precision_score):
             one_hot = np.eye(n)[y]
             want += [[function(a, b, average=how, sample_weight=c) for a, b, c in zip(one_hot, x, w, strict=True)]]
@@ -164,7 +164,7 @@ def test_many_classes(backend: Backend, n: int) -> None:
 
     def found(y: Any, x: Any, w: Any) -> list[Any]:
         results = []
-        for how in ("macro", "weighted", "micro", None):
+        for how in ("macro", "weighted", "micro", "class"):
             results += [matrics.roc_auc(y, x, average=how, sample_weight=w)]
             results += [matrics.average_precision(y, x, average=how, sample_weight=w)]
         for how in ("macro", "weighted"):
@@ -297,7 +297,7 @@ def test_off_the_host_bad_labels_and_weights_make_nan(jax_backend: Backend) -> N
 def test_averages_leave_out_undefined_classes() -> None:
     """Class 2 has no samples."""
     y, x = [0, 1, 1, 0], [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.5, 0.4, 0.1], [0.5, 0.4, 0.1]]
-    of_classes = matrics.roc_auc(y, x, average=None)
+    of_classes = matrics.roc_auc(y, x, average="class")
     assert of_classes.tolist() == pytest.approx([0.875, 0.5, np.nan], nan_ok=True)
     for how in ("one_vs_rest", "one_vs_one"):
         assert matrics.roc_auc(y, x, multi_class=how) == pytest.approx(0.6875)
@@ -318,7 +318,7 @@ def test_shapes(backend: Backend) -> None:
     assert tuple(matrics.roc_auc(make(y), make(x[0, :0])).shape) == (0,)
     assert tuple(matrics.threshold_curve(make(y), make(x), "f1")["f1"].shape) == (2, 7, 6)
     of_classes = make(np.moveaxis(x[0], 0, 1).copy())  # (N, n)
-    assert tuple(matrics.roc_auc(make(y), of_classes, average=None).shape) == (7,)
+    assert tuple(matrics.roc_auc(make(y), of_classes, average="class").shape) == (7,)
     assert tuple(matrics.roc_curve(make(y), of_classes).tpr.shape) == (7, 6)
 
 
@@ -326,8 +326,8 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
     y = np.array([0, 1, 2, 1])
     with pytest.raises(ValueError, match="expected labels in \\[0, 2\\)"):
         matrics.roc_auc(y, RANDOM.random((3, 4)))
-    assert matrics.roc_auc(y, RANDOM.random((4, 3)), average=None).shape == (3,)
-    assert matrics.roc_auc(y[None], RANDOM.random((5, 4, 3)), average=None).shape == (5, 3)
+    assert matrics.roc_auc(y, RANDOM.random((4, 3)), average="class").shape == (3,)
+    assert matrics.roc_auc(y[None], RANDOM.random((5, 4, 3)), average="class").shape == (5, 3)
     with pytest.raises(ValueError, match="same samples"):
         matrics.roc_auc(y, RANDOM.random((3, 5)))
 
@@ -335,26 +335,31 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([0, 1], [0, 1]), {}, "scores: expected floating scores, got dtype int64"),
+        (([0, 1], [0, 1]), {}, "y_score: expected floating scores, got dtype int64"),
         (([0.0, 1.0], [0.5, 0.1]), {}, "y_true: expected labels"),
         (
             ([0, 2], [0.5, 0.1]),
             {},
-            r"y_true: expected labels in \[0, 2\), got 2 .* out of range\); ignore_index= leaves samples out$",
+            r"y_true: expected labels in \[0, 2\), got 2 .*; ignore_index= .*; of other labels .* positive=",
         ),
-        ((["a", "b"], [0.5, 0.1]), {}, r"number other labels first: classes, y_true = numpy.unique\("),
-        (([0, 1], [0.5, 0.1]), {"average": "binary"}, "average: expected one of 'macro', 'weighted', 'micro', None"),
+        ((["a", "b"], [0.5, 0.1]), {}, "got the labels 'a', 'b': say which .*, positive='a' or positive='b'"),
+        (([0, 1], [0.5, 0.1]), {"average": "binary"}, "average: expected one of 'macro', 'weighted', 'micro', 'class'"),
         (([0, 1], [0.5, 0.1]), {"multi_class": "raise"}, "multi_class: expected"),
         (([0, 1], [0.5, 0.1]), {"sample_weight": [1, -1]}, "sample_weight: expected finite weights"),
-        (([0, 1], [[0.5, 0.1]] * 2), {"multi_class": "one_vs_one", "average": None}, "average: expected one of"),
+        (([0, 1], [[0.5, 0.1]] * 2), {"multi_class": "one_vs_one", "average": "class"}, "average: expected one of"),
         (([0, 1], [0.5, 0.1, 0.2]), {}, "expected the same samples"),
         ((1, 0.5), {}, "at least one axis of samples"),
-        (([0, 0], np.zeros((2, 0))), {}, r"scores: expected at least one class .* got shape \(2, 0\)"),
+        (([0, 0], np.zeros((2, 0))), {}, r"y_score: expected at least one class .* got shape \(2, 0\)"),
     ],
 )
 def test_errors(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         matrics.roc_auc(*arguments, **options)
+
+
+def test_the_variance_is_not_for_weights() -> None:
+    with pytest.raises(TypeError, match="sample_weight: expected None, as DeLong's variance is that of samples that"):
+        matrics.roc_auc_variance([0, 1], [0.5, 0.1], sample_weight=[1, 2])  # type: ignore[arg-type]
 
 
 def test_more_errors() -> None:

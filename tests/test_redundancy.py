@@ -37,7 +37,7 @@ def stack() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def found(stack: np.ndarray) -> Redundancy:
-    return redundancy(stack, NAMES, num=4)
+    return redundancy(stack, NAMES, num_metrics=4)
 
 
 def test_forward_choice_by_hand(stack: np.ndarray, found: Redundancy) -> None:
@@ -70,7 +70,7 @@ def test_ties_go_to_the_core(stack: np.ndarray) -> None:
     assert redundancy(stack, ["error_rate", "accuracy"]).chosen == ("accuracy",)
     twins = ["error_rate", "zero_one_loss"]
     for names in (twins, twins[::-1]):
-        found = redundancy(stack, names, num=2)
+        found = redundancy(stack, names, num_metrics=2)
         assert found.chosen == (names[0],)  # the other adds nothing
         assert found.explained == (1.0,)
         assert found.represented_by[names[1]].correlation == 1
@@ -78,7 +78,7 @@ def test_ties_go_to_the_core(stack: np.ndarray) -> None:
 
 
 def test_again_the_same(stack: np.ndarray, found: Redundancy) -> None:
-    again = redundancy(stack.reshape(30, 10, 3, 3), NAMES, num=4, workers=2)
+    again = redundancy(stack.reshape(30, 10, 3, 3), NAMES, num_metrics=4, workers=2)
     assert (again.chosen, again.explained, again.represented_by) == (
         found.chosen,
         found.explained,
@@ -88,7 +88,7 @@ def test_again_the_same(stack: np.ndarray, found: Redundancy) -> None:
 
 def test_more_explain_more(stack: np.ndarray) -> None:
     names = list(matrics.score(stack[:1], "overall"))
-    few, many = (redundancy(stack, names, num=num) for num in (3, 12))
+    few, many = (redundancy(stack, names, num_metrics=num) for num in (3, 12))
     assert many.chosen[:3] == few.chosen
     assert (np.diff(many.explained) > 0).all()
     assert all(0 < share <= 1 for share in many.explained)
@@ -130,7 +130,7 @@ def test_constant_and_undefined_measures() -> None:
     cm = RANDOM.poisson(3.0, (50, 3, 3))
     cm[:, 2] = 0
     cm = np.concatenate([cm, np.full((2, 3, 3), -1)])
-    found = redundancy(cm, ["accuracy", "chi_squared_degrees_of_freedom", "g_mean", "mcc"], num=9)
+    found = redundancy(cm, ["accuracy", "chi_squared_degrees_of_freedom", "g_mean", "mcc"], num_metrics=9)
     assert found.left_out == ("chi_squared_degrees_of_freedom", "g_mean")
     assert set(found.represented_by) == {"accuracy", "mcc"}
     assert found.explained[-1] == 1
@@ -151,7 +151,7 @@ def test_measures_without_common_matrices() -> None:
 
 
 def test_bad_input(stack: np.ndarray) -> None:
-    for name in ("num", "bins"):
+    for name in ("num_metrics", "num_quantiles"):
         with pytest.raises(ValueError, match=f"{name}: expected an integer of at least 1, got 0"):
             redundancy(stack, "core", **{name: 0})
     with pytest.raises(ValueError, match="got one for each class: recall:class"):
@@ -168,6 +168,6 @@ def test_a_real_sweep() -> None:
     cm = np.zeros((8 * 25, 10, 10), int)
     np.add.at(cm, (place, columns["y_true"], columns["y_pred"]), 1)
     assert cm.sum() == 71_880
-    found = redundancy(cm, "core", num=2)
+    found = redundancy(cm, "core", num_metrics=2)
     assert found.explained[0] > 0.9
     assert found.chosen[0] in {"accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa"}

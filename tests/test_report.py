@@ -42,7 +42,7 @@ def columns() -> dict[str, list[Any]]:
 
 
 GOOD = {"y_true": [0, 1], "y_pred": [0, 1]}
-OPTIONS: dict[str, Any] = {"by": "model", "paired_on": "id", "group": "side", "num": 200, "metrics": "mcc,accuracy,f1"}
+OPTIONS: dict[str, Any] = {"by": "model", "paired_on": "id", "groups": "side", "num": 200, "metrics": "mcc,accuracy,f1"}
 
 
 @pytest.fixture(scope="module")
@@ -210,16 +210,84 @@ def test_parities_are_those_of_the_positive_class() -> None:
     """Of the class that is named, which need not be the second in the order of the labels."""
     data = {"y_true": [*"aabbaabb"] * 20, "y_pred": [*"aabbabbb"] * 20, "g": [*"xxxxyyyy"] * 20}
     for positive, apart in (("a", 0.5), ("b", 0.0)):
-        (one,) = matrics.report(data, group="g", positive=positive, metrics="accuracy").findings.groups
+        (one,) = matrics.report(data, groups="g", positive=positive, metrics="accuracy").findings.groups
         found = one.parities[f"equal opportunity: difference of the recall of {positive}"]
         assert found == apart
         assert one.parities[f"demographic parity: difference of the shares predicted as {positive}"] == 0.25
 
 
+TESTED = {
+    "y_true": ["disease"] * 100 + ["healthy"] * 100,
+    "y_pred": ["disease"] * 90 + ["healthy"] * 80 + ["disease"] * 30,
+}
+
+
+def test_measures_are_of_the_positive_class_and_say_so() -> None:
+    """The class that is named, although the other one is the last in the order of the labels."""
+    metrics = "sensitivity:binary,specificity,recall,recall:binary,precision:macro,recall[healthy],mcc"
+    made = matrics.report(TESTED, positive="disease", metrics=metrics)
+    assert {one.label: round(float(one.estimate[0]), 3) for one in made.findings.leaderboard.verdicts.values()} == {
+        "sensitivity of disease": 0.9,
+        "specificity of disease": 0.7,
+        "recall of disease": 0.9,
+        "precision, macro": 0.812,
+        "recall of healthy": 0.7,
+        "mcc": 0.612,
+    }
+    assert made.findings.summary[1] == "The model has sensitivity of disease 0.900 (0.826 to 0.945)."
+    assert "scored by sensitivity of disease; specificity of disease; recall of disease;" in made.findings.methods
+    page = Page(made.html()).text
+    assert page.count("sensitivity of disease") > 4
+    assert "sensitivity:binary" not in page
+
+
+def test_without_a_positive_class_means_are_said_to_be_means() -> None:
+    made = matrics.report(TESTED, metrics="recall,f1")
+    assert [one.measure for one in made.findings.blindness] == ["recall, macro", "f1, macro"]
+    assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(0.8)
+    for metrics in ("recall:binary", "sensitivity", "ppv,mcc"):
+        with pytest.raises(ValueError, match=r"which of the two it is, 'disease', 'healthy': say so with positive="):
+            matrics.report(TESTED, metrics=metrics)
+    # Numbers have an order, and positive is one of several classes against the rest.
+    made = matrics.report({"a": [[70, 30], [10, 90]]}, metrics="sensitivity")
+    assert made.findings.leaderboard.verdict.label == "sensitivity of class 1"
+    three = {"a": [[8, 1, 1], [2, 6, 2], [0, 0, 10]]}
+    made = matrics.report(three, metrics="recall,mcc", positive="b", class_names=["a", "b", "c"])
+    assert made.findings.leaderboard.verdict.label == "recall of b"
+    assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(0.6)
+
+
+def test_parities_of_each_class_where_none_is_positive() -> None:
+    data = {"y_true": [*"aabbaabb"] * 20, "y_pred": [*"aabbabbb"] * 20, "g": [*"xxxxyyyy"] * 20}
+    (one,) = matrics.report(data, groups="g", metrics="accuracy").findings.groups
+    recalls = [name for name in one.parities if name.startswith("equal opportunity")]
+    assert [name[-1] for name in recalls] == ["a", "b"]
+    assert [one.parities[name] for name in recalls] == [0.5, 0.0]
+
+
+def test_scores_tell_the_positive_class() -> None:
+    """A column of scores of a class that is named, or that predicts the labels, is of the positive class."""
+    data = {"y_true": ["ok", "fraud"] * 30, "p": [0.2, 0.9, 0.7, 0.4, 0.1, 0.8] * 10}
+    for options in ({"y_score": "p", "positive": "fraud"}, {"y_score": {"fraud": "p"}}):
+        made = matrics.report(data, metrics="recall", **options)
+        assert made.findings.leaderboard.verdict.label == "recall of fraud"
+        assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(2 / 3)
+        assert made.findings.scores[0].roc_auc == pytest.approx(8 / 9)
+
+
+def test_random_numbers() -> None:
+    """A generator gives a seed, which is on the page; None a new one."""
+    options = {"by": "model", "paired_on": "id", "metrics": "accuracy", "num": 20}
+    made = [matrics.report(columns(), rng=rng, **options) for rng in (np.random.default_rng(3), None, None)]
+    assert len({one.manner.seed for one in made}) == 3
+    again = matrics.report(columns(), rng=made[0].manner.seed, **options)
+    assert again.html() == made[0].html()
+
+
 def test_small_groups_and_groups_alike() -> None:
     """The number of samples is the warning's, and no difference is no riddle about chance."""
     data = {"y_true": [0, 1] * 60, "y_pred": [0, 1] * 60, "g": ["x"] * 12 + ["y"] * 108}
-    made = matrics.report(data, group="g", metrics="accuracy")
+    made = matrics.report(data, groups="g", metrics="accuracy")
     assert made.findings.groups[0].sentence == "accuracy is 1.000 in all 2 groups where it is defined."
     assert "1 group has fewer than 20 samples: x (12)." in [one.first for one in made.findings.cautions]
 
@@ -252,7 +320,7 @@ def test_scores() -> None:
     """Areas by counting pairs; labels that are predicted from 0.5 on."""
     true, scores = np.arange(60) % 2, RANDOM.random(60).round(2)
     data = {"y_true": true, "p": scores}
-    made = matrics.report(data, scores="p", metrics="accuracy")
+    made = matrics.report(data, y_score="p", metrics="accuracy")
     (one,) = made.findings.scores
     above = scores[true == 1][:, None] - scores[true == 0][None]
     assert one.roc_auc == pytest.approx(((above > 0) + (above == 0) / 2).mean())
@@ -269,13 +337,13 @@ def test_scores() -> None:
         ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, integers or text, got floating numbers"),
         (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
         (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures of which one end"),
-        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"seed": -1}, "seed: expected an integer from 0"),
-        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"group": "y_true"}, "group: expected another column"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed, which is an integer from 0"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"groups": "y_true"}, "groups: expected another column"),
         ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),
         ({"1": [[1, 2], [3, 4]], 1: [[1, 2], [3, 4]]}, {}, "data: expected models of different names"),
         (GOOD | {"m": [1, 2]}, {"by": ["m", "m"]}, "by: expected different columns"),
-        (GOOD, {"positive": "2"}, "positive: expected one of the labels '0', '1', got '2'"),
-        ({"y_true": ["a", "b"], "p": [0.1, 0.2]}, {"scores": "p"}, "positive: expected the label of the class"),
+        (GOOD, {"positive": "2"}, "positive: expected one of the classes 0, 1, got '2'"),
+        ({"y_true": ["a", "b"], "p": [0.1, 0.2]}, {"y_score": "p"}, "positive: expected the label of the class"),
     ],
 )  # fmt: skip
 def test_what_is_refused(data: Any, options: Any, message: str) -> None:
@@ -327,7 +395,7 @@ def test_scores_of_every_class() -> None:
     probs = RANDOM.dirichlet(np.ones(3), 90) + 2 * np.eye(3)[true] * RANDOM.random((90, 1))
     probs /= probs.sum(axis=1, keepdims=True)
     data = {"y_true": np.array(["a", "b", "c"])[true], **{f"p{k}": probs[:, k] for k in range(3)}}
-    made = matrics.report(data, scores={"c": "p2", "a": "p0", "b": "p1"}, metrics="accuracy")
+    made = matrics.report(data, y_score={"c": "p2", "a": "p0", "b": "p1"}, metrics="accuracy")
     (one,) = made.findings.scores
     assert one.roc_auc == pytest.approx(metrics.roc_auc_score(true, probs, multi_class="ovr"))
     assert one.log_loss == pytest.approx(metrics.log_loss(true, probs))

@@ -19,9 +19,9 @@ LEVELS = [0, 0.25, 0.5, 0.75, 1]
 OF_A_CLASS, OVERALL = review.OF_A_CLASS, review.OVERALL
 
 
-def height(metric: str, k: int = 3, p: Any = 0.0, class_index: int | None = None) -> np.ndarray:
+def height(metric: str, k: int = 3, p: Any = 0.0, positive: int | None = None) -> np.ndarray:
     """The y of the line, 0 where it is below, and so where the one class is preferred."""
-    line = discrimination_line(metric, k, p, class_index=class_index, hits=X)
+    line = discrimination_line(metric, k, p, positive=positive, hits=X)
     assert np.isin(line.status, (LineStatus.CROSSES, LineStatus.ONE_CLASS, LineStatus.EQUAL)).all()
     return np.nan_to_num(line.y)
 
@@ -38,15 +38,15 @@ def below(a: np.ndarray, b: np.ndarray) -> bool:
 # Section 6.2 ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("class_index", [0, 1, 2])
-def test_errors_in_one_class_are_preferred(class_index: int) -> None:
+@pytest.mark.parametrize("positive", [0, 1, 2])
+def test_errors_in_one_class_are_preferred(positive: int) -> None:
     for name, metric in OF_A_CLASS.items():
-        y = height(metric, class_index=class_index)
-        assert same(y, X) if (name, class_index) == ("TPR", 0) else below(y, X), name
+        y = height(metric, positive=positive)
+        assert same(y, X) if (name, positive) == ("TPR", 0) else below(y, X), name
 
 
 def test_class_1() -> None:
-    y = {name: height(metric, class_index=0) for name, metric in OF_A_CLASS.items()}
+    y = {name: height(metric, positive=0) for name, metric in OF_A_CLASS.items()}
     assert same(y["F"], y["JCC"])
     for name in ("TNR", "PPV"):  # vertical at the right
         np.testing.assert_array_equal(y[name][:-1], 0)
@@ -66,10 +66,10 @@ def test_npv_of_class_1_is_not_constant() -> None:
 
 
 def test_class_2_and_3() -> None:
-    y = {name: height(metric, class_index=1) for name, metric in OF_A_CLASS.items()}
+    y = {name: height(metric, positive=1) for name, metric in OF_A_CLASS.items()}
     for name, metric in OF_A_CLASS.items():  # "the two other classes undergo similar changes"
-        assert same(y[name], height(metric, class_index=2))
-        more = below(y[name], height(metric, class_index=0))
+        assert same(y[name], height(metric, positive=2))
+        more = below(y[name], height(metric, positive=0))
         assert more == (name not in {"TNR", "PPV"}), name  # one class is preferred even more than by class 1
     for name in ("TPR", "NPV"):
         np.testing.assert_array_equal(y[name][:-1], 0)
@@ -91,20 +91,18 @@ def test_overall_measures_of_classes_of_one_size() -> None:
 # Section 6.3 ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("class_index", [0, 1, 2])
-def test_which_measures_of_a_class_depend_on_class_sizes(class_index: int) -> None:
+@pytest.mark.parametrize("positive", [0, 1, 2])
+def test_which_measures_of_a_class_depend_on_class_sizes(positive: int) -> None:
     for name, metric in OF_A_CLASS.items():
-        y = height(metric, p=LEVELS, class_index=class_index)
-        insensitive = name in ("TPR", "NPV") or (name in ("TNR", "PPV") and class_index == 0)
+        y = height(metric, p=LEVELS, positive=positive)
+        insensitive = name in ("TPR", "NPV") or (name in ("TNR", "PPV") and positive == 0)
         assert same(y, y[:1]) == insensitive, name
 
 
-@pytest.mark.parametrize(
-    ("metric", "class_index"), [("f1", 0), ("f1", 2), *((name, None) for name in OVERALL.values())]
-)
-def test_imbalance_moves_lines_to_the_left(metric: str, class_index: int | None) -> None:
+@pytest.mark.parametrize(("metric", "positive"), [("f1", 0), ("f1", 2), *((name, None) for name in OVERALL.values())])
+def test_imbalance_moves_lines_to_the_left(metric: str, positive: int | None) -> None:
     """They come closer to y = x."""
-    y = height(metric, p=LEVELS, class_index=class_index)
+    y = height(metric, p=LEVELS, positive=positive)
     assert all(below(low, high) for low, high in itertools.pairwise(y))
     assert below(y[-1], X)
 

@@ -258,7 +258,7 @@ def test_every_formula_without_a_compiler(
 
 def test_spectrum_of_a_single_class(eager: roads.Road) -> None:
     for matrix in ("B", "A"):
-        values = eager.apply(lambda cm: matrics.eigenvalues(cm, matrix), [[[5.0]], [[1.0]]])  # noqa: B023 (called here)
+        values = eager.apply(lambda cm: matrics.eigenvalues(cm, matrix=matrix), [[[5.0]], [[1.0]]])  # noqa: B023 (called here)
         np.testing.assert_allclose(values, [[1.0], [1.0]], rtol=1e-12)
 
 

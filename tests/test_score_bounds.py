@@ -73,7 +73,7 @@ def test_limits_are_the_extremes_of_all_orders(bins: tuple[tuple[int, int], ...]
     centres = [0.75 - k / 4 for k in range(len(bins))]  # the highest bin first; not at its edge, which would be a tie
     labels = [label for q, p in bins for label in (0,) * q + (1,) * p]
     scores = [centre + 0.1 for centre, (q, p) in zip(centres, bins, strict=True) for _ in range(q + p)]
-    roc, ap = areas(ScoreState.zeros(num_bins=4).update(labels, scores))
+    roc, ap = areas(ScoreState.zeros(histogram_bins=4).update(labels, scores))
     least, largest = extremes(bins)
     np.testing.assert_allclose([roc.low, roc.high], [least[0], largest[0]], rtol=1e-13)
     assert ap.high == pytest.approx(largest[1], rel=1e-13)
@@ -83,7 +83,7 @@ def test_limits_are_the_extremes_of_all_orders(bins: tuple[tuple[int, int], ...]
 def test_the_lower_limit_of_large_bins() -> None:
     """One bin of thousands, negatives first: the sum itself, term by term, is above by less than 1e-6."""
     for positives, negatives in ((10_000, 300), (300, 10_000), (2, 10**6), (5_000, 5_000)):
-        state = ScoreState.zeros(num_bins=1)
+        state = ScoreState.zeros(histogram_bins=1)
         state = state.update(np.ones(positives, int), np.full(positives, 0.5))
         state = state.update(np.zeros(negatives, int), np.full(negatives, 0.5))
         rank = np.arange(1, positives + 1)
@@ -138,7 +138,7 @@ def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
     scores = scores.astype(np.float64 if backend.float64 else np.float32)
     jitted = backend.jit(lambda state, *batch: areas(state.update(*batch, ignore_index=-100)))
     for bins in (1, 20, 1000):
-        state = ScoreState.zeros(num_bins=bins, batch_shape=(AT_ONCE,), like=backend.asarray(0))
+        state = ScoreState.zeros(histogram_bins=bins, batch_shape=(AT_ONCE,), like=backend.asarray(0))
         for start in range(0, number, AT_ONCE):
             part = slice(start, start + AT_ONCE)
             batch = backend.asarray(labels[part]), backend.asarray(scores[part])
@@ -153,7 +153,7 @@ def test_limits_hold_the_areas_of_the_scores(backend: Any, number: int) -> None:
 
 def test_the_gap_is_the_share_of_pairs_within_a_bin() -> None:
     labels, scores = RANDOM.integers(0, 2, 500), RANDOM.random(500) * 0.999 + 0.0001
-    state = ScoreState.zeros(num_bins=25).update(labels, scores)
+    state = ScoreState.zeros(histogram_bins=25).update(labels, scores)
     same = np.floor(25 * scores[labels == 1])[:, None] == np.floor(25 * scores[labels == 0])
     value, low, high = state.roc_auc()
     assert high - low == pytest.approx(same.mean(), rel=1e-12)
@@ -162,7 +162,7 @@ def test_the_gap_is_the_share_of_pairs_within_a_bin() -> None:
 
 def test_bins_of_one_sample_leave_nothing_open(backend: Any) -> None:
     labels, scores = np.arange(50) % 3 % 2, RANDOM.permutation(50) / 50 + 0.01
-    state = ScoreState.zeros(num_bins=100, like=backend.asarray(0))
+    state = ScoreState.zeros(histogram_bins=100, like=backend.asarray(0))
     state = backend.jit(ScoreState.update)(state, backend.asarray(labels), backend.asarray(scores))
     wanted = [part[0] for part in peers(labels[None], scores[None])]
     for found, exact in zip(areas(state), wanted, strict=True):
@@ -174,12 +174,12 @@ def test_averages_over_classes() -> None:
     """Those of scikit-learn, with bins so narrow that no two scores share one."""
     metrics = pytest.importorskip("sklearn.metrics")
     y_true, scores = np.arange(90) % 4, RANDOM.permutation(360).reshape(90, 4) / 360 + 1e-3
-    state = ScoreState.zeros(num_bins=3600, num_classes=4).update(y_true, scores)
+    state = ScoreState.zeros(histogram_bins=3600, num_classes=4).update(y_true, scores)
     hot = np.eye(4, dtype=int)[y_true]
-    for average in ("macro", "weighted", "micro", None):
+    for average in ("macro", "weighted", "micro", "class"):
         for found, peer in zip((state.roc_auc, state.average_precision), ("roc_auc", "average_precision"), strict=True):
-            wanted = getattr(metrics, f"{peer}_score")(hot, scores, average=average)
-            for part in found(average):
+            wanted = getattr(metrics, f"{peer}_score")(hot, scores, average=None if average == "class" else average)
+            for part in found(average=average):
                 np.testing.assert_allclose(part, wanted, rtol=1e-12)
 
 
@@ -202,7 +202,7 @@ def test_undefined_areas(backend: Any) -> None:
 def test_undefined_classes_are_left_out_of_means() -> None:
     scores = RANDOM.random((40, 3))
     state = ScoreState.zeros(num_classes=3).update(np.arange(40) % 2, scores)  # class 2 never occurs
-    each = state.roc_auc(None)
+    each = state.roc_auc(average="class")
     assert np.isnan(each.value).tolist() == [False, False, True]
     assert state.roc_auc().value == pytest.approx(each.value[:2].mean())
     assert state.roc_auc(zero_division=0).value == pytest.approx(each.value[:2].sum() / 3)
@@ -224,7 +224,7 @@ def test_weighted_areas_are_those_of_scikit_learn(backend: Any) -> None:
     labels, scores = RANDOM.integers(0, 2, 200), RANDOM.random(200).astype(np.float32)
     weights = RANDOM.integers(0, 9, 200) / 4
     xp = backend.asarray(np.zeros(1, np.float32))
-    state = ScoreState.zeros(num_bins=50, like=xp, dtype=xp.dtype)
+    state = ScoreState.zeros(histogram_bins=50, like=xp, dtype=xp.dtype)
     batch = [backend.asarray(x) for x in (labels, scores, weights)]
     state = backend.jit(lambda state, y, s, w: state.update(y, s, sample_weight=w))(state, *batch)
     for found, peer in zip(areas(state), ("roc_auc", "average_precision"), strict=True):

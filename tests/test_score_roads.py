@@ -36,7 +36,7 @@ def batches(number: int, n: int | None = None) -> tuple[np.ndarray, np.ndarray]:
 
 
 def wanted(y_true: np.ndarray, scores: np.ndarray, n: int | None = None) -> ScoreState:
-    return ScoreState.zeros(num_bins=40, num_classes=n).update(y_true, scores)
+    return ScoreState.zeros(histogram_bins=40, num_classes=n).update(y_true, scores)
 
 
 def check(found: Any, expected: Any, tolerance: float) -> None:
@@ -68,7 +68,7 @@ def test_torch_compiles_once(torch: Any, compiler: str, n: int | None, says: Any
 
     torch._dynamo.reset()
     compiled = torch.compile(step, fullgraph=True, backend=counter)
-    state = other = ScoreState.zeros(num_bins=40, num_classes=n, like=torch.zeros(()))
+    state = other = ScoreState.zeros(histogram_bins=40, num_classes=n, like=torch.zeros(()))
     for y_true, scores in zip(*batches(3, n), strict=True):
         batch = torch.from_numpy(y_true), torch.from_numpy(scores)
         state, found = compiled(state, *batch)
@@ -87,9 +87,9 @@ def test_torch_looks_at_no_value(torch: Any) -> None:
 
     def run(device: str) -> Any:
         y_true, scores = torch.zeros(8, dtype=torch.int64, device=device), torch.zeros((8, 3), device=device)
-        state = ScoreState.zeros(num_bins=40, num_classes=3, like=scores)
+        state = ScoreState.zeros(histogram_bins=40, num_classes=3, like=scores)
         state = state.update(y_true, scores, ignore_index=2) + state
-        weighted = ScoreState.zeros(num_bins=40, like=scores, dtype=torch.float32)
+        weighted = ScoreState.zeros(histogram_bins=40, like=scores, dtype=torch.float32)
         weighted = weighted.update(y_true, scores[:, 0], sample_weight=scores[:, 1])
         return sum([state, state]), weighted, [*answers(state), *answers(weighted)]
 
@@ -104,7 +104,7 @@ def test_torch_looks_at_no_value(torch: Any) -> None:
 def test_torch_maps_over_models(torch: Any) -> None:
     y_true, scores = batches(5)
     y_true, scores = torch.from_numpy(y_true[0]), torch.from_numpy(scores)
-    states = ScoreState.zeros(num_bins=40, batch_shape=(5,), like=scores)
+    states = ScoreState.zeros(histogram_bins=40, batch_shape=(5,), like=scores)
     mapped, found = torch.func.vmap(lambda state, s: ((new := state.update(y_true, s)), answers(new)))(states, scores)
     expected = states.update(y_true, scores)
     check(mapped, expected, 1e-12)
@@ -116,7 +116,7 @@ def test_torch_gradients_do_not_matter(torch: Any) -> None:
     y_true, scores = batches(1)
     scores = torch.from_numpy(scores[0]).requires_grad_()
     weights = torch.ones(64, requires_grad=True)
-    state = ScoreState.zeros(num_bins=40, like=scores, dtype=torch.float64)
+    state = ScoreState.zeros(histogram_bins=40, like=scores, dtype=torch.float64)
     state = state.update(torch.from_numpy(y_true[0]), scores, sample_weight=weights)
     assert not any(leaf.requires_grad for leaf in state)
     np.testing.assert_array_equal(state.counts, wanted(y_true[0], scores.detach().numpy()).counts)
@@ -154,10 +154,10 @@ def test_jax_scans_and_maps(jax_backend: Any) -> None:
         states = jax.vmap(lambda state, s: jax.lax.scan(step, state, (y_true, s))[0])(states, scores)
         return states, answers(states)
 
-    states = ScoreState.zeros(num_bins=40, batch_shape=(2,), like=jax_backend.asarray(0))
+    states = ScoreState.zeros(histogram_bins=40, batch_shape=(2,), like=jax_backend.asarray(0))
     for times in (1, 2):
         states, found = epoch(states, jax_backend.asarray(y_true), jax_backend.asarray(models))
-        expected = ScoreState.zeros(num_bins=40, batch_shape=(2,)).update(y_true, models)
+        expected = ScoreState.zeros(histogram_bins=40, batch_shape=(2,)).update(y_true, models)
         np.testing.assert_array_equal(states.matrix, times * expected.matrix)
         np.testing.assert_array_equal(states.dropped, times * expected.dropped)
     check(found, answers(expected + expected), 1e-12 if jax_backend.float64 else 2e-5)
@@ -168,7 +168,7 @@ def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     import jax
 
     y_true, scores = batches(1)
-    state = ScoreState.zeros(num_bins=40, like=jax_backend.asarray(0))
+    state = ScoreState.zeros(histogram_bins=40, like=jax_backend.asarray(0))
     state = state.update(jax_backend.asarray(y_true[0]), jax_backend.asarray(scores[0]))
     double = jax.jit(lambda state: (state + state, answers(state)))
     for _ in range(36):
@@ -189,4 +189,4 @@ def test_a_state_for_64_bits_is_refused_where_there_are_32(jax_backend: Any) -> 
     with pytest.raises(TypeError, match=r"like=\) of a JAX array"):
         jax.jit(ScoreState.update)(ScoreState.zeros(), jax_backend.asarray(y_true[0]), jax_backend.asarray(scores[0]))
     with pytest.raises(ValueError, match="expected at most 32762 bins"):
-        ScoreState.zeros(num_bins=40_000, like=jax_backend.asarray(0))
+        ScoreState.zeros(histogram_bins=40_000, like=jax_backend.asarray(0))

@@ -35,7 +35,7 @@ def test_per_image_and_per_data_set() -> None:
     of_images = [iou(t[k], f[k], 5) for t, f, k in zip(truth, found, kept, strict=True)]
     cm = matrics.confusion_matrix(truth, found, num_classes=5, sample_ndim=2, ignore_index=255)
     margins = MarginState.zeros(5, batch_shape=(6,)).update(truth, found, ignore_index=255)
-    np.testing.assert_allclose(matrics.jaccard(cm, average=None), of_images)
+    np.testing.assert_allclose(matrics.jaccard(cm, average="class"), of_images)
     for mean in (matrics.jaccard(cm), margins.score("jaccard")["jaccard"]):
         np.testing.assert_allclose(mean, np.nanmean(of_images, axis=1))
     state = ConfusionState.zeros(5)
@@ -54,7 +54,7 @@ def test_the_f_score_of_mmsegmentation_leaves_out_what_is_never_predicted() -> N
         precision, recall = np.diagonal(cm) / cm.sum(0), np.diagonal(cm) / cm.sum(1)
         theirs = 2 * precision * recall / (precision + recall)
     assert np.isnan(theirs[1])
-    ours = matrics.f1(cm, average=None)
+    ours = matrics.f1(cm, average="class")
     np.testing.assert_allclose(ours, np.nan_to_num(theirs))
     assert matrics.f1(cm) == pytest.approx(np.nanmean(theirs) * 2 / 3)
 
@@ -73,7 +73,7 @@ def test_torchmetrics(torch: Any) -> None:
     for start in (0, 3):
         of_pairs.update(found[start : start + 3], truth[start : start + 3])
         of_classes.update(found[start : start + 3], truth[start : start + 3])
-    each = matrics.jaccard(cm, average=None).float()
+    each = matrics.jaccard(cm, average="class").float()
     torch.testing.assert_close(of_pairs.compute(), each.nanmean())
     torch.testing.assert_close(of_classes.compute(), each.nanmean(0).nan_to_num(-1))
     assert of_classes.compute()[4] == -1

@@ -18,8 +18,8 @@ def pair(*shape: int) -> tuple[np.ndarray, np.ndarray]:
     return RANDOM.dirichlet(np.ones(shape[-1]), shape[:-1]), RANDOM.dirichlet(np.ones(shape[-1]), shape[:-1])
 
 
-def by_hand(targets: np.ndarray, probs: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
-    return ((np.ones(probs.shape[:-1]) * weights)[..., None, None] * targets[..., :, None] * probs[..., None, :]).sum(
+def by_hand(targets: np.ndarray, y_prob: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+    return ((np.ones(y_prob.shape[:-1]) * weights)[..., None, None] * targets[..., :, None] * y_prob[..., None, :]).sum(
         -3
     )
 
@@ -32,59 +32,61 @@ def soft(backend: Any, *arrays: Any, **options: Any) -> np.ndarray:
 
 
 def test_beside_sums_written_out(backend: Any) -> None:
-    targets, probs = pair(3, 40, 4)
-    arrays = backend.asarray(targets), backend.asarray(probs)
-    np.testing.assert_allclose(soft(backend, *arrays), by_hand(targets, probs), **backend.tolerance)
+    targets, y_prob = pair(3, 40, 4)
+    arrays = backend.asarray(targets), backend.asarray(y_prob)
+    np.testing.assert_allclose(soft(backend, *arrays), by_hand(targets, y_prob), **backend.tolerance)
     one = backend.asarray(targets[0])  # one truth, and three models
-    np.testing.assert_allclose(soft(backend, one, arrays[1]), by_hand(targets[0], probs), **backend.tolerance)
+    np.testing.assert_allclose(soft(backend, one, arrays[1]), by_hand(targets[0], y_prob), **backend.tolerance)
 
 
 def test_images_with_their_classes_in_front(backend: Any) -> None:
-    targets, probs = pair(2, 5, 6, 3)
+    targets, y_prob = pair(2, 5, 6, 3)
     weights = RANDOM.random((2, 5, 6))
-    front = [backend.asarray(np.moveaxis(x, -1, 1)) for x in (targets, probs)]
+    front = [backend.asarray(np.moveaxis(x, -1, 1)) for x in (targets, y_prob)]
     found = backend.call(
         lambda t, p, w: matrics.soft_confusion_matrix(t, p, class_axis=1, sample_ndim=2, sample_weight=w),
         *front,
         backend.asarray(weights),
     )
-    flat = (x.reshape(2, 30, -1) for x in (targets, probs))
+    flat = (x.reshape(2, 30, -1) for x in (targets, y_prob))
     np.testing.assert_allclose(backend.numpy(found), by_hand(*flat, weights.reshape(2, 30)), **backend.tolerance)
 
 
 def test_one_hot_targets_are_labels(backend: Any) -> None:
-    labels, (_, probs) = RANDOM.integers(0, 3, (2, 30)), pair(2, 30, 3)
-    hard = soft(backend, backend.asarray(labels), backend.asarray(probs))
-    as_targets = soft(backend, backend.asarray(np.eye(3)[labels]), backend.asarray(probs))
+    labels, (_, y_prob) = RANDOM.integers(0, 3, (2, 30)), pair(2, 30, 3)
+    hard = soft(backend, backend.asarray(labels), backend.asarray(y_prob))
+    as_targets = soft(backend, backend.asarray(np.eye(3)[labels]), backend.asarray(y_prob))
     np.testing.assert_allclose(as_targets, hard, **backend.tolerance)
 
 
-@pytest.mark.parametrize(("targets", "probs"), [("float64", "float32"), ("float32", "float64"), ("float16", "float16")])
-def test_the_dtype_is_that_of_the_probabilities(backend: Any, targets: str, probs: str) -> None:
-    if "float64" in (targets, probs) and not backend.float64:
+@pytest.mark.parametrize(
+    ("targets", "y_prob"), [("float64", "float32"), ("float32", "float64"), ("float16", "float16")]
+)
+def test_the_dtype_is_that_of_the_probabilities(backend: Any, targets: str, y_prob: str) -> None:
+    if "float64" in (targets, y_prob) and not backend.float64:
         pytest.skip("no float64")
-    if backend.name == "strict" and "float16" in (targets, probs):
+    if backend.name == "strict" and "float16" in (targets, y_prob):
         pytest.skip("no half")
     both = pair(20, 2)
-    arrays = backend.asarray(both[0], targets), backend.asarray(both[1], probs)
+    arrays = backend.asarray(both[0], targets), backend.asarray(both[1], y_prob)
     found = soft(backend, *arrays)
-    assert found.dtype == (probs if probs != "float16" else "float32")
-    np.testing.assert_allclose(found, by_hand(*both), rtol=1e-5 if probs != "float16" else 1e-2)
+    assert found.dtype == (y_prob if y_prob != "float16" else "float32")
+    np.testing.assert_allclose(found, by_hand(*both), rtol=1e-5 if y_prob != "float16" else 1e-2)
 
 
 def test_a_bad_sample_stays_in_its_matrix_and_weight_0_leaves_it_out(backend: Any) -> None:
-    targets, probs = pair(3, 10, 2)
-    targets[0, 4, 1], probs[1, 2, 0] = np.nan, np.nan
-    arrays = backend.asarray(targets), backend.asarray(probs)
+    targets, y_prob = pair(3, 10, 2)
+    targets[0, 4, 1], y_prob[1, 2, 0] = np.nan, np.nan
+    arrays = backend.asarray(targets), backend.asarray(y_prob)
     found = soft(backend, *arrays)
     assert np.isnan(found[:2]).any((1, 2)).all()
-    np.testing.assert_allclose(found[2], by_hand(targets[2], probs[2]), **backend.tolerance)
+    np.testing.assert_allclose(found[2], by_hand(targets[2], y_prob[2]), **backend.tolerance)
     weights = np.ones((3, 10))
     weights[0, 4] = weights[1, 2] = 0
     found = backend.call(
         lambda t, p, w: matrics.soft_confusion_matrix(t, p, sample_weight=w), *arrays, backend.asarray(weights)
     )
-    wanted = by_hand(np.nan_to_num(targets), np.nan_to_num(probs), weights)
+    wanted = by_hand(np.nan_to_num(targets), np.nan_to_num(y_prob), weights)
     np.testing.assert_allclose(backend.numpy(found), wanted, **backend.tolerance)
 
 
@@ -114,7 +116,7 @@ EYE = np.eye(3)
     ("targets", "options", "error", "message"),
     [
         ([0.0, 1.0, 2.0], {}, ValueError, r"taken for soft targets: .* got y_true \(3,\) .*labels, make them integers"),
-        (EYE[:, :2], {}, ValueError, r"y_true \(3, 2\) and probs \(3, 3\)"),
+        (EYE[:, :2], {}, ValueError, r"y_true \(3, 2\) and y_prob \(3, 3\)"),
         (
             EYE[:2],
             {},

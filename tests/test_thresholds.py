@@ -197,6 +197,31 @@ def test_an_impossible_constraint_names_the_best_attainable() -> None:
     assert np.isnan(found.threshold).tolist() == [False, True]
 
 
+def test_a_goal_that_is_undefined_wherever_the_constraint_holds() -> None:
+    """The constraint is not to blame: at the threshold infinity the specificity is 1, and precision 0/0."""
+    y, x, goal = [0, 1, 0], [0.9, 0.5, 0.5], ("precision", "specificity>=0.9")
+    message = r"^metric: precision is undefined \(0/0\) at the only threshold with specificity>=0.9: "
+    for function in (matrics.best_threshold, matrics.best_threshold_interval):
+        with pytest.raises(ValueError, match=message):
+            function(y, x, goal[0], subject_to=goal[1])
+    with pytest.raises(ValueError, match=r"mcc is undefined .* at all 3 thresholds with accuracy>=0 and fpr<=1"):
+        matrics.best_threshold([0, 0], x[:2], "mcc", subject_to=["accuracy>=0", "fpr<=1"])
+    found = matrics.best_threshold(y, x, goal[0], subject_to=goal[1], zero_division=0)
+    assert found == (math.inf, 0)
+    with pytest.warns(RuntimeWarning, match=r"precision is undefined .* \(curve \[0\]; 1 of 2 have none\)"):
+        found = matrics.best_threshold([y, [1, 0, 0]], [x, x], goal[0], subject_to=goal[1])
+    assert np.isnan(found.value).tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"no threshold has recall>=0.5; recall is undefined"):
+        matrics.best_threshold([0, 0], x[:2], "fpr", subject_to="recall>=0.5")
+
+
+def test_an_infinite_value_is_the_worst_but_no_nan() -> None:
+    """NLR is infinite at the only threshold with this recall; a smaller one is better, and none is there."""
+    y, x = [0, 1, 1], [0.9, 0.5, 0.5]
+    found = matrics.best_threshold(y, x, "nlr", subject_to="fpr>=1, recall<=0.5")
+    assert found == (0.9, math.inf)
+
+
 @pytest.mark.parametrize(
     ("metric", "subject_to", "message"),
     [
@@ -250,6 +275,70 @@ def test_the_bootstrap_is_that_of_samples_drawn_one_by_one() -> None:
     assert (found.threshold.low, found.threshold.high) == (low, high)
     assert found.value.low == pytest.approx(np.quantile(values, 0.1) - 2 * found.optimism)
     assert found.value.status == matrics.IntervalStatus.OK
+
+
+def drawn_by_hand(y: np.ndarray, x: np.ndarray, w: np.ndarray, unit: np.ndarray, rng: int) -> np.ndarray:
+    """The choice of each of 50 replicates: threshold, its value there, and on all samples."""
+    units, code = np.unique(unit, return_inverse=True)
+    times = np.random.default_rng(rng).multinomial(len(units), np.full(len(units), 1 / len(units)), size=50)
+    chosen = []
+    for draw in times:
+        index = np.repeat(np.arange(len(y)), draw[code])
+        threshold, value = matrics.best_threshold(y[index], x[index], "f1", sample_weight=w[index])
+        cm = matrics.threshold_confusion_matrix(y, x, [threshold], sample_weight=w)[0]
+        chosen.append((threshold, value, float(matrics.score(cm, "f1:binary")["f1:binary"])))
+    return np.array(chosen).T
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_the_bootstrap_of_clusters(*, is_weighted: bool) -> None:
+    """Whole patients are drawn, with all of their samples and the weights of these."""
+    y, x = RANDOM.integers(0, 2, 80), RANDOM.random(80)
+    w = RANDOM.random(80) if is_weighted else np.ones(80)
+    patients = np.array([f"patient {k}" for k in RANDOM.permutation(np.arange(80) % 25)])
+    options = {"sample_weight": w} if is_weighted else {}
+    found = matrics.best_threshold_interval(y, x, "f1", clusters=patients, num=50, rng=2, level=0.8, **options)
+    thresholds, values, others = drawn_by_hand(y, x, w, patients, 2)
+    assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-9)
+    low, high = np.quantile(thresholds, [0.1, 0.9], method="inverted_cdf")
+    estimate = matrics.best_threshold(y, x, "f1", sample_weight=w).threshold
+    assert (found.threshold.low, found.threshold.high) == (min(low, estimate), max(high, estimate))
+    assert found.threshold.estimate == estimate
+    few = matrics.best_threshold_interval(y, x, "f1", clusters=np.arange(80) % 5, num=50, rng=2)
+    assert few.value.status == matrics.IntervalStatus.FEW_SAMPLES
+
+
+def test_the_bootstrap_of_weighted_samples_and_of_some() -> None:
+    """Samples that are left out are as if they were not there."""
+    y, x, w = RANDOM.integers(0, 2, 60), np.sort(RANDOM.random(60))[::-1], RANDOM.random(60)
+    found = matrics.best_threshold_interval(y, x, "f1", sample_weight=w, num=50, rng=4)
+    _, values, others = drawn_by_hand(y, x, w, np.arange(60), 4)  # scores descend, as the samples that are drawn
+    assert found.optimism == pytest.approx(np.mean(values - others), rel=1e-9)
+    more = np.r_[y, 7, 9], np.r_[x, 0.4, 0.6]
+    for options in ({"ignore_index": [7, 9]}, {"ignore_index": [7, 9], "sample_weight": np.r_[w, 1, 2]}):
+        weights = {"sample_weight": w} if "sample_weight" in options else {}
+        got = matrics.best_threshold_interval(*more, "f1", num=50, rng=4, **options)  # type: ignore[arg-type]
+        want = matrics.best_threshold_interval(y, x, "f1", num=50, rng=4, **weights)  # type: ignore[arg-type]
+        np.testing.assert_allclose(
+            np.r_[got.threshold, got.value, got.optimism], np.r_[want.threshold, want.value, want.optimism]
+        )
+    named = np.where(y == 1, "sick", "well")
+    got = matrics.best_threshold_interval(named, x, "f1[well]", positive="sick", num=50, rng=4)
+    want = matrics.best_threshold_interval(y, x, "f1[0]", num=50, rng=4)
+    np.testing.assert_array_equal(np.r_[got.threshold, got.value], np.r_[want.threshold, want.value])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([1, 2], r"clusters: expected one for each sample, \(4,\), got shape \(2,\)"),
+        ([1, 1, 1, 1], "clusters: expected at least two, got 1"),
+        (["a", None, "b", "b"], "clusters: expected a value for each sample, got None at 1"),
+    ],
+)
+def test_clusters_that_are_none(clusters: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matrics.best_threshold_interval([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], "f1", clusters=clusters)
 
 
 def test_an_interval_holds_its_estimate() -> None:

@@ -31,7 +31,7 @@ def test_as_scikit_learn(n: int, many: int) -> None:
     weights = RANDOM.integers(0, 4, shape) + (np.arange(20) == 0)
     ks = range(1, n)
     found = matrics.top_k_accuracy(y_true, scores, ks, sample_weight=weights)
-    recall = matrics.top_k_recall(y_true, scores, ks, average=None, sample_weight=weights)
+    recall = matrics.top_k_recall(y_true, scores, ks, average="class", sample_weight=weights)
     macro = matrics.top_k_recall(y_true, scores, ks, sample_weight=weights)
     for i, (y, s, w) in enumerate(zip(y_true, scores, weights, strict=True)):
         k = 1 + i % (n - 1)
@@ -76,7 +76,7 @@ def test_infinite_scores() -> None:
 
 def test_undefined_classes() -> None:
     y_true, scores = [0, 0, 1], [[0.5, 0.25, 0.0], [0.0, 0.5, 0.25], [0.5, 0.25, 0.0]]
-    np.testing.assert_array_equal(matrics.top_k_recall(y_true, scores, 1, average=None), [0.5, 0, np.nan])
+    np.testing.assert_array_equal(matrics.top_k_recall(y_true, scores, 1, average="class"), [0.5, 0, np.nan])
     assert matrics.top_k_recall(y_true, scores, 1) == 0.25
     assert matrics.top_k_recall(y_true, scores, 1, zero_division=1) == 0.5
     assert matrics.top_k_recall(y_true, scores, 1, average="weighted") == matrics.top_k_accuracy(y_true, scores, 1)
@@ -84,13 +84,13 @@ def test_undefined_classes() -> None:
     assert np.isnan(matrics.top_k_accuracy(*none))
     assert matrics.top_k_accuracy(*none, zero_division=0) == 0
     assert np.isnan(matrics.top_k_recall(*none))
-    assert matrics.top_k_recall(*none, average=None, zero_division=0).tolist() == [0, 0, 0]
+    assert matrics.top_k_recall(*none, average="class", zero_division=0).tolist() == [0, 0, 0]
 
 
 def test_one_truth_many_models(backend: Any) -> None:
     y_true, scores = RANDOM.integers(0, 5, 12), RANDOM.normal(size=(2, 3, 12, 5))
     scores[1, 2, 4, 0] = np.nan
-    found = backend.numpy(matrics.top_k_recall(backend.asarray(y_true), backend.asarray(scores), 2, average=None))
+    found = backend.numpy(matrics.top_k_recall(backend.asarray(y_true), backend.asarray(scores), 2, average="class"))
     wanted = [
         [[(np.argsort(s[y_true == c])[:, -2:] == c).any(-1).mean() for c in range(5)] for s in of_batch]
         for of_batch in scores
@@ -103,14 +103,19 @@ def test_one_truth_many_models(backend: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (([0, 1], [0.5, 0.25], 1), {}, ValueError, r"scores: expected scores of classes .*, got shape \(2,\)"),
+        (([0, 1], [0.5, 0.25], 1), {}, ValueError, r"y_score: expected scores of classes .*, got shape \(2,\)"),
         (([0], [[0.5, 0.25]], 0), {}, ValueError, "k: expected an integer of at least 1, got 0"),
         (([0], [[0.5, 0.25]], [1, 2.5]), {}, ValueError, "k: expected an integer of at least 1, got 2.5"),
         (([0], [[0.5, 0.25]], []), {}, ValueError, "k: expected .* or several of them, got none"),
         (([0], [[0.5, 0.25]], 1), {"zero_division": "warn"}, TypeError, "zero_division: expected a number"),
         (([2], [[0.5, 0.25]], 1), {}, ValueError, r"y_true: expected labels in \[0, 2\), got 2"),
-        (([0], [[1, 2]], 1), {}, TypeError, "scores: expected floating scores"),
-        (([0], [[0.5, 0.25]], 1), {"average": "micro"}, ValueError, "average: expected 'macro', 'weighted' or None"),
+        (([0], [[1, 2]], 1), {}, TypeError, "y_score: expected floating scores"),
+        (
+            ([0], [[0.5, 0.25]], 1),
+            {"average": "micro"},
+            ValueError,
+            "average: expected one of 'macro', 'weighted', 'class'",
+        ),
     ],
 )
 def test_what_is_refused(arguments: Any, options: Any, error: type, message: str) -> None:

@@ -166,6 +166,11 @@ def test_refused_options(make: Any) -> None:
         ({"ignore_index": 0.5}, ValueError),
         ({"class_axis": 0.5}, TypeError),
         ({"zero_division": "zero"}, TypeError),
+        ({"zero_division": None}, TypeError),
+        ({"fill_undefined": "zero"}, TypeError),
+        ({"positive": 3}, ValueError),
+        ({"positive": "owl"}, ValueError),
+        ({"positive": "owl", "class_names": ["cat", "dog", "emu"]}, ValueError),
         ({"class_names": ["a", "b"]}, ValueError),
         ({"class_names": "abc"}, TypeError),
         ({"prefix": None}, TypeError),
@@ -203,13 +208,14 @@ def test_zero_division(make: Any) -> None:
     """A value that is undefined as a whole is 0, but undefined classes do not count as 0 unless that is asked for."""
     torch = pytest.importorskip("torch")
     assert make(3, "mcc").compute()["mcc"] == 0
-    assert np.isnan(float(make(3, "mcc", zero_division=math.nan).compute()["mcc"]))
-    for zero_division, wanted in ((None, 1), (math.nan, 1), (0, 2 / 3), (1, 1)):
-        metric = make(3, ["recall", "recall:class"], zero_division=zero_division)
+    assert np.isnan(float(make(3, "mcc", fill_undefined=None).compute()["mcc"]))
+    assert make(3, "mcc", fill_undefined=-1).compute()["mcc"] == -1
+    cases = ((math.nan, 0.0, 1, 0), (math.nan, None, 1, math.nan), (math.nan, math.nan, 1, math.nan))
+    for zero_division, fill, wanted, of_none in (*cases, (0, 0.0, 2 / 3, 0), (0, None, 2 / 3, 0), (1, 0.0, 1, 1)):
+        metric = make(3, ["recall", "recall:class"], zero_division=zero_division, fill_undefined=fill)
         metric.update(torch.tensor([0, 1]), torch.tensor([0, 1]))
         scores = metric.compute()
         assert float(scores["recall"]) == pytest.approx(wanted)
-        of_none = {None: 0, 0: 0, 1: 1}.get(zero_division, math.nan)
         assert float(scores["recall/2"]) == pytest.approx(of_none, nan_ok=True)
 
 

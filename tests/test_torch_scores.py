@@ -49,7 +49,7 @@ def test_two_classes(torch: Any, make: Any, given: str) -> None:
     labels, logits = draw(torch)
     probabilities, from_logits = logits.double().sigmoid(), given == "logits"
     metrics = "roc_auc, average_precision, ece, recall@0.5, mcc@0.25"
-    metric = make(metrics=metrics, bounds=True, from_logits=from_logits, prefix="val/")
+    metric = make(metrics=metrics, bounds=True, from_logits=from_logits, prefix="val/", num_bins=10)
     for part in torch.arange(200).split(64):
         metric.update(labels[part], logits[part] if from_logits else probabilities[part])
     values = metric.log_dict()
@@ -78,7 +78,7 @@ def test_classes(torch: Any, make: Any, axis: int) -> None:
     sk = pytest.importorskip("sklearn.metrics")
     labels, logits = draw(torch, 3, 240)
     specs = ["roc_auc", "roc_auc:weighted", "roc_auc:class", "average_precision:class", "ece", "recall@0.5"]
-    metric = make(3, specs, from_logits=True, bounds=True, class_names=NAMES, class_axis=axis)
+    metric = make(3, specs, from_logits=True, bounds=True, class_names=NAMES, class_axis=axis, num_bins=10)
     metric.update(labels.reshape(4, 60), logits.reshape(4, 60, 3).movedim(-1, axis))
     values = metric.log_dict()
     y, p = labels.numpy(), logits.double().softmax(1).numpy()
@@ -120,10 +120,10 @@ def test_logits_of_any_dtype(torch: Any, make: Any, dtype: str) -> None:
 def test_other_scores(torch: Any, make: Any) -> None:
     """Distances, say: between other edges, and beyond them."""
     labels, scores = torch.tensor([0, 1, 0, 1]), torch.tensor([-7.0, 1.5, 2.5, 9.0])
-    metric = make(metrics="roc_auc", low=-5, high=5, num_bins=10, calibration_bins=5)
+    metric = make(metrics="roc_auc", low=-5, high=5, histogram_bins=10, num_bins=5)
     metric.update(labels, scores)
     assert metric.log_dict() == {"roc_auc": 0.75}
-    edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]), calibration_bins=2)
+    edges = make(metrics="roc_auc, recall@2", edges=torch.tensor([0.0, 2.0, 3.0]), num_bins=2)
     edges.update(labels, scores)
     assert edges.log_dict() == {"roc_auc": 0.75, "recall@2": 0.5}
 
@@ -131,9 +131,11 @@ def test_other_scores(torch: Any, make: Any) -> None:
 def test_the_state(torch: Any, make: Any) -> None:
     labels, logits = draw(torch, 3)
     labels[0], logits[1, 1] = 7, torch.nan
-    metric = make(3, num_bins=50, from_logits=True)
+    metric = make(3, histogram_bins=50, from_logits=True)
     metric.update(labels, logits)
-    expected = ScoreState.zeros(num_bins=50, num_classes=3, like=labels).update(labels, logits.double().softmax(1))
+    expected = ScoreState.zeros(histogram_bins=50, num_classes=3, like=labels).update(
+        labels, logits.double().softmax(1)
+    )
     for ours, theirs in zip(metric.state, expected, strict=True):
         assert torch.equal(ours, theirs)
         assert ours.dtype == theirs.dtype
@@ -148,28 +150,28 @@ def test_masks_ignored_labels_and_weights(torch: Any, make: Any) -> None:
     logits[0, 2] = torch.nan
     kept = torch.tensor([True, False, True])
     for given, ignore in ((labels, 9), (labels.to(torch.uint8), 9), (torch.where(labels == 9, -1, labels), -1)):
-        metric = make(num_bins=10, ignore_index=ignore)
+        metric = make(histogram_bins=20, ignore_index=ignore)
         metric.update(given, logits, mask=kept)
         metric.update(given, logits)
-        expected = make(num_bins=10)
+        expected = make(histogram_bins=20)
         expected.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]))
         expected.update(torch.tensor([0, 1, 1, 0, 1]), torch.tensor([0.1, 0.9, 0.3, 0.2, 0.7]))
         assert torch.equal(metric.counts, expected.counts)
         assert metric.dropped == 0
-    several = make(num_bins=10, ignore_index=[9, 0])
+    several = make(histogram_bins=20, ignore_index=[9, 0])
     several.update(labels, logits, mask=kept)
     several.update(labels, logits)
     assert several.state.matrix[-1].tolist() == [[0, 0], [0, 5]]
     unsigned = make(ignore_index=-1)
     unsigned.update(torch.tensor([255], dtype=torch.uint8), torch.zeros(1), mask=torch.tensor([True]))
     assert unsigned.dropped == 1
-    weighted = make(num_bins=10, dtype=torch.float32, zero_division=math.nan)
+    weighted = make(histogram_bins=20, dtype=torch.float32, fill_undefined=None)
     weighted.update(torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.3, 0.7]), sample_weight=torch.tensor([2, 1, 0.5]))
     assert weighted.counts[0].sum() == 3.5
     assert weighted.log_dict()["roc_auc"] == 1
     weighted.update(torch.tensor([1]), torch.tensor([0.5]), sample_weight=torch.tensor(math.nan))
     assert math.isnan(weighted.log_dict()["roc_auc"])
-    quiet = make(num_bins=10, dtype=torch.float64)
+    quiet = make(histogram_bins=20, dtype=torch.float64)
     quiet.update(torch.tensor([0, 1]), torch.tensor([0.1, 0.3]), sample_weight=torch.tensor([math.nan, 1.0]))
     assert math.isnan(quiet.log_dict()["roc_auc"])  # invalid is not undefined
     with pytest.raises(TypeError, match=r"sample_weight: expected None, .*dtype=torch.float32"):
@@ -183,12 +185,16 @@ def test_undefined_values(torch: Any, make: Any) -> None:
     empty = make(3, "roc_auc, roc_auc:class, ece")
     assert empty.log_dict() == {"roc_auc": 0, "roc_auc/0": 0, "roc_auc/1": 0, "roc_auc/2": 0, "ece": 0}
     labels, scores = torch.tensor([0, 1]), torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]])
-    for zero_division, mean in ((None, 1), (math.nan, 1), (0, 2 / 3)):
-        metric = make(3, "roc_auc, roc_auc:class", zero_division=zero_division)
+    for zero_division, fill, mean, of_none in (
+        (math.nan, 0.0, 1, 0),
+        (math.nan, None, 1, math.nan),
+        (0, 0.5, 2 / 3, 0),
+    ):
+        metric = make(3, "roc_auc, roc_auc:class", zero_division=zero_division, fill_undefined=fill)
         metric.update(labels, scores)
         values = metric.log_dict()
         assert values["roc_auc"] == pytest.approx(mean)
-        assert values["roc_auc/2"] == pytest.approx(0 if zero_division is None else zero_division, nan_ok=True)
+        assert values["roc_auc/2"] == pytest.approx(of_none, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +236,7 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
         ({"num_classes": None, "class_names": NAMES}, ValueError, "class_names: expected None"),
         ({"num_classes": 1}, ValueError, "num_classes"),
         ({"class_names": ["a", "b"]}, ValueError, "3 different names"),
-        ({"calibration_bins": 7}, ValueError, "divisor"),
+        ({"num_bins": 7, "histogram_bins": 6}, ValueError, "num_bins: expected at most the 6 bins"),
         ({"from_logits": True, "low": -5}, ValueError, "from_logits"),
         ({"spacing": "log"}, ValueError, "spacing"),
         ({"dtype": "float16"}, TypeError, "dtype"),
@@ -268,14 +274,14 @@ def test_refused_batches(torch: Any, make: Any) -> None:
 
 def test_buffers(torch: Any, make: Any) -> None:
     """They move, are saved and resumed, and stay what they are when a model becomes half."""
-    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(num_bins=20, from_logits=True)})
+    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(histogram_bins=20, from_logits=True)})
     metric = model["metric"]
     assert [name for name, _ in metric.named_buffers()] == BUFFERS
     batch = draw(torch)
     metric.update(*batch)
     values = metric.log_dict()
     saved = pickle.loads(pickle.dumps(model.state_dict()))
-    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(num_bins=20, from_logits=True)})
+    other = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "metric": make(histogram_bins=20, from_logits=True)})
     other.load_state_dict(saved)
     for twin in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), other["metric"]):
         assert twin.log_dict() == values
@@ -290,8 +296,8 @@ def test_buffers(torch: Any, make: Any) -> None:
         assert buffer.dtype == before[name].dtype
     assert metric.to("meta").compute()["roc_auc"].device.type == "meta"
     with pytest.raises(RuntimeError, match="size mismatch"):
-        make(3, num_bins=20).load_state_dict(before)
-    for options in ({"num_bins": 10}, {"num_bins": 20, "high": 2}):
+        make(3, histogram_bins=20).load_state_dict(before)
+    for options in ({"histogram_bins": 30}, {"histogram_bins": 20, "high": 2}):
         with pytest.raises(ValueError, match="edges: expected counts in the bins of this metric"):
             make(**options).load_state_dict(before)
 
@@ -343,8 +349,8 @@ def test_contexts(torch: Any, make: Any) -> None:
     labels, features = torch.randint(0, 2, (50,)), torch.randn(50, 4)
     layer = torch.nn.Linear(4, 1)
     with torch.inference_mode():
-        metric = make(from_logits=True, num_bins=20)
-    plain = ScoreState.zeros(num_bins=20, like=labels)
+        metric = make(from_logits=True, histogram_bins=20)
+    plain = ScoreState.zeros(histogram_bins=20, like=labels)
     for context in (torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode(), torch.enable_grad()):
         with context:
             logits = layer(features)[:, 0]
@@ -367,7 +373,7 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: i
     """The loss and the counting of a step are one graph, which is compiled once."""
     torch.manual_seed(0)
     model = torch.nn.Linear(6, n or 1)
-    metric, plain = (make(n, from_logits=True, num_bins=20, ignore_index=-1) for _ in range(2))
+    metric, plain = (make(n, from_logits=True, histogram_bins=20, ignore_index=-1) for _ in range(2))
     functional = torch.nn.functional
 
     def loss(features: Any, labels: Any, mask: Any) -> Any:
@@ -395,7 +401,7 @@ def test_one_graph_for_a_training_step(torch: Any, make: Any, backend: str, n: i
 
 
 def test_compute_compiles(torch: Any, make: Any) -> None:
-    metric = make(3, "roc_auc:class, ece", from_logits=True, num_bins=20, prefix="val/")
+    metric = make(3, "roc_auc:class, ece", from_logits=True, histogram_bins=20, prefix="val/")
     metric.update(*draw(torch, 3))
     torch._dynamo.reset()
     values = torch.compile(metric.compute, fullgraph=True, backend="aot_eager")()
@@ -414,7 +420,7 @@ def test_no_value_is_inspected(torch: Any, make: Any) -> None:
         return metric.compute()
 
     specs = "roc_auc, average_precision:class, ece, ece:class_wise, mcc@0.5"
-    options: dict[str, Any] = {"from_logits": True, "bounds": True, "ignore_index": -1, "num_bins": 20}
+    options: dict[str, Any] = {"from_logits": True, "bounds": True, "ignore_index": -1, "histogram_bins": 20}
     batch = torch.zeros(8, dtype=torch.int64), torch.zeros((8, 3)), torch.ones(8, dtype=torch.bool)
     values = work(make(3, specs, **options).to("meta"), *(x.to("meta") for x in batch))
     assert {(value.device.type, value.ndim) for value in values.values()} == {("meta", 0)}

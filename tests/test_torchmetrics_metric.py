@@ -1,4 +1,4 @@
-"""ConfusionScores for torchmetrics and Lightning; and torchmetrics and scikit-learn as referees of what it says."""
+"""ConfusionMetric for torchmetrics and Lightning; and torchmetrics and scikit-learn as referees of what it says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def make(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics").ConfusionScores
+    return importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
 
 
 def draw(torch: Any, size: int = 50, low: int = 0) -> tuple[Any, Any]:
@@ -270,7 +270,7 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
     """
     sk = pytest.importorskip("sklearn.metrics")
     named = importlib.import_module("matrics.integrations.torch").ConfusionMetric
-    specs = "accuracy, recall, precision, f1, jaccard, mcc, cohen_kappa, specificity"
+    specs = "accuracy, recall, precision, f1, jaccard, mcc, cohen_kappa, specificity:macro"
     metrics = {n: (named(n, specs), make(n, specs)) for n in range(2, 7)}
     macro = {"average": "macro", "validate_args": False}
     for seed in range(batches):
@@ -301,7 +301,7 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
             "jaccard": sk.jaccard_score(true, pred, average="macro"),
             "mcc": sk.matthews_corrcoef(true, pred),
             "cohen_kappa": sk.cohen_kappa_score(true, pred),
-            "specificity": np.mean(rest / (cm.sum() - cm.sum(1))),  # which scikit-learn has not
+            "specificity:macro": np.mean(rest / (cm.sum() - cm.sum(1))),  # which scikit-learn has not
         }
         assert found == pytest.approx(reference, abs=1e-9), seed
         rival = {
@@ -312,7 +312,7 @@ def test_random_batches(torch: Any, theirs: Any, make: Any, batches: int) -> Non
             "jaccard": theirs.multiclass_jaccard_index(p, t, n, **macro),
             "mcc": theirs.multiclass_matthews_corrcoef(p, t, n, validate_args=False),
             "cohen_kappa": theirs.multiclass_cohen_kappa(p, t, n, validate_args=False),
-            "specificity": theirs.multiclass_specificity(p, t, n, **macro),
+            "specificity:macro": theirs.multiclass_specificity(p, t, n, **macro),
         }
         assert plain(rival) == pytest.approx(reference, abs=1e-6), seed
 
@@ -356,7 +356,7 @@ def test_jaccard_of_torchmetrics_leaves_out_the_ignored_class(torch: Any, theirs
     assert theirs.multiclass_confusion_matrix(pred, true, 3, ignore_index=0).tolist() == cm.tolist()
     values = {
         average: (
-            matrics.jaccard(cm, average=average).numpy(),
+            matrics.jaccard(cm, average=average or "class").numpy(),
             theirs.multiclass_jaccard_index(pred, true, 3, average=average, ignore_index=0).numpy(),
         )
         for average in ("macro", "micro", None)

@@ -1,4 +1,4 @@
-"""BinnedScores for torchmetrics and Lightning: the same as ScoreMetric, in collections, epochs and checkpoints."""
+"""ScoreMetric for torchmetrics and Lightning: the same as that for PyTorch, in collections, epochs and checkpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def torchmetrics(torch: Any) -> Any:  # noqa: ARG001 (skips without PyTorch)
 
 @pytest.fixture
 def make(torchmetrics: Any) -> Any:  # noqa: ARG001 (skips without torchmetrics)
-    return importlib.import_module("matrics.integrations.torchmetrics").BinnedScores
+    return importlib.import_module("matrics.integrations.torchmetrics").ScoreMetric
 
 
 def draw(torch: Any, size: int = 50) -> tuple[Any, Any]:
@@ -90,12 +90,15 @@ def test_state_is_safe(torch: Any, make: Any) -> None:
     other.persistent(True)
     with pytest.raises(ValueError, match=r"edges.*: expected counts in the bins of this metric"):
         other.load_state_dict(saved)
-    for options, message in (({"num_bins": 10}, "in the bins of this metric"), ({"num_classes": 4}, "of the shape")):
+    for options, message in (
+        ({"histogram_bins": 20}, "in the bins of this metric"),
+        ({"num_classes": 4}, "of the shape"),
+    ):
         smaller = make(**{"num_classes": 3, "from_logits": True, **options})
         smaller.persistent(True)
         with pytest.raises(ValueError, match=message):
             smaller.load_state_dict(saved)
-    assert repr(metric).startswith("BinnedScores(3, ['roc_auc', 'ece', 'recall@0.5', 'roc_auc:class'], prefix='val/'")
+    assert repr(metric).startswith("ScoreMetric(3, ['roc_auc', 'ece', 'recall@0.5', 'roc_auc:class'], prefix='val/'")
 
 
 def test_masks_and_weights(torch: Any, make: Any) -> None:
@@ -112,14 +115,14 @@ def test_masks_and_weights(torch: Any, make: Any) -> None:
 @pytest.mark.parametrize("groups", [True, False])
 def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> None:
     """Beside labels' measures, theirs, and one of its kind, with which it shares its counts."""
-    scores = importlib.import_module("matrics.integrations.torchmetrics").ConfusionScores
+    scores = importlib.import_module("matrics.integrations.torchmetrics").ConfusionMetric
     collection = torchmetrics.MetricCollection(
         {
             "theirs": torchmetrics.classification.MulticlassAUROC(3),
             "labels": scores(3, "accuracy"),
             "a": make(3, "roc_auc, ece", from_logits=True, bounds=True),
             "b": make(3, "average_precision", from_logits=True),
-            "wide": make(3, "roc_auc", from_logits=True, num_bins=20, prefix="wide/"),
+            "wide": make(3, "roc_auc", from_logits=True, histogram_bins=20, prefix="wide/"),
             "probabilities": make(3, "roc_auc", low=-9, high=9, prefix="raw/"),
         },
         prefix="val/",
@@ -146,7 +149,7 @@ def test_collections_do_not_share_what_is_counted_differently(torch: Any, torchm
         "all": make(),
         "some": make(ignore_index=0),
         "logits": make(from_logits=True),
-        "bins": make(num_bins=500, calibration_bins=5),
+        "bins": make(histogram_bins=500, num_bins=5),
         "spacing": make(spacing="logit"),
         "weighted": make(dtype=torch.float64),
     }

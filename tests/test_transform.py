@@ -148,12 +148,20 @@ def test_pair_counts_by_counting_pairs(backend: Any) -> None:
         (lambda cm: matrics.normalize(cm, over="rows"), "over: expected"),
         (lambda cm: matrics.repair(cm, where="nowhere"), "where: expected"),
         (lambda cm: matrics.rebalance(cm, empty="zero"), "empty: expected 'nan' or 'repair', got 'zero'"),
-        (lambda cm: matrics.eigenvalues(cm, "C"), "matrix: expected 'B' or 'A', got 'C'"),
+        (lambda cm: matrics.rebalance(cm, empty=np.ones(2)), r"empty: expected 'nan' or 'repair', got array"),
+        (lambda cm: matrics.eigenvalues(cm, matrix="C"), "matrix: expected 'B' or 'A', got 'C'"),
     ],
 )
 def test_unknown_options(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call([[1, 2], [3, 4]])
+
+
+def test_options_are_named() -> None:
+    """A second array is no option: sizes of classes, for example, go to weight_cells."""
+    for function in (matrics.rebalance, matrics.repair, matrics.normalize, matrics.eigenvalues):
+        with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+            function([[1, 2], [3, 4]], np.ones(2))
 
 
 @pytest.mark.parametrize("function", [*TRANSFORMS.values(), matrics.eigenvalues, matrics.gershgorin_bounds])
@@ -171,7 +179,12 @@ def test_under_transformations(torch: Any) -> None:
 
     def everything(cm: Any) -> list[Any]:
         bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
-        return [*(f(cm) for f in TRANSFORMS.values()), matrics.eigenvalues(cm), matrics.eigenvalues(cm, "A"), *bounds]
+        return [
+            *(f(cm) for f in TRANSFORMS.values()),
+            matrics.eigenvalues(cm),
+            matrics.eigenvalues(cm, matrix="A"),
+            *bounds,
+        ]
 
     compiled = torch.compile(everything, fullgraph=True, backend="aot_eager")(cm)
     mapped = torch.func.vmap(everything)(cm)
@@ -187,7 +200,12 @@ def test_under_jax(jax_backend: Any) -> None:
 
     def everything(cm: Any) -> list[Any]:
         bounds = matrics.gershgorin_bounds(matrics.repair(cm, where="zero_diagonal"))
-        return [*(f(cm) for f in TRANSFORMS.values()), matrics.eigenvalues(cm), matrics.eigenvalues(cm, "A"), *bounds]
+        return [
+            *(f(cm) for f in TRANSFORMS.values()),
+            matrics.eigenvalues(cm),
+            matrics.eigenvalues(cm, matrix="A"),
+            *bounds,
+        ]
 
     mapped = jax_backend.call(jax.vmap(everything), cm)
     for plain, *others in zip(everything(STACK), jax_backend.jit(everything)(cm), mapped, strict=True):
@@ -201,8 +219,8 @@ def test_spectra_of_arrays_at_hand(backend: Any) -> None:
     for ours, expected in zip(bounds, matrics.gershgorin_bounds(STACK), strict=True):
         np.testing.assert_allclose(backend.numpy(ours), expected, **backend.tolerance)
     for matrix in ("B", "A"):
-        ours = matrics.eigenvalues(backend.asarray(STACK, float), matrix)
-        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix), **backend.tolerance)
+        ours = matrics.eigenvalues(backend.asarray(STACK, float), matrix=matrix)
+        np.testing.assert_allclose(backend.numpy(ours), matrics.eigenvalues(STACK, matrix=matrix), **backend.tolerance)
 
 
 def test_counts_of_other_classes_near_the_largest_integer(backend: Any) -> None:

@@ -232,6 +232,14 @@ def test_jax(jax_backend: Any) -> None:
     assert np.isfinite(gradient).all()
 
 
+@pytest.mark.parametrize("spec", ["weights='quadratic'", 'weights="quadratic"', "weights=quadratic"])
+def test_words_in_a_spec_may_have_quotes(spec: str) -> None:
+    """As they have in Python: who copies them from a call has the same measure."""
+    assert matrics.get_metric(f"cohen_kappa({spec})") == matrics.cohen_kappa.using(weights="quadratic")
+    (value,) = matrics.score(CM, f"cohen_kappa({spec})").values()
+    assert value == matrics.cohen_kappa(CM, weights="quadratic") != matrics.cohen_kappa(CM)
+
+
 # Refused -------------------------------------------------------------------------------------------------------------
 
 

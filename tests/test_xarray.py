@@ -89,8 +89,9 @@ def test_attributes() -> None:
     da = cube()
     found = named.score(da, ["tpr:class", "Kappa"])
     assert found["tpr:class"].attrs == {
-        "long_name": matrics.recall.summary.rstrip("."),
+        "long_name": "recall of each class",
         "units": "1",
+        "comment": matrics.recall.summary.rstrip("."),
         "metric": "recall:class",
         "range": "[0, 1]",
         "direction": "higher is better",

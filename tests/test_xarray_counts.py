@@ -191,5 +191,5 @@ def test_a_lazy_path_from_labels_to_scores() -> None:
     with dask.config.set(scheduler="sync"):
         np.testing.assert_array_equal(lazy["mcc"], matrics.mcc(expected))
         np.testing.assert_array_equal(
-            lazy["recall:class"].sel({"class": "owl"}), matrics.recall(expected, average=None)[..., 2]
+            lazy["recall:class"].sel({"class": "owl"}), matrics.recall(expected, average="class")[..., 2]
         )

@@ -23,6 +23,7 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
+from collections.abc import Hashable
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics.catalogue.record import Metric
@@ -96,8 +97,9 @@ def _others() -> list[str]:
 
 def _class(name: str, takes: tuple[str, ...]) -> str:
     average, *options = takes
-    label = [] if "_OneVsRest" in average else ["pos_label: Literal[0, 1] = 1"]
+    label = [] if "_OneVsRest" in average else ["positive: int | None = None"]
     call = [average, *label, *options, "zero_division: float = ...", 'invalid: Invalid = "warn"']
+    label = [each.replace("int | None", "Hashable") for each in label]  # score() knows what classes are called
     using = [each.partition(" = ")[0] + " = ..." for each in (average, *label, *options)]
     return CLASS.format(name=name, call=_lines(call), using=_lines(using))
 
@@ -108,7 +110,7 @@ def _lines(keywords: list[str]) -> str:
 
 def _average(record: Metric) -> str:
     """An overall measure has no default: without average it gives one value per matrix."""
-    return "average: _OneVsRest = ..." if record.kind == "overall" else 'average: _Average = "macro"'
+    return "average: _OneVsRest = ..." if record.kind == "overall" else "average: _Average = None"
 
 
 def _keyword(option: Option) -> str:

@@ -20,7 +20,7 @@ def _torchmetrics():
     from torchmetrics.functional import nominal
 
     from coming.torch_data import as_tensors
-    from matrics.integrations.torchmetrics import BinnedScores, ConfusionScores
+    from matrics.integrations.torchmetrics import ConfusionMetric, ScoreMetric
 
     names = {
         name: getattr(module, name)
@@ -28,7 +28,7 @@ def _torchmetrics():
         for name in module.__all__
     }
     names["MetricCollection"] = torchmetrics.MetricCollection
-    return Library(names, 1e-5, as_tensors, {"BinnedScores": BinnedScores, "ConfusionScores": ConfusionScores})
+    return Library(names, 1e-5, as_tensors, {"ScoreMetric": ScoreMetric, "ConfusionMetric": ConfusionMetric})
 
 
 PACKAGES = {"sklearn": "scikit-learn", "torchmetrics": "torchmetrics"}

@@ -127,25 +127,25 @@ OPTIONS = [
     ),
     Row(
         "recall_score(y_true, y_pred, average=None, labels=[0, 1, 2])",
-        "matrics.recall(cm, average=None)",
-        "matrics.recall(cm, average=None, zero_division=0)",
+        "matrics.recall(cm, average='class')",
+        "matrics.recall(cm, average='class', zero_division=0)",
         ZERO,
     ),
     Row(
         "recall_score(y_true, y_pred, average=None, labels=[0, 1, 2], zero_division=1)",
-        "matrics.recall(cm, average=None, zero_division=1)",
+        "matrics.recall(cm, average='class', zero_division=1)",
     ),
     Row(
         'recall_score(y_true, y_pred, labels=[0, 1], average="macro")',
-        "matrics.recall(cm, average=None)[:2].mean()",
+        'matrics.score(cm, "recall:macro[0,1]")["recall:macro[0,1]"]',
     ),
     Row(
         'recall_score(y_true, y_pred, labels=[0, 1], average="micro")',
-        'matrics.recall(matrics.one_vs_rest(cm)[:2].sum(0), average="binary")',
+        'matrics.score(cm, "recall:micro[0,1]")["recall:micro[0,1]"]',
     ),
     Row(
         "recall_score(y_true, y_pred, pos_label=0)",
-        'matrics.recall(cm, average="binary", pos_label=0)',
+        "matrics.recall(cm, positive=0)",
         kind="two classes",
     ),
     Row(

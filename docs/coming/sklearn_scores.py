@@ -69,8 +69,8 @@ AREAS = [
     ),
     Row(
         "average_precision_score(y_true, y_score, pos_label=0)",
-        "matrics.average_precision(1 - y_true, y_score)",
-        "matrics.average_precision(1 - y_true, y_score, zero_division=0)",
+        "matrics.average_precision(y_true, y_score, positive=0)",
+        "matrics.average_precision(y_true, y_score, positive=0, zero_division=0)",
         ONE_CLASS,
     ),
 ]
@@ -113,8 +113,8 @@ CLASSES = [
     *(
         Row(
             f'roc_auc_score(y_true, y_score, multi_class="{there}"{average}, {WITH_LABELS}',
-            f"matrics.roc_auc(y_true, y_score{here}{average})",
-            "" if there + average != "ovr" else "matrics.roc_auc(y_true, y_score, average=None).mean()",
+            f"matrics.roc_auc(y_true, y_score{here}{average})".replace("None", "'class'"),
+            "" if there + average != "ovr" else "matrics.roc_auc(y_true, y_score, average='class').mean()",
             "" if there + average != "ovr" else "with an absent class NaN and a warning there; here it is left out",
         )
         for there, here in (("ovr", ""), ("ovo", ', multi_class="one_vs_one"'))

@@ -28,7 +28,7 @@ FAMILY = [
 
 
 def _here(measure, option, average):
-    given = {"macro": "", "none": ", average=None"}.get(average, f', average="{average}"')
+    given = {"macro": "", "none": ", average='class'"}.get(average, f', average="{average}"')
     return f"matrics.{measure}(cm{option}{given})"
 
 
@@ -74,7 +74,7 @@ BINARY = [
     Row("binary_cohen_kappa(preds, target)", "matrics.cohen_kappa(cm)"),
     Row(
         "binary_groups_stat_rates(preds, target, groups, num_groups=2)",
-        f'matrics.normalize({GROUPED}, "all").reshape(2, 4)[:, [3, 1, 0, 2]]',
+        f'matrics.normalize({GROUPED}, over="all").reshape(2, 4)[:, [3, 1, 0, 2]]',
     ),
     *(
         Row(
@@ -120,8 +120,8 @@ CLASSES = [
     Row('multiclass_accuracy(preds, target, num_classes=3, average="weighted")', "matrics.accuracy(cm)"),
     Row(
         'multiclass_accuracy(preds, target, num_classes=3, average="none")',
-        "matrics.recall(cm, average=None)",
-        "matrics.recall(cm, average=None, zero_division=0)",
+        "matrics.recall(cm, average='class')",
+        "matrics.recall(cm, average='class', zero_division=0)",
         ZERO,
     ),
     Row(
@@ -208,14 +208,14 @@ IGNORED = [
     Row(
         "multiclass_recall(preds, target, num_classes=3, ignore_index=0)",
         f"matrics.recall({COMPLETE.format(0)})",
-        f"matrics.recall(m := {COMPLETE.format(0)}, average=None, zero_division=0)[m.sum(0) + m.sum(1) > 0].mean()",
+        f"matrics.recall(m := {COMPLETE.format(0)}, average='class', zero_division=0)[m.sum(0) + m.sum(1) > 0].mean()",
         "the ignored class is 0/0: it counts as 0 there, and is left out here",
         kind="classes",
     ),
     Row(
         "multiclass_jaccard_index(preds, target, num_classes=3, ignore_index=0)",
         f"matrics.jaccard({COMPLETE.format(0)})",
-        f"matrics.jaccard({COMPLETE.format(0)}, average=None)[1:].nanmean()",
+        f"matrics.jaccard({COMPLETE.format(0)}, average='class')[1:].nanmean()",
         "there the ignored class is left out of the mean; here it counts if it is predicted",
         kind="classes",
     ),

@@ -41,7 +41,7 @@ THRESHOLDS = [
     ),
     Row(
         "binary_auroc(preds, target, thresholds=5)",
-        "matrics.ScoreState.zeros(num_bins=5, like=preds).update(target, preds).roc_auc().value",
+        "matrics.ScoreState.zeros(histogram_bins=5, like=preds).update(target, preds).roc_auc().value",
         "",
         "binned there, with no word of the error; a ScoreState has bounds: low, high",
     ),
@@ -83,7 +83,7 @@ BINARY = [
         "binary_recall_at_fixed_precision(preds, target, min_precision=0.6)",
         '[*matrics.best_threshold(target, preds, "recall", subject_to="precision >= 0.6")][::-1]',
         "",
-        "without positives: 0 and a warning there, NaN here",
+        "without positives: 0 and a warning there, an error here",
     ),
     Row(
         "binary_recall_at_fixed_precision(preds, target, min_precision=0.6)[0]",
@@ -147,7 +147,7 @@ CLASSES = [
         for there, here in (
             ("", ""),
             (', average="weighted"', ', average="weighted"'),
-            (', average="none"', ", average=None"),
+            (', average="none"', ", average='class'"),
         )
     ),
     *(
@@ -158,7 +158,7 @@ CLASSES = [
         for there, here in (
             ("", ""),
             (', average="weighted"', ', average="weighted"'),
-            (', average="none"', ", average=None"),
+            (', average="none"', ", average='class'"),
         )
     ),
     Row(
@@ -187,8 +187,8 @@ CLASSES = [
     *(
         Row(
             f"multiclass_{there}(preds, target, num_classes=3, {limit}=0.6)[0]",
-            f"matrics.{here}(target, preds, 0.6, average=None)",
-            f"matrics.{here}(target, preds, 0.6, average=None, zero_division=0)",
+            f"matrics.{here}(target, preds, 0.6, average='class')",
+            f"matrics.{here}(target, preds, 0.6, average='class', zero_division=0)",
             ABSENT,
         )
         for there, limit, here in (

@@ -120,23 +120,23 @@ SEVERAL = [
 ]
 
 MODULES = [
-    Row("MulticlassF1Score(num_classes=3)(preds, target)", 'ConfusionScores(3, ["f1"])(preds, target)'),
+    Row("MulticlassF1Score(num_classes=3)(preds, target)", 'ConfusionMetric(3, ["f1"])(preds, target)'),
     Row(
         'MulticlassAccuracy(num_classes=3, average="micro")(preds, target)',
-        'ConfusionScores(3, ["accuracy"])(preds, target)',
+        'ConfusionMetric(3, ["accuracy"])(preds, target)',
     ),
     Row(
         'MulticlassRecall(num_classes=3, average="none")(preds, target)',
-        'ConfusionScores(3, ["recall:class"])(preds, target)',
+        'ConfusionMetric(3, ["recall:class"])(preds, target)',
     ),
     Row(
         "MetricCollection([MulticlassJaccardIndex(num_classes=3), MulticlassMatthewsCorrCoef(num_classes=3)])"
         "(preds, target)",
-        'ConfusionScores(3, ["jaccard", "mcc"])(preds, target)',
+        'ConfusionMetric(3, ["jaccard", "mcc"])(preds, target)',
     ),
     Row(
         "BinaryAUROC(thresholds=1001)(preds, target)",
-        'BinnedScores(metrics=["roc_auc"], num_bins=1000)(preds, target)',
+        'ScoreMetric(metrics=["roc_auc"], histogram_bins=1000)(preds, target)',
         kind="scores",
     ),
 ]

@@ -26,7 +26,7 @@ matrics.plot.agreement(stack, "core")
 # Kendall's correlation is stricter than Spearman's.
 
 matrics.plot.agreement(
-    stack, "core, agreement, information", by="kendall", threshold=0.8
+    stack, "core, agreement, information", correlation="kendall", least_correlation=0.8
 )
 
 # %%

@@ -26,10 +26,10 @@ scores = pd.read_parquet(examples / "breast_cancer_scores.parquet")
 wide = scores.pivot_table(
     index=["sample", "y_true"], columns="model", values="score", observed=True
 )
-is_malignant = wide.index.get_level_values("y_true") == "malignant"
+tumour = wide.index.get_level_values("y_true")
 models = {name: wide[name].to_numpy() for name in wide}
 
-matrics.plot.curve(is_malignant, models, iso="mcc", best="mcc")
+matrics.plot.curve(tumour, models, positive="malignant", iso="mcc", best="mcc")
 
 # %%
 # Precision and recall
@@ -42,7 +42,7 @@ random = np.random.default_rng(0)
 y_true = random.random(600) < 0.2
 y_score = random.normal(size=600) + 1.5 * y_true
 
-matrics.plot.curve(y_true, y_score, "precision_recall", level=0.95, rng=0)
+matrics.plot.curve(y_true, y_score, kind="precision_recall", level=0.95, rng=0)
 
 # %%
 # Measures against the threshold
@@ -51,7 +51,7 @@ matrics.plot.curve(y_true, y_score, "precision_recall", level=0.95, rng=0)
 # Where each measure is best, and how flat it is there: the flatter, the less does the threshold matter.
 
 matrics.plot.curve(
-    y_true, y_score, ["f1", "mcc", "cohen_kappa", "cen"], level=0.95, rng=0
+    y_true, y_score, kind=["f1", "mcc", "cohen_kappa", "cen"], level=0.95, rng=0
 )
 
 # %%
@@ -60,7 +60,9 @@ matrics.plot.curve(
 #
 # Each measure has a panel, and each model the same line in all of them.
 
-matrics.plot.curve(is_malignant, models, ["f1", "mcc", "precision", "cen"])
+matrics.plot.curve(
+    tumour, models, positive="malignant", kind=["f1", "mcc", "precision", "cen"]
+)
 
 # %%
 # Many models

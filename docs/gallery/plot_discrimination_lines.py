@@ -15,7 +15,7 @@ Which is better? On its line a measure finds both equally good.
 import matrics.plot
 
 matrics.plot.discrimination_lines(
-    ["accuracy", "cohen_kappa", "bennett_s", "csi", "mcc", "cen", "eve"]
+    ["accuracy", "cohen_kappa", "bennett_s", "csi", "mcc", "cen", "eve"], 3
 )
 
 # %%
@@ -26,7 +26,7 @@ matrics.plot.discrimination_lines(
 # the vertical one at x = 1.
 
 matrics.plot.discrimination_lines(
-    ["recall", "precision", "npv", "f1", "jaccard", "icsi"], class_index=0
+    ["recall", "precision", "npv", "f1", "jaccard", "icsi"], 3, positive=0
 )
 
 # %%
@@ -36,7 +36,7 @@ matrics.plot.discrimination_lines(
 # From classes of one size (p = 0) to halving sizes (p = 1): the larger the first class, the more do its errors count.
 
 matrics.plot.discrimination_lines(
-    ["accuracy", "cohen_kappa", "csi", "eve"], 3, [0, 0.25, 0.5, 0.75, 1]
+    ["accuracy", "cohen_kappa", "csi", "eve"], 3, imbalance=[0, 0.25, 0.5, 0.75, 1]
 )
 
 # %%

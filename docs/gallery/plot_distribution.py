@@ -23,7 +23,7 @@ import matrics.plot
 cm = [[40, 10], [5, 45]]
 replicates = matrics.mcc(matrics.resample(cm, 10_000, rng=0))
 
-matrics.plot.distribution(replicates, name="mcc", estimates=matrics.mcc(cm))
+matrics.plot.distribution(replicates, title="mcc", estimates=matrics.mcc(cm))
 
 # %%
 # Folds
@@ -47,7 +47,7 @@ folds = {
     for model, of_model in predictions.groupby("model", observed=True)
 }
 
-matrics.plot.distribution(folds, name="mcc")
+matrics.plot.distribution(folds, title="mcc")
 
 # %%
 # Undefined values
@@ -58,4 +58,4 @@ matrics.plot.distribution(folds, name="mcc")
 small = matrics.resample([[6, 1], [2, 1]], 5000, rng=0)
 scores = matrics.score(small, ["accuracy", "precision:binary", "recall:binary"])
 
-matrics.plot.distribution(scores, name="value of the measure")
+matrics.plot.distribution(scores, title="value of the measure")

@@ -32,9 +32,7 @@ predictions.head()
 
 counts = matrics.count_frame(predictions, by="model")
 print(counts.matrix.shape)
-scores = matrics.score(
-    counts.matrix, ["accuracy", "balanced_accuracy", "mcc", "cohen_kappa"]
-)
+scores = counts.score(["accuracy", "balanced_accuracy", "mcc", "cohen_kappa"])
 matrics.to_frame(scores, axes=counts.groups).sort_values("mcc").round(3)
 
 # %%

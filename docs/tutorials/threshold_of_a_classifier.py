@@ -74,7 +74,7 @@ matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 # the best of them.
 
 matrics.plot.curve(
-    y_true, {"logistic regression": score}, ["recall", "precision", "mcc"], rng=0
+    y_true, {"logistic regression": score}, kind=["recall", "precision", "mcc"], rng=0
 )
 
 # %%

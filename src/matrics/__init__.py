@@ -17,11 +17,11 @@ from matrics.costs import expected_cost
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.fairness import (
     Disparity,
-    EqualisedOdds,
+    EqualizedOdds,
     demographic_parity,
     disparity,
     equal_opportunity,
-    equalised_odds,
+    equalized_odds,
 )
 from matrics.frame import FrameCounts, count_frame, to_frame
 from matrics.margin_state import MarginState
@@ -30,6 +30,7 @@ from matrics.metrics import *  # noqa: F403 (each family says what of it is publ
 from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
 from matrics.ranking import *  # noqa: F403 (likewise)
 from matrics.reporting import Report, report
+from matrics.results import to_dict
 from matrics.scoring import score
 from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
 from matrics.state import ConfusionState
@@ -49,7 +50,7 @@ from matrics.verbal import interpret, list_benchmarks
 __all__ = [
     "ConfusionState",
     "Disparity",
-    "EqualisedOdds",
+    "EqualizedOdds",
     "FrameCounts",
     "InvalidConfusionMatrix",
     "MarginState",
@@ -65,7 +66,7 @@ __all__ = [
     "describe",
     "disparity",
     "equal_opportunity",
-    "equalised_odds",
+    "equalized_odds",
     "expected_cost",
     "get_metric",
     "interpret",
@@ -88,6 +89,7 @@ __all__ = [
     "soft_confusion_matrix",
     "study",
     "subset_accuracy",
+    "to_dict",
     "to_frame",
     "transpose",
     "weight_cells",
@@ -95,6 +97,11 @@ __all__ = [
 __all__ += metrics.__all__ + ranking.__all__ + uncertainty.__all__
 
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """What is public: no modules that this one is made of."""
+    return sorted([*__all__, "__all__", "__doc__", "__name__", "__version__"])
 
 
 def __getattr__(name: str) -> object:

@@ -16,16 +16,16 @@ EXPECTED = {
     "stack": "an array of counts (*B, n, n)",
     "y_true": "an array of labels",
     "y_pred": "an array of labels or class scores",
-    "probs": "an array of probabilities",
+    "y_prob": "an array of probabilities",
     "sample_weight": "an array of weights",
-    "scores": "an array of scores",
+    "y_score": "an array of scores",
     "logits": "an array of logits",
     "thresholds": "an array of thresholds",
     "groups": "an array of integers, the group of each sample",
 }
 
 # Arrays of samples, which are converted to the library of those beside them.
-OF_SAMPLES = ("y_true", "y_pred", "probs", "scores", "logits", "thresholds", "sample_weight", "groups")
+OF_SAMPLES = ("y_true", "y_pred", "y_prob", "y_score", "logits", "thresholds", "sample_weight", "groups")
 
 # Those of them that tell of every sample what it is.
 OF_LABELS = ("y_true", "y_pred", "groups")

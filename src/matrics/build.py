@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from matrics import _backend
 from matrics._backend import Array
@@ -18,6 +18,7 @@ from matrics.labels import (
     check_labels,
     check_weights,
     class_axis_last,
+    given_or_last,
     is_kept,
     labels_to_ignore,
     listed,
@@ -38,7 +39,7 @@ def confusion_matrix(
     *,
     num_classes: int | None = ...,
     labels: Iterable[Hashable] | None = ...,
-    class_axis: int = ...,
+    class_axis: int | None = ...,
     sample_ndim: int = ...,
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
@@ -46,7 +47,6 @@ def confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
     normalize: Over | None = ...,
-    return_dropped: Literal[False] = ...,
 ) -> NumPyArray: ...
 @overload
 def confusion_matrix(
@@ -55,7 +55,7 @@ def confusion_matrix(
     *,
     num_classes: int | None = ...,
     labels: Iterable[Hashable] | None = ...,
-    class_axis: int = ...,
+    class_axis: int | None = ...,
     sample_ndim: int = ...,
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
@@ -63,16 +63,15 @@ def confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
     normalize: Over | None = ...,
-    return_dropped: Literal[False] = ...,
 ) -> ArrayT: ...
 @overload
 def confusion_matrix(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_true: ArrayT,
+    y_pred: HostArray,
     *,
     num_classes: int | None = ...,
     labels: Iterable[Hashable] | None = ...,
-    class_axis: int = ...,
+    class_axis: int | None = ...,
     sample_ndim: int = ...,
     threshold: float | None = ...,
     sample_weight: ArrayLike | None = ...,
@@ -80,15 +79,14 @@ def confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
     normalize: Over | None = ...,
-    return_dropped: bool = ...,
-) -> Any: ...
+) -> ArrayT: ...
 def confusion_matrix(
     y_true: Any,
     y_pred: Any,
     *,
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
-    class_axis: int = -1,
+    class_axis: int | None = None,
     sample_ndim: int = 1,
     threshold: float | None = None,
     sample_weight: Any = None,
@@ -96,9 +94,11 @@ def confusion_matrix(
     groups: Any = None,
     num_groups: int | None = None,
     normalize: Over | None = None,
-    return_dropped: bool = False,
-) -> Any:
+) -> Array:
     """Count labels into confusion matrices; rows are true classes, columns predicted ones.
+
+    Only the last axis is of samples unless ``sample_ndim`` says more: labels (B, T) of B sequences are a stack of B
+    matrices. The running states and the metrics for training loops pool all samples into one.
 
     Parameters
     ----------
@@ -115,8 +115,9 @@ def confusion_matrix(
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
         the host, in lists, Series, and concrete arrays; one coding for both.
-    class_axis : int, default -1
-        Where the class scores of ``y_pred`` are.
+    class_axis : int, optional
+        Where the class scores of ``y_pred`` are: last if left out, 1 for scores as the losses of PyTorch have them,
+        (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last one.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
         are the batch. 2 for one matrix per image.
@@ -134,16 +135,11 @@ def confusion_matrix(
         Number of groups, G; needed with ``groups``.
     normalize : {"true", "pred", "all"}, optional
         Scale rows, columns or the whole to sum 1, as :func:`matrics.normalize` does.
-    return_dropped : bool, default False
-        Also return how many samples were left out for a label or a group out of range, an unknown label or a NaN
-        score. Then they raise no error anywhere.
 
     Returns
     -------
     array, shape (*B, n, n), or (*B, G, n, n) with groups
         64-bit integers (32-bit in default JAX); floats if weighted or normalised.
-    dropped : array of int, shape (*B,)
-        Only if ``return_dropped``. With groups it counts those of all groups, as a group may be what is out of range.
 
     Raises
     ------
@@ -154,7 +150,7 @@ def confusion_matrix(
         The shapes do not fit; or a label or group is out of range or unknown, a score is NaN, or a weight is negative,
         NaN or infinite, where looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. On
         other devices and in compiled code values are not inspected, and such samples are left out, never miscounted;
-        ``return_dropped`` counts them.
+        ``ConfusionState.zeros(...).update(...).dropped`` is their number.
 
     Examples
     --------
@@ -196,19 +192,17 @@ def confusion_matrix(
         ignore_index=ignore_index,
         groups=groups,
         num_groups=num_groups,
-        may_drop=return_dropped,
     )
     cm = counted.backend.packed(counted.matrix)
-    cm = cm if normalize is None else _normalize(cm, over=normalize)
-    return (cm, counted.number_dropped()) if return_dropped else cm
+    return cm if normalize is None else _normalize(cm, over=normalize)
 
 
 @overload
 def soft_confusion_matrix(
     y_true: HostArray,
-    probs: HostArray,
+    y_prob: HostArray,
     *,
-    class_axis: int = ...,
+    class_axis: int | None = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: int | Sequence[int] | None = ...,
@@ -218,9 +212,9 @@ def soft_confusion_matrix(
 @overload
 def soft_confusion_matrix(
     y_true: ArrayLike,
-    probs: ArrayT,
+    y_prob: ArrayT,
     *,
-    class_axis: int = ...,
+    class_axis: int | None = ...,
     sample_ndim: int = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: int | Sequence[int] | None = ...,
@@ -229,9 +223,9 @@ def soft_confusion_matrix(
 ) -> ArrayT: ...
 def soft_confusion_matrix(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     *,
-    class_axis: int = -1,
+    class_axis: int | None = None,
     sample_ndim: int = 1,
     sample_weight: Any = None,
     ignore_index: int | Sequence[int] | None = None,
@@ -248,10 +242,11 @@ def soft_confusion_matrix(
     ----------
     y_true : array_like of int or bool, shape (*B, *S), or of floating numbers, shape (*B, *S) with a class axis
         True labels in [0, n), or soft targets; the dtype alone decides.
-    probs : array_like of floating numbers, shape (*B, *S) with a class axis of length n
+    y_prob : array_like of floating numbers, shape (*B, *S) with a class axis of length n
         Probabilities or memberships.
-    class_axis : int, default -1
-        Where the classes of ``probs`` are, and those of soft targets.
+    class_axis : int, optional
+        Where the classes of ``y_prob`` are, and those of soft targets: last if left out. There is a warning if it is
+        left out and axis 1 is as long as the last one.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix.
     sample_weight : array_like, optional
@@ -266,14 +261,14 @@ def soft_confusion_matrix(
     Returns
     -------
     array, shape (*B, n, n), or (*B, G, n, n) with groups
-        In the dtype of ``probs`` (half is widened to float32), and differentiable with respect to it, and to soft
+        In the dtype of ``y_prob`` (half is widened to float32), and differentiable with respect to it, and to soft
         targets.
 
     Raises
     ------
     TypeError
-        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``probs`` is not floating; only one of
-        ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given beside soft targets.
+        ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; only one
+        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given beside soft targets.
     ValueError
         The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
         looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
@@ -293,31 +288,32 @@ def soft_confusion_matrix(
            [0.375, 0.125]])
     """
     given = y_true
-    values = {"y_true": y_true, "probs": probs}
+    values = {"y_true": y_true, "y_prob": y_prob}
     values |= {
         name: value for name, value in (("groups", groups), ("sample_weight", sample_weight)) if value is not None
     }
-    backend, (y_true, probs, *others) = _backend.as_arrays(**values)
+    backend, (y_true, y_prob, *others) = _backend.as_arrays(**values)
     xp = backend.xp
+    class_axis = given_or_last(class_axis, tuple(y_prob.shape), (0, *y_prob.shape)[-1], "y_prob")
     sample_ndim = check_count(sample_ndim, "sample_ndim")
     ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
     if number_of_groups:
         others[0] = listed(groups, others[0], "groups")
         check_group_numbers(others[0], backend)
     y_true = listed(given, y_true, "y_true")
-    if not backend.is_float(probs):
-        raise TypeError(f"probs: expected floating probabilities, got dtype {probs.dtype}")
+    if not backend.is_float(y_prob):
+        raise TypeError(f"y_prob: expected floating probabilities, got dtype {y_prob.dtype}")
     if backend.is_float(y_true):
         options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
         if groups is not None:
             raise TypeError("groups: expected None beside soft targets: count each group by itself")
-        return count_soft_targets(y_true, probs, others[0] if others else None, backend=backend, **options)
+        return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
     check_labels(y_true, "y_true", backend, of_any_kind=False)
-    given_probs = probs
-    probs = class_axis_last(backend.to_float(probs), class_axis, "probs", backend)
-    n = check_count(probs.shape[-1], f"probs: the number of classes along class_axis={class_axis}")
+    given_probs = y_prob
+    y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
+    n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")
     shapes = {name: tuple(array.shape) for name, array in zip(values, (y_true, given_probs, *others), strict=True)}
-    y_true, probs, *others = broadcast(sample_ndim, backend, shapes, y_true, probs, *others, has_classes=True)
+    y_true, y_prob, *others = broadcast(sample_ndim, backend, shapes, y_true, y_prob, *others, has_classes=True)
     batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
     rows = (math.prod(batch_shape), math.prod(y_true.shape[y_true.ndim - sample_ndim :]))
 
@@ -342,7 +338,7 @@ def soft_confusion_matrix(
         if weight_seen is not None and seen is not None:
             refuse_weights(weight_seen, kept_seen)
         # Weight 0 where nothing is counted: a NaN weight there would make the gradient of its probabilities NaN.
-        probs = probs * xp.astype(xp.where(counted, weight, 0), probs.dtype)[..., None]
+        y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, labels, length), rows)
-    sums = backend.scatter_add(bins, xp.reshape(probs, (*rows, n)), length + 1)[:, :length, :]
+    sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]
     return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Standard, as_arrays
+from matrics._backend import NUMPY, Standard, as_arrays, is_compiling
 from matrics._inputs import by_columns, described, refuse_masks
 from matrics.labels import check_count, is_kept, one_or_more, widen
 
@@ -36,8 +36,14 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
     if isinstance(labels, (str, bytes, Mapping, AbstractSet)) or not isinstance(labels, Iterable):
         raise TypeError(f"labels: expected a list of labels, one for each class, got {described(labels)}")
     labels = labels.tolist() if hasattr(labels, "tolist") else labels  # of arrays and Series
-    found = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    # Elements of arrays have no axes. In code that PyTorch compiles, labels are numbers, which may be symbols there.
+    found = tuple(labels) if is_compiling() else tuple(map(_without_axes, labels))
     for label in found:
+        if not is_compiling() and (isinstance(label, list) or hasattr(label, "ndim")):
+            raise TypeError(
+                "labels: expected one flat list of the labels of the classes, such as ['cat', 'dog'], got "
+                f"{label!r} among them"
+            )
         if not isinstance(label, Hashable) or label != label:  # noqa: PLR0124 (NaN)
             raise TypeError(f"labels: expected labels that can be compared and hashed, got {label!r}")
     if not found or len(set(found)) != len(found):
@@ -45,6 +51,18 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
         got = f"{twice!r} twice" if found else "none"
         raise ValueError(f"labels: expected different labels, one for each class, got {got}")
     return Classes(len(found), found)
+
+
+def _without_axes(label: Any) -> Any:
+    return label.item() if getattr(label, "ndim", None) == 0 else label
+
+
+def check_classes_of_state(number: int, labels: Any) -> Classes:
+    """The classes of a state, which may have labels, one for each of its classes; anything else raises an error."""
+    classes = check_classes(number if labels is None else None, labels)
+    if classes.number != number:
+        raise ValueError(f"labels: expected {number}, one for each class of the state, got {classes.number}")
+    return classes
 
 
 def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, int] | None]:
@@ -115,7 +133,10 @@ def _codes(
     try:
         found = np.fromiter((codes.get(label, -1) for label in given), np.int64, len(given)).reshape(array.shape)
     except TypeError as error:
-        raise TypeError(f"{name}: expected labels out of labels=, got one that cannot be one ({error})") from error
+        odd = next(label for label in given if not isinstance(label, Hashable))
+        raise TypeError(
+            f"{name}: expected labels out of labels=, got {odd!r}, a {type(odd).__name__}, which cannot be one"
+        ) from error
     unknown = found == -1
     if kept is not None:  # of several true labels of a sample it takes one that is kept
         kept = kept.any(axis=tuple(range(max(0, kept.ndim - unknown.ndim))))
@@ -161,7 +182,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
 def _on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
     """Labels as an array of NumPy, or None where they cannot be looked at, and the library that they are from."""
     if isinstance(values, (list, tuple)):
-        return _objects(values), NUMPY
+        return _objects(values, name), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
         if hasattr(values, "columns"):
             return by_columns(values), NUMPY
@@ -171,10 +192,15 @@ def _on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
     return backend.host_view(array), backend
 
 
-def _objects(values: Any) -> Array:
-    """A list, perhaps of lists, as an array of its labels; tuples are labels."""
+def _objects(values: Any, name: str) -> Array:
+    """A list, perhaps of lists or arrays, as an array of its labels; tuples are labels."""
+    if values and hasattr(values[0], "tolist") and not isinstance(values[0], np.generic):
+        values = [part.tolist() if hasattr(part, "tolist") else part for part in values]
     if values and all(isinstance(part, list) for part in values):
-        return np.stack([_objects(part) for part in values])
+        parts = [_objects(part, name) for part in values]
+        if len({part.shape for part in parts}) > 1:
+            raise ValueError(f"{name}: expected a rectangular array of labels, got a ragged list")
+        return np.stack(parts)
     array = np.empty(len(values), object)
     array[:] = values
     return array

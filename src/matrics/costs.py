@@ -15,10 +15,16 @@ from matrics.typing import ArrayLike, ArrayT, HostArray
 
 
 @overload
-def expected_cost(cm: HostArray, costs: ArrayLike, *, zero_division: float = ..., invalid: Invalid = ...) -> Any: ...
+def expected_cost(
+    cm: HostArray, costs: ArrayLike, *, zero_division: float = ..., invalid: Invalid = ..., workers: int = ...
+) -> Any: ...
 @overload
-def expected_cost(cm: ArrayT, costs: ArrayLike, *, zero_division: float = ..., invalid: Invalid = ...) -> ArrayT: ...
-def expected_cost(cm: Any, costs: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn") -> Array:
+def expected_cost(
+    cm: ArrayT, costs: ArrayLike, *, zero_division: float = ..., invalid: Invalid = ..., workers: int = ...
+) -> ArrayT: ...
+def expected_cost(
+    cm: Any, costs: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", workers: int = 1
+) -> Array:
     r"""Mean cost of a prediction, where each kind of error, and each correct prediction, has a cost of its own.
 
     .. math:: \frac{1}{m} \sum_{ij} \text{costs}_{ij} \, c_{ij}
@@ -35,6 +41,8 @@ def expected_cost(cm: Any, costs: Any, *, zero_division: float = math.nan, inval
     zero_division : float, default NaN
         The value of an empty matrix.
     invalid : {"warn", "raise", "nan"}
+        As in :func:`matrics.score`.
+    workers : int, default 1
         As in :func:`matrics.score`.
 
     Returns
@@ -87,7 +95,7 @@ def expected_cost(cm: Any, costs: Any, *, zero_division: float = math.nan, inval
         cost = t.sum(t.shares * t.beside_cells(here), axis=(t.true_axis, t.pred_axis))
         return t.define(cost, t.total != 0)
 
-    return evaluate(cm, [mean], zero_division=zero_division, invalid=invalid)[0]
+    return evaluate(cm, [mean], zero_division=zero_division, invalid=invalid, workers=workers)[0]
 
 
 def _checked(costs: Any, n: int) -> tuple[_backend.Standard, Array]:

@@ -21,6 +21,7 @@ from matrics.labels import (
     check_predictions,
     check_scores,
     check_weights,
+    given_or_last,
     is_kept,
     label_dtype,
     labels_to_ignore,
@@ -43,13 +44,6 @@ class Counted(NamedTuple):
     backend: Standard
     matrix: Array  # (*B, n, n), or with groups (*B, G, n, n), perhaps a view of something larger
     dropped: Array | int  # number of samples with a label or group out of range or a NaN score, (*B,); 0 if none can be
-    has_groups: bool
-
-    def number_dropped(self) -> Array:
-        """How many samples were dropped, as an array (*B,)."""
-        first = self.matrix[..., 0, 0, 0] if self.has_groups else self.matrix[..., 0, 0]
-        zeros = self.backend.xp.zeros_like(first, dtype=label_dtype(self.matrix, self.backend))
-        return zeros + self.dropped
 
 
 def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
@@ -58,7 +52,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     *,
     num_classes: int | None,
     labels: Any = None,
-    class_axis: int,
+    class_axis: int | None,
     threshold: float | None,
     sample_weight: Any,
     ignore_index: Any,
@@ -66,16 +60,15 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     num_groups: int | None = None,
     sample_ndim: int = 1,
     state: Array | None = None,
-    may_drop: bool = False,
     counter: type[Count] | None = None,
 ) -> Counted:
-    """Count labels. Those out of range raise where looking is free, unless samples may be dropped.
+    """Count labels. Those out of range raise where looking is free.
 
     With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state, all other axes are
-    samples, and samples may be dropped. Another counter than ``Count`` may make other counts, with two axes after the
-    batch.
+    samples, and labels out of range are dropped. Another counter than ``Count`` may make other counts, with two axes
+    after the batch.
     """
-    may_drop = may_drop or state is not None
+    may_drop = state is not None
     classes = check_classes(num_classes, labels)
     if classes.labels is not None:
         y_true, y_pred, ignore_index = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=may_drop)
@@ -111,7 +104,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         arrays[1] = check_scores(
             arrays[1],
             classes.number,
-            class_axis=class_axis,
+            class_axis=given_or_last(class_axis, shapes["y_pred"], classes.number) if has_classes else -1,
             sample_ndim=sample_ndim,
             threshold=threshold,
             backend=backend,
@@ -146,7 +139,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         matrix = backend.xp.astype(matrix, arrays[-1].dtype)
     if own is not backend:
         matrix, dropped = own.from_host(matrix), dropped if isinstance(dropped, int) else own.from_host(dropped)
-    return Counted(own, matrix, dropped, has_groups=has_groups)
+    return Counted(own, matrix, dropped)
 
 
 class Count(NamedTuple):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics.catalogue.classes import Classes, labels_of_frame
 from matrics.catalogue.registry import get_metric
 from matrics.evaluation import Invalid, as_stack
+from matrics.naming import names_or_labels
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.scoring import score
 from matrics.typing import ArrayLike
 
@@ -33,8 +37,19 @@ class Disparity(NamedTuple):
     difference: Array
     ratio: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
 
-class EqualisedOdds(NamedTuple):
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+class EqualizedOdds(NamedTuple):
     """How far groups are apart in two rates, and in the worse of both.
 
     Parameters
@@ -51,6 +66,17 @@ class EqualisedOdds(NamedTuple):
     ratio: Array
     true_positive_rate: Disparity
     false_positive_rate: Disparity
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
@@ -94,7 +120,7 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
     --------
     >>> import matrics
     >>> print(matrics.disparity([0.5, 0.8, float("nan"), 0.4]))
-    Disparity(minimum=np.float64(0.4), maximum=np.float64(0.8), difference=np.float64(0.4), ratio=np.float64(0.5))
+    Disparity(minimum=0.4, maximum=0.8, difference=0.4, ratio=0.5)
     """
     backend, (found,) = _backend.as_arrays(values=values)
     if not (backend.is_integer(found) or backend.is_float(found)):
@@ -122,7 +148,13 @@ def _result(backend: Any, *fields: Array) -> Disparity:
 
 
 def demographic_parity(
-    cm: ArrayLike, *, pos_label: int = 1, zero_division: float = math.nan, invalid: Invalid = "warn"
+    cm: ArrayLike,
+    *,
+    positive: Hashable = None,
+    class_names: Sequence[str] | None = None,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
 ) -> Disparity:
     """How far groups are apart in their selection rate: the share of samples that are predicted as positive.
 
@@ -130,12 +162,16 @@ def demographic_parity(
     ----------
     cm : array_like, shape (*B, G, 2, 2)
         The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
-    pos_label : {1, 0}
-        The class that counts as positive.
+    positive : str or int, optional
+        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+    class_names : sequence of str, optional
+        The names of both classes, by which ``positive`` calls one.
     zero_division : float, default NaN
         The rate of a group without samples. With NaN such groups are left out.
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+    workers : int, default 1
+        Number of threads, as in :func:`matrics.score`.
 
     Returns
     -------
@@ -146,7 +182,7 @@ def demographic_parity(
     Raises
     ------
     ValueError
-        There are more than two classes, or no axis of groups.
+        There are more than two classes, or no axis of groups, or ``positive`` is none of the classes.
 
     References
     ----------
@@ -160,12 +196,24 @@ def demographic_parity(
     >>> matrics.demographic_parity(cm).difference.round(2)
     np.float64(0.15)
     """
-    (rates,) = _disparities(cm, ["predicted_prevalence"], pos_label, zero_division, invalid)
+    (rates,) = _disparities(
+        cm,
+        ["predicted_prevalence"],
+        class_names,
+        positive,
+        {"zero_division": zero_division, "invalid": invalid, "workers": workers},
+    )
     return rates
 
 
 def equal_opportunity(
-    cm: ArrayLike, *, pos_label: int = 1, zero_division: float = math.nan, invalid: Invalid = "warn"
+    cm: ArrayLike,
+    *,
+    positive: Hashable = None,
+    class_names: Sequence[str] | None = None,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
 ) -> Disparity:
     """How far groups are apart in their recall (true positive rate).
 
@@ -173,12 +221,16 @@ def equal_opportunity(
     ----------
     cm : array_like, shape (*B, G, 2, 2)
         The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
-    pos_label : {1, 0}
-        The class that counts as positive.
+    positive : str or int, optional
+        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+    class_names : sequence of str, optional
+        The names of both classes, by which ``positive`` calls one.
     zero_division : float, default NaN
         The recall of a group without positive samples. With NaN such groups are left out; Fairlearn counts them as 0.
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+    workers : int, default 1
+        Number of threads, as in :func:`matrics.score`.
 
     Returns
     -------
@@ -189,7 +241,7 @@ def equal_opportunity(
     Raises
     ------
     ValueError
-        There are more than two classes, or no axis of groups.
+        There are more than two classes, or no axis of groups, or ``positive`` is none of the classes.
 
     References
     ----------
@@ -203,38 +255,50 @@ def equal_opportunity(
     >>> matrics.equal_opportunity(cm).difference.round(2)
     np.float64(0.15)
     """
-    (recalls,) = _disparities(cm, ["recall"], pos_label, zero_division, invalid)
+    (recalls,) = _disparities(
+        cm, ["recall"], class_names, positive, {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+    )
     return recalls
 
 
-def equalised_odds(
-    cm: ArrayLike, *, pos_label: int = 1, zero_division: float = math.nan, invalid: Invalid = "warn"
-) -> EqualisedOdds:
+def equalized_odds(
+    cm: ArrayLike,
+    *,
+    positive: Hashable = None,
+    class_names: Sequence[str] | None = None,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+) -> EqualizedOdds:
     """How far groups are apart in their true and false positive rates, and in the worse of both.
 
     Parameters
     ----------
     cm : array_like, shape (*B, G, 2, 2)
         The confusion matrix of each group, as from :func:`matrics.confusion_matrix` with ``groups``.
-    pos_label : {1, 0}
-        The class that counts as positive.
+    positive : str or int, optional
+        The class that counts as positive, a class name where there are ``class_names``; class 1 if left out.
+    class_names : sequence of str, optional
+        The names of both classes, by which ``positive`` calls one.
     zero_division : float, default NaN
         A rate of a group without positive (or negative) samples. With NaN such groups are left out of that rate;
         Fairlearn counts them as 0.
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
+    workers : int, default 1
+        Number of threads, as in :func:`matrics.score`.
 
     Returns
     -------
-    EqualisedOdds
+    EqualizedOdds
         Of arrays (*B,): the larger of both differences, the smaller of both ratios, and the :class:`Disparity` of each
-        rate. A difference of 0 and a ratio of 1 are equalised odds. NaN where a group's matrix is invalid, and where
+        rate. A difference of 0 and a ratio of 1 are equalized odds. NaN where a group's matrix is invalid, and where
         that of either rate is NaN: a rate that is 0 in all groups has no ratio.
 
     Raises
     ------
     ValueError
-        There are more than two classes, or no axis of groups.
+        There are more than two classes, or no axis of groups, or ``positive`` is none of the classes.
 
     References
     ----------
@@ -245,20 +309,29 @@ def equalised_odds(
     --------
     >>> import matrics
     >>> cm = [[[30, 10], [6, 54]], [[40, 40], [10, 30]]]
-    >>> odds = matrics.equalised_odds(cm)
+    >>> odds = matrics.equalized_odds(cm)
     >>> odds.difference.round(2), odds.ratio.round(2)  # of the false positive rates, 0.25 and 0.5
     (np.float64(0.25), np.float64(0.5))
     >>> odds.true_positive_rate.difference.round(2)
     np.float64(0.15)
     """
-    recall, fpr = _disparities(cm, ["recall", "fpr"], pos_label, zero_division, invalid)
+    recall, fpr = _disparities(
+        cm,
+        ["recall", "fpr"],
+        class_names,
+        positive,
+        {"zero_division": zero_division, "invalid": invalid, "workers": workers},
+    )
     backend, fields = _backend.as_arrays(a=recall.difference, b=fpr.difference, c=recall.ratio, d=fpr.ratio)
     difference, ratio = backend.xp.maximum(*fields[:2]), backend.xp.minimum(*fields[2:])
-    return EqualisedOdds(difference, ratio, recall, fpr)
+    return EqualizedOdds(difference, ratio, recall, fpr)
 
 
-def _disparities(cm: Any, names: list[str], pos_label: int, zero_division: float, invalid: Invalid) -> list[Disparity]:
+def _disparities(
+    cm: Any, names: list[str], class_names: Sequence[str] | None, positive: Hashable, options: dict[str, Any]
+) -> list[Disparity]:
     """Those of class measures of the positive class, over the last axis of the batch."""
+    labels = labels_of_frame(cm)
     backend, cm = as_stack(cm)
     shape = tuple(cm.shape)
     if shape[-1] != 2:
@@ -270,8 +343,9 @@ def _disparities(cm: Any, names: list[str], pos_label: int, zero_division: float
     if len(shape) < 3 or shape[-3] == 0:
         raise ValueError(f"cm: expected a confusion matrix for each group, (*B, groups, 2, 2), got shape {shape}")
     # The size of the population is NaN only in invalid matrices: an undefined group is left out, an invalid one is not.
-    measures = [get_metric(name).using(average="binary", pos_label=pos_label) for name in [*names, "population"]]
-    *values, sizes = score(cm, measures, zero_division=zero_division, invalid=invalid).values()
+    classes = Classes.of(2, names_or_labels(class_names, 2, labels), positive, by_construction=True)
+    measures = [get_metric(name).of(classes) for name in [*names, "population"]]
+    *values, sizes = score(cm, measures, **options).values()
     xp = backend.xp
     valid = ~xp.any(xp.isnan(sizes), axis=-1)
     return [

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from matrics._backend import Array, Standard
+from matrics._backend import Array, Standard, is_compiling
+from matrics.evaluation import frames_to_the_user
 
-# What to write for targets that have a column for each class.
-ARGMAX = "y_true.argmax(axis), with the axis of the classes"
-NUMBERED = "number other labels first: classes, y_true = numpy.unique(y_true, return_inverse=True)"
+# What to write for targets that have a column for each class, or for each label of several.
+BY_COLUMNS = (
+    "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
+    "multilabel_confusion_matrix and MultilabelState"
+)
+NUMBERED = (
+    "number other labels first, in an order of your own: y_true = [classes.index(label) for label in y_true], where of "
+    "two classes the second is positive"
+)
+
+# Where PyTorch's losses, and the metrics for its training loops, have the classes of scores.
+AXIS_OF_LOSSES = 1
 
 # From scores to labels ----------------------------------------------------------------------------------------------
 
@@ -47,11 +58,14 @@ def check_scores(
     given = tuple(scores.shape)
     scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
     if scores.ndim <= sample_ndim:
+        hint = BY_COLUMNS if num_classes in given[1:] else hint
         raise ValueError(
             f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
             f"got shape {given}; {hint}"
         )
     if scores.shape[-1] != num_classes:
+        fitting = next((axis for axis in (-1, 1) if len(given) > 2 and given[axis] == num_classes), None)
+        hint = hint if fitting is None else f"class_axis={fitting} has as many: pass it if the classes are there"
         raise ValueError(
             f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
             f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
@@ -78,6 +92,32 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
         )
     axis = class_axis % x.ndim
     return x if axis == x.ndim - 1 else backend.xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
+
+
+def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: int, name: str = "y_pred") -> None:
+    """Warn of class scores whose axis 1 and whose last axis could both be that of the classes.
+
+    To be called where nobody has said which of them it is: functions then take the last axis, and metrics for training
+    loops axis 1.
+    """
+    if is_compiling() or len(shape) < 3 or shape[1] != num_classes or shape[-1] != num_classes:
+        return
+    readings = ["the last axis (class_axis=-1)", "axis 1 (class_axis=1, as the losses of PyTorch have it)"]
+    taken, other = readings if default_axis == -1 else readings[::-1]
+    warnings.warn(
+        f"{name}: axis 1 and the last axis of the shape {shape} both have {num_classes} entries: the classes are taken "
+        f"to be on {taken}, and could be on {other}: pass class_axis=",
+        UserWarning,
+        stacklevel=frames_to_the_user(),
+    )
+
+
+def given_or_last(class_axis: int | None, shape: tuple[int, ...], num_classes: int, name: str = "y_pred") -> int:
+    """The axis of the classes: the last one where nobody has said which, with a warning if it could be axis 1."""
+    if class_axis is not None:
+        return class_axis
+    warn_if_ambiguous(shape, num_classes, -1, name)
+    return -1
 
 
 # Checks -------------------------------------------------------------------------------------------------------------
@@ -136,10 +176,20 @@ def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array
     return kept
 
 
-def check_class_axis(value: Any) -> None:
-    """Raise unless it is an integer."""
-    if not _is_whole(value):
+def checked_class_axis(value: Any) -> int | None:
+    """An axis, or None where nobody has said which one it is; anything else raises an error."""
+    if value is not None and not _is_whole(value):
         raise TypeError(f"class_axis: expected an integer, got {value!r}")
+    return None if value is None else int(value)
+
+
+def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_axis: int) -> None:
+    """Warn where the classes may be on axis 1 or on the last axis, and the true labels fit both readings."""
+    if is_compiling():  # where sizes may be symbols
+        return
+    shape = tuple(y_pred.shape)
+    if shape[1:-1] == shape[2:] and tuple(y_true.shape) == shape[:-1]:
+        warn_if_ambiguous(shape, num_classes, default_axis)
 
 
 def check_labels(labels: Array, name: str, backend: Standard, *, of_any_kind: bool = True) -> None:
@@ -167,7 +217,7 @@ def _other_labels(labels: Array) -> str:
     if "float" not in str(labels.dtype):
         return "for text or other labels pass labels=[...], the label of each class, in place of num_classes="
     if labels.ndim > 1:
-        return f"for one-hot targets pass {ARGMAX}"
+        return BY_COLUMNS
     return "for numbers of classes convert them to integers first"
 
 
@@ -217,7 +267,7 @@ def broadcast(
             raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {_listed(shapes)}")
         samples = true[len(true) - sample_ndim :]
         if pred[len(pred) - sample_ndim :] != samples:
-            hint = f"; for one-hot targets pass {ARGMAX}" if has_classes and true == (*pred, *own) else ""
+            hint = f"; {BY_COLUMNS}" if (true == (*pred, *own) if has_classes else true[:-1] == pred) else ""
             axes = "axis" if sample_ndim == 1 else f"{sample_ndim} axes"
             but = " before that of the classes" if has_classes else ""
             raise ValueError(f"expected the same samples (the last {axes}{but}), got {_listed(shapes)}{hint}")
@@ -287,8 +337,8 @@ def check_group_numbers(groups: Array, backend: Standard) -> None:
         )
 
 
-def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None:
-    """Raise if a label in the host's memory is not in [0, n) and its sample is kept."""
+def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, advice: str = "") -> None:
+    """Raise if a label in the host's memory is not in [0, n) and its sample is kept; the advice ends the message."""
     if not labels.size or (labels.min() >= 0 and labels.max() < n):
         return
     outside = (labels < 0) | (labels >= n)
@@ -301,7 +351,7 @@ def refuse_outside(labels: Array, n: int, kept: Array | None, name: str) -> None
     hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
     raise ValueError(
         f"{name}: expected {'groups' if name == 'groups' else 'labels'} in [0, {n}), got {label} at {first}"
-        f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}"
+        f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}{advice}"
     )
 
 

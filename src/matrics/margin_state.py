@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy as np
 from matrics import _backend, words
 from matrics._backend import Array, Standard
 from matrics.catalogue import registry
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
-from matrics.coding import check_classes
+from matrics.coding import check_classes, check_classes_of_state
 from matrics.counting import count_labels
 from matrics.counting_margins import CountMargins
 from matrics.evaluation import (
@@ -24,7 +26,8 @@ from matrics.evaluation import (
     frames_to_the_user,
     refuse_unseen,
 )
-from matrics.naming import by_names
+from matrics.naming import by_names, check_names
+from matrics.results import short_repr
 from matrics.roads.blocks import keep_freed_memory
 from matrics.roads.no_cells import CellsNeeded, NoCells
 from matrics.scoring import resolve
@@ -83,11 +86,15 @@ class MarginState(NamedTuple):
     dropped: Array
     carried: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     @classmethod
     def zeros(
         cls,
-        num_classes: int,
+        num_classes: int | None = None,
         *,
+        labels: Iterable[Hashable] | None = None,
         batch_shape: Iterable[int] = (),
         like: ArrayLike | None = None,
         dtype: Any = None,
@@ -98,6 +105,9 @@ class MarginState(NamedTuple):
         ----------
         num_classes : int
             Number of classes, n.
+        labels : sequence of text, integers or other hashables, optional
+            In place of ``num_classes``: the label of each class. A state holds nothing but arrays, so :meth:`update`
+            needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         like : array, optional
@@ -123,7 +133,7 @@ class MarginState(NamedTuple):
         >>> matrics.MarginState.zeros(50_000, batch_shape=(2,)).counts.shape
         (2, 3, 50000)
         """
-        n = check_classes(num_classes, None).number
+        n = check_classes(num_classes, labels).number
         return cls(*words.zeros(words.check_batch(batch_shape), (3, n), like, dtype))
 
     def update(
@@ -131,11 +141,15 @@ class MarginState(NamedTuple):
         y_true: ArrayLike,
         y_pred: ArrayLike,
         *,
-        class_axis: int = -1,
+        labels: Iterable[Hashable] | None = None,
+        class_axis: int | None = None,
+        threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
     ) -> MarginState:
-        """Add the counts of a batch of labels; the state itself does not change.
+        """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
+
+        Labels (B, T) in a state without ``batch_shape`` are B times T samples.
 
         Parameters
         ----------
@@ -144,8 +158,13 @@ class MarginState(NamedTuple):
         y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
             Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
             over the batch.
-        class_axis : int, default -1
-            Where the class scores of ``y_pred`` are.
+        labels : sequence of text, integers or other hashables, optional
+            The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
+        class_axis : int, optional
+            Where the class scores of ``y_pred`` are. If left out, the last axis; with a warning where axis 1 has as
+            many entries.
+        threshold : float, optional
+            ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : optional
@@ -178,12 +197,15 @@ class MarginState(NamedTuple):
         (array([1, 0, 1]), array([1, 1, 2]), array([1, 1, 2]), 1)
         """
         words.refuse_unexpected_weights(self, sample_weight)
+        n = self.counts.shape[-1]
+        classes = check_classes_of_state(n, labels)
         counted = count_labels(
             y_true,
             y_pred,
-            num_classes=self.counts.shape[-1],
+            num_classes=n if labels is None else None,
+            labels=classes.labels,
             class_axis=class_axis,
-            threshold=None,
+            threshold=threshold,
             sample_weight=sample_weight,
             ignore_index=ignore_index,
             state=self.counts,
@@ -235,16 +257,18 @@ class MarginState(NamedTuple):
         zero_division: float = math.nan,
         invalid: Invalid = "warn",
         class_names: Sequence[str] | None = None,
+        positive: Hashable = None,
     ) -> dict[str, Array]:
         """Many measures of the counts so far, as :func:`matrics.score` has them of the whole matrix.
 
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; :meth:`list_metrics` has the names of those that need no other cells. Averages
-            and ``:one_vs_rest`` work: of each class against the rest all four counts are known, whatever the measure.
-        zero_division, invalid, class_names
-            As in :func:`matrics.score`.
+            As in :func:`matrics.score`; :meth:`list_metrics` has the names of those that need no other cells. There is
+            no default: two measures of ``core`` need them. Averages and ``:one_vs_rest`` work: of each class against
+            the rest all four counts are known, whatever the measure.
+        zero_division, invalid, class_names, positive
+            As in :func:`matrics.score`. There are no ``workers``: what is computed are sums over classes.
 
         Returns
         -------
@@ -264,7 +288,8 @@ class MarginState(NamedTuple):
         array([0.5, 1. , 1. ])
         """
         check_options(zero_division, invalid)
-        chosen = resolve(metrics)
+        number = self.counts.shape[-1]
+        chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
         own, (counts,) = _backend.as_arrays(counts=self.counts)
         on_host = own.host_view(counts) is not None
         backend, counts = (_backend.NUMPY, own.host_view(counts)) if on_host else (own, counts)
@@ -282,12 +307,12 @@ class MarginState(NamedTuple):
         return by_names(scores, chosen, class_names)
 
     @staticmethod
-    def list_metrics(group: str | None = None) -> list[str]:
+    def list_metrics(family: str | None = None) -> list[str]:
         """The names of the measures that need no other cells.
 
         Parameters
         ----------
-        group : str, optional
+        family : str, optional
             As in :func:`matrics.list_metrics`.
 
         Returns
@@ -298,7 +323,7 @@ class MarginState(NamedTuple):
         Raises
         ------
         ValueError
-            There is no such group.
+            There is no such family.
 
         Examples
         --------
@@ -306,7 +331,7 @@ class MarginState(NamedTuple):
         >>> matrics.MarginState.list_metrics("core")
         ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa']
         """
-        names = registry.list_metrics(group)
+        names = registry.list_metrics(family)
         lacking = _lacking_of_few({name: registry.get_metric(name) for name in names})
         return [name for name in names if name not in lacking]
 
@@ -355,10 +380,11 @@ def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
 
 
 def _lacking_of_few(chosen: dict[str, Metric]) -> list[str]:
-    """The names of the measures that need cells, tried on a matrix of three classes."""
+    """The names of the measures that need cells, tried on a matrix of three classes: the first in place of others."""
     table = _table(np.ones((3, 3), dtype=np.int64), _backend.NUMPY, math.nan)
+    tried = {name: replace(metric, classes=(0,)) if metric.classes else metric for name, metric in chosen.items()}
     with _backend.NUMPY.quiet():
-        return _lacking(chosen, table)
+        return _lacking(tried, table)
 
 
 def _lacking(chosen: dict[str, Metric], table: NoCells, scores: dict[str, Array] | None = None) -> list[str]:

@@ -15,14 +15,14 @@ from matrics.table import Table
 from matrics.transform import invalid_stays, table_of_counts
 from matrics.typing import ArrayT, HostArray, NumPyArray
 
-Groups = Sequence[int] | Sequence[Sequence[int]] | NumPyArray
+Into = Sequence[int] | Sequence[Sequence[int]] | NumPyArray
 
 
 @overload
-def merge_classes(cm: HostArray, groups: Groups) -> NumPyArray: ...
+def merge_classes(cm: HostArray, into: Into) -> NumPyArray: ...
 @overload
-def merge_classes(cm: ArrayT, groups: Groups) -> ArrayT: ...
-def merge_classes(cm: Any, groups: Any) -> Array:
+def merge_classes(cm: ArrayT, into: Into) -> ArrayT: ...
+def merge_classes(cm: Any, into: Any) -> Array:
     """Merge classes into fewer, as those of a hierarchy: rows are added up, and columns.
 
     An error between two classes that are merged is no error any more.
@@ -31,7 +31,7 @@ def merge_classes(cm: Any, groups: Any) -> Array:
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
-    groups : sequence of n int, or sequence of m sequences of int
+    into : sequence of n int, or sequence of m sequences of int
         The new class of each class, 0 to m - 1, each of which is used; or the classes that each new class consists of,
         among which each class occurs once. The order of the new classes is that of their numbers, or of the list.
 
@@ -45,9 +45,9 @@ def merge_classes(cm: Any, groups: Any) -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``groups`` leaves out a class or a new class, or names one twice.
+        The shape is not (*B, n, n), or ``into`` leaves out a class or a new class, or names one twice.
     TypeError
-        The cells are not real numbers, or ``groups`` is neither of the two.
+        The cells are not real numbers, or ``into`` is neither of the two.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def merge_classes(cm: Any, groups: Any) -> Array:
            [ 1, 19]])
     """
     t = table_of_counts(cm)
-    runs = [_runs(members) for members in _members(groups, t.n)]
+    runs = [_runs(members) for members in _members(into, t.n)]
     with t.backend.quiet():
         rows = t.xp.stack([_sum_of(t, t.cells, run, axis=-2) for run in runs], axis=-2)
         return invalid_stays(t, t.xp.stack([_sum_of(t, rows, run, axis=-1) for run in runs], axis=-1))
@@ -80,12 +80,12 @@ def _runs(members: list[int]) -> list[tuple[int, int]]:
     return [(members[start], members[stop - 1] + 1) for start, stop in pairwise(breaks)]
 
 
-def _members(groups: Any, n: int) -> list[list[int]]:
+def _members(into: Any, n: int) -> list[list[int]]:
     """The old classes of each new class."""
-    values = _listed(groups)
-    expected = "groups: expected the new class of each class, or a list of classes for each new class"
+    values = _listed(into)
+    expected = "into: expected the new class of each class, or a list of classes for each new class"
     if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
-        raise TypeError(f"{expected}, got {type(groups).__name__}")
+        raise TypeError(f"{expected}, got {type(into).__name__}")
     if all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values):
         return _by_number([int(value) for value in values], n)
     lists = [_listed(value) for value in values]
@@ -99,20 +99,20 @@ def _listed(values: Any) -> Any:
     """An array as a list."""
     if not hasattr(values, "dtype"):
         return values
-    backend, (array,) = _backend.as_arrays(groups=values)
+    backend, (array,) = _backend.as_arrays(into=values)
     if not backend.can_look(array):
-        raise TypeError("groups: expected numbers that are known beforehand, got a traced array")
+        raise TypeError("into: expected numbers that are known beforehand, got a traced array")
     return backend.to_numpy(array).tolist()
 
 
 def _by_number(numbers: list[int], n: int) -> list[list[int]]:
     if len(numbers) != n:
-        raise ValueError(f"groups: expected the new class of each of {n} classes, got {len(numbers)} of them")
+        raise ValueError(f"into: expected the new class of each of {n} classes, got {len(numbers)} of them")
     count = max(numbers) + 1
     unused = sorted(set(range(count)) - set(numbers))
     if unused or min(numbers) < 0:
         got = f"no class for {unused[0]}" if unused else str(min(numbers))
-        raise ValueError(f"groups: expected new classes 0 to {count - 1}, each of at least one class, got {got}")
+        raise ValueError(f"into: expected new classes 0 to {count - 1}, each of at least one class, got {got}")
     members: list[list[int]] = [[] for _ in range(count)]
     for old, new in enumerate(numbers):
         members[new].append(old)
@@ -126,7 +126,7 @@ def _by_list(lists: list[list[int]], n: int) -> list[list[int]]:
     twice = sorted(old for old in set(listed) if listed.count(old) > 1) if len(listed) > n - len(missing) else []
     for found, what in ((outside, "outside"), (twice, "twice"), (missing, "not at all")):
         if found:
-            raise ValueError(f"groups: expected each of the classes 0 to {n - 1} once, got {found[0]} {what}")
+            raise ValueError(f"into: expected each of the classes 0 to {n - 1} once, got {found[0]} {what}")
     if not all(lists):
-        raise ValueError(f"groups: expected at least one class in each, got none for the new class {lists.index([])}")
+        raise ValueError(f"into: expected at least one class in each, got none for the new class {lists.index([])}")
     return lists

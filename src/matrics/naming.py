@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Self
 
-from matrics._backend import Array
+from matrics._backend import Array, is_compiling
+from matrics.catalogue.classes import in_words
 from matrics.catalogue.record import Metric
 from matrics.evaluation import frames_to_the_user
 
-CLASSWISE = ("class", "one_vs_rest")
+
+class MeasureName(str):
+    """A key of results, as it was asked for, with the title of what it turned out to be.
+
+    It is the text alone in all that dictionaries do. Screens, data frames and pictures show the title, so that the mean
+    of the classes' recalls and the recall of one class never stand under one name.
+
+    >>> name = MeasureName("recall", "recall of fraud")
+    >>> name == "recall", name.title_
+    (True, 'recall of fraud')
+    """
+
+    __slots__ = ("title_",)
+
+    title_: str  # texts have a method title()
+
+    def __new__(cls, name: str, title: str) -> Self:
+        """Make a text that has a title."""
+        made = super().__new__(cls, name)
+        made.title_ = title
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MeasureName, (str(self), self.title_)
+
+
+def named(name: str, title: str) -> str:
+    """A name with a title; the name alone in code that PyTorch compiles, which knows no texts but plain ones."""
+    return name if is_compiling() else MeasureName(name, title)
+
+
+def title_of(key: str) -> str:
+    """The title of a key of results; a key that has none is its own."""
+    return key.title_ if isinstance(key, MeasureName) else key
 
 
 def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
@@ -23,12 +58,14 @@ def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
     >>> columns("fbeta(beta=2,average=class)", matrics.fbeta.using(beta=2, average="class"), ["cat", "dog"])
     ['fbeta(beta=2)/cat', 'fbeta(beta=2)/dog']
     """
-    if metric.average not in CLASSWISE:
+    if not metric.is_classwise:
         return [key]
     measure, colon, _ = key.rpartition(":")
     if not colon or ")" in key[len(measure) :]:  # the colon, if any, is one of an option
         measure = replace(metric, average=None).spec
-    return [f"{measure}/{name}" for name in class_names]
+    title = replace(metric, average=None).title() if metric.kind == "overall" else measure
+    rest = " against the rest" if metric.kind == "overall" else ""
+    return [named(f"{measure}/{name}", f"{title} of {in_words(name)}{rest}") for name in class_names]
 
 
 def scalars(
@@ -51,9 +88,13 @@ def scalars(
     for key, values in scores.items():
         names = class_names or [str(k) for k in range(values.shape[-1] if values.ndim else 0)]
         found = columns(key, metrics[key], names)
-        parts = [values] if metrics[key].average not in CLASSWISE else by_class(values)
-        named.update(zip((prefix + name for name in found), parts, strict=True))
+        parts = [values] if not metrics[key].is_classwise else by_class(values)
+        named.update(zip((_prefixed(prefix, name) for name in found), parts, strict=True))
     return named
+
+
+def _prefixed(prefix: str, name: str) -> str:
+    return named(prefix + name, prefix + title_of(name)) if prefix else name
 
 
 def by_names(
@@ -62,7 +103,7 @@ def by_names(
     """Scores with the values of each class under a key of its own, if classes have names; the names are checked."""
     if class_names is None:
         return scores
-    numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].average in CLASSWISE]
+    numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].is_classwise]
     return scalars(scores, metrics, "", check_names(class_names, numbers[0] if numbers else len(class_names)))
 
 
@@ -89,9 +130,25 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
     """Return one name per class, or None; anything else raises an error."""
     if class_names is None:
         return None
-    names = tuple(class_names)
+    names = class_names if isinstance(class_names, tuple) else tuple(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"class_names: expected strings, one for each class, got {class_names!r}")
     if len(names) != num_classes or len(set(names)) != num_classes:
         raise ValueError(f"class_names: expected {num_classes} different names, one for each class, got {names}")
+    return names
+
+
+def names_or_labels(
+    class_names: Sequence[str] | None, num_classes: int, labels: tuple[Hashable, ...] | None
+) -> tuple[Hashable, ...] | None:
+    """What classes are called: their names, or else the labels of a data frame; raises where one is the other's."""
+    names = check_names(class_names, num_classes)
+    if names is None or labels is None:
+        return labels if names is None else names
+    texts = tuple(map(str, labels))
+    if names != texts and set(names) == set(texts):
+        raise ValueError(
+            f"class_names: expected the labels of the data frame in the order of its rows, {texts}, got {names}; leave "
+            "them out, or put the rows in order: cm.loc[class_names, class_names]"
+        )
     return names

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from matrics import _backend, words
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
-from matrics.coding import check_classes
+from matrics.coding import check_classes, check_classes_of_state
 from matrics.counting import count_labels
 from matrics.evaluation import Invalid
 from matrics.labels import check_count
+from matrics.results import short_repr
 from matrics.scoring import score
 from matrics.typing import ArrayLike
 
@@ -63,6 +64,9 @@ class ConfusionState(NamedTuple):
     counts: Array
     dropped: Array
     carried: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @classmethod
     def zeros(
@@ -121,13 +125,15 @@ class ConfusionState(NamedTuple):
         y_pred: ArrayLike,
         *,
         labels: Iterable[Hashable] | None = None,
-        class_axis: int = -1,
+        class_axis: int | None = None,
         threshold: float | None = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
         groups: ArrayLike | None = None,
     ) -> ConfusionState:
-        """Add the counts of a batch of labels; the state itself does not change.
+        """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
+
+        Labels (B, T) in a state without ``batch_shape`` are B times T samples of one matrix.
 
         Parameters
         ----------
@@ -138,8 +144,9 @@ class ConfusionState(NamedTuple):
             Labels broadcast over the batch: one ``y_true`` (N,) against the (M, N) of M models.
         labels : sequence of text, integers or other hashables, optional
             The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
-        class_axis : int, default -1
-            Where the class scores of ``y_pred`` are.
+        class_axis : int, optional
+            Where the class scores of ``y_pred`` are. If left out, the last axis; with a warning where axis 1 has as
+            many entries.
         threshold : float, optional
             ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
         sample_weight : array_like, optional
@@ -189,9 +196,7 @@ class ConfusionState(NamedTuple):
             )
         words.refuse_unexpected_weights(self, sample_weight)
         n = self.counts.shape[-1]
-        classes = check_classes(n if labels is None else None, labels)
-        if classes.number != n:
-            raise ValueError(f"labels: expected {n}, one for each class of the state, got {classes.number}")
+        classes = check_classes_of_state(n, labels)
         counted = count_labels(
             y_true,
             y_pred,
@@ -242,6 +247,7 @@ class ConfusionState(NamedTuple):
         invalid: Invalid = "warn",
         workers: int = 1,
         class_names: Sequence[str] | None = None,
+        positive: Hashable = None,
     ) -> dict[str, Array]:
         """Many measures of the matrices so far, as from :func:`matrics.score`.
 
@@ -249,8 +255,8 @@ class ConfusionState(NamedTuple):
         ----------
         metrics : str, Metric, or several of them
             As in :func:`matrics.score`.
-        zero_division, invalid, workers, class_names
-            As in :func:`matrics.score`.
+        zero_division, invalid, workers, class_names, positive
+            As in :func:`matrics.score`. A state holds no labels: ``positive`` is one of ``class_names``, or an index.
 
         Returns
         -------
@@ -263,9 +269,11 @@ class ConfusionState(NamedTuple):
         >>> state = matrics.ConfusionState.zeros(2).update([0, 0, 1, 1], [0, 0, 1, 0])
         >>> state.score(["mcc", "recall:class"])["recall:class"]
         array([1. , 0.5])
+        >>> state.score("recall", class_names=["ok", "fraud"], positive="fraud")["recall"]
+        np.float64(0.5)
         """
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
-        options["class_names"] = class_names
+        options |= {"class_names": class_names, "positive": positive}
         if not words.has_words(self):
             return score(self.counts, metrics, **options)
         backend, (counts, carried) = _backend.as_arrays(counts=self.counts, carried=self.carried)

@@ -327,6 +327,15 @@ class Table(Margins):
         cells = stack([stack([self.sum(self.tn, axis=0), errors]), stack([errors, self.hits])])
         return self.derived(cells, is_moderate=self.is_moderate)
 
+    def pooled_of(self, classes: tuple[int, ...]) -> Table:
+        """The 2×2 tables of some classes added up."""
+        stack = self.xp.stack
+        tn, fp, fn, tp = (
+            self.sum(stack([counts[k, ...] for k in classes]), axis=0)
+            for counts in (self.tn, self.fp, self.fn, self.tp)
+        )
+        return self.derived(stack([stack([tn, fp]), stack([fn, tp])]), is_moderate=self.is_moderate)
+
     def pairs(self, unit: Array | float = 1) -> Table:
         """Pairs of samples, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
 

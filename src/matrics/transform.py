@@ -40,8 +40,13 @@ def invalid_stays(table: Table, result: Array) -> Array:
 
 def check_over(over: Any, name: str = "over") -> None:
     """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
-    if over is not None and over not in get_args(Over):
+    if over is not None and not _is_one_of(over, Over):
         raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {over!r}")
+
+
+def _is_one_of(word: Any, words: Any) -> bool:
+    """Whether it is one of the words of a Literal type; an array, which compares by element, is not."""
+    return isinstance(word, str) and word in get_args(words)
 
 
 @overload
@@ -81,10 +86,10 @@ def transpose(cm: Any) -> Array:
 
 
 @overload
-def normalize(cm: HostArray, over: Over = ...) -> NumPyArray: ...
+def normalize(cm: HostArray, *, over: Over = ...) -> NumPyArray: ...
 @overload
-def normalize(cm: ArrayT, over: Over = ...) -> ArrayT: ...
-def normalize(cm: Any, over: Over = "true") -> Array:
+def normalize(cm: ArrayT, *, over: Over = ...) -> ArrayT: ...
+def normalize(cm: Any, *, over: Over = "true") -> Array:
     """Scale rows, columns or whole matrices to sum 1.
 
     Parameters
@@ -123,10 +128,10 @@ def normalize(cm: Any, over: Over = "true") -> Array:
 
 
 @overload
-def repair(cm: HostArray, where: Where = ...) -> NumPyArray: ...
+def repair(cm: HostArray, *, where: Where = ...) -> NumPyArray: ...
 @overload
-def repair(cm: ArrayT, where: Where = ...) -> ArrayT: ...
-def repair(cm: Any, where: Where = "empty_class") -> Array:
+def repair(cm: ArrayT, *, where: Where = ...) -> ArrayT: ...
+def repair(cm: Any, *, where: Where = "empty_class") -> Array:
     """Add 1/n to every cell of the matrices that need it, as Dembélé does before dividing.
 
     Parameters
@@ -159,7 +164,7 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
            [[5.5, 1.5],
             [0.5, 0.5]]])
     """
-    if where not in get_args(Where):
+    if not _is_one_of(where, Where):
         raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {where!r}")
     t = _table(cm, floating=True)
     with t.backend.quiet():
@@ -168,10 +173,10 @@ def repair(cm: Any, where: Where = "empty_class") -> Array:
 
 
 @overload
-def rebalance(cm: HostArray, empty: Empty = ...) -> NumPyArray: ...
+def rebalance(cm: HostArray, *, empty: Empty = ...) -> NumPyArray: ...
 @overload
-def rebalance(cm: ArrayT, empty: Empty = ...) -> ArrayT: ...
-def rebalance(cm: Any, empty: Empty = "nan") -> Array:
+def rebalance(cm: ArrayT, *, empty: Empty = ...) -> ArrayT: ...
+def rebalance(cm: Any, *, empty: Empty = "nan") -> Array:
     """Dembélé's estimate M̃ of the confusion matrix, which makes class sizes more equal.
 
     Cell (t, p) is multiplied by √(size of p / size of t), where the sizes are those of the true classes.
@@ -206,7 +211,7 @@ def rebalance(cm: Any, empty: Empty = "nan") -> Array:
     array([[8., 4.],
            [4., 2.]])
     """
-    if empty not in get_args(Empty):
+    if not _is_one_of(empty, Empty):
         raise ValueError(f"empty: expected 'nan' or 'repair', got {empty!r}")
     t = _table(cm, floating=True)
     with t.backend.quiet():

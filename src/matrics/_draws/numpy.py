@@ -55,3 +55,12 @@ class NumPySource:
     def asarray(self, values: Any) -> Array:
         """As of any source."""
         return np.asarray(values, np.float64)
+
+
+def seed_of(rng: Any) -> int:
+    """One integer for all random numbers of a study: as given, or drawn by a generator of NumPy; fresh for None."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(np.random.default_rng(rng).integers(2**63))
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise TypeError(f"rng: expected a seed (an integer from 0) or numpy.random.default_rng(seed), got {rng!r}")
+    return int(rng)

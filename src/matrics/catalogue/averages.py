@@ -1,4 +1,4 @@
-"""From the classes' values to one: macro, micro, weighted, binary, or none."""
+"""From the classes' values to one: their mean, the lowest, that of one class, or none."""
 
 from __future__ import annotations
 
@@ -10,52 +10,118 @@ from matrics.evaluation import TableFunction
 from matrics.table import Table
 
 AVERAGES = {
-    "per_class": ("macro", "micro", "weighted", "binary", "class"),
+    "per_class": ("macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"),
     "overall": ("one_vs_rest",),
 }
 
+#: Averages of several classes, which may be some of them: ``f1:macro[cat,dog]``.
+OF_SEVERAL = ("macro", "micro", "weighted", "min", "max", "geometric")
 
-def check_average(average: Any, kind: str, name: str) -> str:
-    """The average as a spec spells it (None means every class); raises with what this kind of measure takes."""
+#: Averages that give one value for each class.
+CLASSWISE = ("class", "one_vs_rest")
+
+#: Words of tests with two results. Without an average they are those of the positive class where there are two classes.
+#: The other names of the same measures (recall, precision, tpr, tnr, ...) are means of the classes.
+TWO_CLASS_WORDS = frozenset(
+    {
+        "sensitivity",
+        "specificity",
+        "selectivity",
+        "ppv",
+        "positive_predictive_value",
+        "npv",
+        "negative_predictive_value",
+        "positive_likelihood_ratio",
+        "plr",
+        "lr_plus",
+        "negative_likelihood_ratio",
+        "nlr",
+        "lr_minus",
+        "diagnostic_odds_ratio",
+        "dor",
+        "odds_ratio",
+    }
+)
+
+
+def check_average(average: Any, kind: str, name: str) -> str | None:
+    """The average as a spec spells it, or None for the default; raises with what this kind of measure takes."""
     asked = average
     if average is None:
-        average = "class"
-    elif isinstance(average, str):
+        return None
+    if isinstance(average, str):
         average = average.strip().casefold().replace("-", "_")
     if average not in AVERAGES[kind]:
         what = "a class measure" if kind == "per_class" else "an overall measure"
         expected = ", ".join(repr(known) for known in AVERAGES[kind])
-        raise ValueError(f"{name} is {what}: expected average to be one of {expected}, got {asked!r}")
+        raise ValueError(
+            f"{name} is {what}: expected average to be one of {expected}, got {asked!r}; a class is in square brackets "
+            f"({name}[fraud])"
+        )
     return str(average)
 
 
-def average(measure: TableFunction, how: str, pos_label: int, *, unbounded: bool) -> TableFunction:
-    """A class measure ``[class, *batch]`` as the function of a Table that an average of it is."""
+def average(measure: TableFunction, how: str, chosen: tuple[int, ...], *, unbounded: bool) -> TableFunction:
+    """A class measure ``[class, *batch]`` as the function of a Table that an average of it is, of all classes or some.
+
+    ``binary`` is the value of the one class that is chosen.
+    """
+
+    def values(table: Table) -> Array:
+        return of_some(measure(table), table, chosen)
+
     if how == "class":
         return measure
+    if how == "binary":
+        return lambda table: measure(table)[chosen[0], ...]
+    if how == "micro":
+        return lambda table: measure(table.pooled_of(chosen) if 0 < len(chosen) < table.n else table.pooled)[1, ...]
     if how == "macro":
-        return lambda table: mean_of_defined(measure(table), table, unbounded=unbounded)
+        return lambda table: mean_of_defined(values(table), table, unbounded=unbounded)
     if how == "weighted":
         return lambda table: mean_of_defined(
-            measure(table), table, weights=table.share(table.true), unbounded=unbounded
+            values(table), table, weights=of_some(table.share(table.true), table, chosen), unbounded=unbounded
         )
-    if how == "micro":
-        return lambda table: measure(table.pooled)[1, ...]
-
-    def binary(table: Table) -> Array:
-        if table.n != 2:
-            raise ValueError(
-                f"average='binary' is for 2×2 matrices, got {table.n}×{table.n}: take 'macro', 'weighted' or 'micro', "
-                "or every class with average=None (':class' in a spec)"
-            )
-        return measure(table)[pos_label, ...]
-
-    return binary
+    if how == "geometric":
+        return lambda table: geometric_mean_of_defined(values(table), table)
+    return lambda table: extreme_of_defined(values(table), table, highest=how == "max")
 
 
-def one_vs_rest(measure: TableFunction) -> TableFunction:
-    """An overall measure as a class measure: of each class against the rest."""
+def of_some(values: Array, table: Table, chosen: tuple[int, ...]) -> Array:
+    """The values of the chosen classes, or of all where none is."""
+    return table.xp.stack([values[k, ...] for k in chosen]) if chosen else values
+
+
+def one_vs_rest(measure: TableFunction, chosen: tuple[int, ...]) -> TableFunction:
+    """An overall measure as a class measure: of each class against the rest, or of the one that is chosen."""
+    if chosen:
+        return lambda table: measure(table.one_vs_rest)[chosen[0], ...]
     return lambda table: measure(table.one_vs_rest)
+
+
+def extreme_of_defined(values: Array, table: Table, *, highest: bool) -> Array:
+    """The lowest or the highest value of the classes, undefined ones left out."""
+    xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
+    if highest:
+        found = xp.max(xp.where(missing, -math.inf, values), axis=0)
+    else:
+        found = xp.min(xp.where(missing, math.inf, values), axis=0)
+    return table.define(found, ~xp.all(missing, axis=0))
+
+
+def geometric_mean_of_defined(values: Array, table: Table) -> Array:
+    """The geometric mean over classes, undefined ones left out; 0 if one is 0, and undefined if one is negative.
+
+    So is that of 0 and infinity.
+    """
+    xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
+    zero, negative, infinite = table.is_zero(values), values < 0, values == math.inf
+    logs = table.log(xp.where(missing | negative | zero, 1, values))
+    number = table.sum(xp.astype(~missing, values.dtype), axis=0)
+    mean = xp.exp(table.ratio(table.sum(logs, axis=0), number))
+    has_zero = xp.any(zero, axis=0)
+    defined = ~xp.all(missing, axis=0) & ~xp.any(negative & ~zero, axis=0) & ~(has_zero & xp.any(infinite, axis=0))
+    return table.define(xp.where(has_zero, 0, mean), defined)
 
 
 def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *, unbounded: bool = False) -> Array:
@@ -74,10 +140,10 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *
         return xp.where(highest | lowest, infinite, mean)
     if not math.isnan(table.zero_division):
         if weights is None:
-            return table.sum(values, axis=0) / table.n
+            return table.sum(values, axis=0) / values.shape[0]
         return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
     if weights is None and table.looks:
-        mean = table.sum(values, axis=0) / table.n
+        mean = table.sum(values, axis=0) / values.shape[0]
         if not xp.count_nonzero(mean != mean):  # noqa: PLR0124 (isnan and any take twice as long)
             return mean
     missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from matrics._names import fold
 from matrics.catalogue import weights
+from matrics.catalogue.averages import TWO_CLASS_WORDS
 from matrics.catalogue.certified import certified
 from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.catalogue.pycm import PYCM
@@ -56,6 +59,7 @@ def facts(record: Metric) -> dict[str, str]:
     """The record as labelled lines, which ``describe``, the command line and the docs page show."""
     lines = {
         "kind": "per class: one value each, then an average" if record._averaged else "overall: one value per matrix",
+        **({"no average": _without_average(record)} if record._averaged else {}),
         "family": record.family,
         "range": range_of(record),
         "direction": direction_of(record),
@@ -72,8 +76,9 @@ def facts(record: Metric) -> dict[str, str]:
         lines["scale"] = "depends on the number of samples, not only on their proportions"
     if record.on_host:
         lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
-    if record.spec in certified():
-        lines["lacks"] = _lacks(record.spec)
+    spec = replace(record, called="").spec
+    if spec in certified():
+        lines["lacks"] = _lacks(spec)
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
     if record.aliases:
@@ -85,6 +90,17 @@ def facts(record: Metric) -> dict[str, str]:
         suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
         lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
     return lines
+
+
+def _without_average(record: Metric) -> str:
+    """What a class measure means without an average, by this name or by another."""
+    of_two = [name for name in (record.name, *record.aliases) if fold(name) in TWO_CLASS_WORDS]
+    others = [name for name in (record.name, *record.aliases) if name not in of_two]
+    if record.is_of_two:
+        but = f"; {', '.join(others)}: the mean over the classes of two as well" if others else ""
+        return f"class 1 of two classes, or that of positive=; the mean over more{but}"
+    but = f"; {', '.join(of_two)}: class 1 of two classes" if of_two else ""
+    return f"the mean over the classes; with positive= that class{but}"
 
 
 def range_of(record: Metric) -> str:

@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from matrics.catalogue.record import Metric, Option
 
 _AVERAGE = """
-average : {"macro", "micro", "weighted", "binary"} or None, default "macro"
+average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"}, optional
     How the classes' values become one: their plain mean, the measure of the pooled 2×2 table, their mean weighted by
-    the true class sizes, the value of class ``pos_label`` of two, or every class's own. Undefined classes are left
-    out of means unless ``zero_division`` is a number.
-pos_label : {1, 0}
-    The class that counts as positive under ``average="binary"``."""
+    the true class sizes, the lowest, the highest, their geometric mean, the value of the positive class, or every
+    class's own. Undefined classes are left out unless ``zero_division`` is a number.
+positive : int, optional
+    The index of the positive class, whose value it then is, also among more than two. Without it, ``"binary"`` is of
+    class 1 of two. The default average is """
+
+_MACRO = '``"macro"``,\n    and ``"binary"`` where ``positive`` is given.'
+_OF_TWO = '``"binary"``\n    for 2×2 matrices and where ``positive`` is given, otherwise ``"macro"``.'
 
 _MATRIX = """ None is "none". A matrix says how bad it is that a sample of one
     class (row) is predicted as another (column): 0 on the diagonal, as full agreement, and larger for worse errors."""
@@ -64,9 +68,9 @@ def compose(metric: Metric) -> str:
     low, high = metric.range
     return _DOCSTRING.format(
         summary=summary,
-        average=_AVERAGE.rstrip() if averaged else "",
+        average=(_AVERAGE + (_OF_TWO if metric.is_of_two else _MACRO)) if averaged else "",
         options="".join(_option(option) for option in metric.options),
-        shape="array, shape (*B,), or (*B, n) for ``average=None``" if averaged else "array, shape (*B,)",
+        shape='array, shape (*B,), or (*B, n) for ``average="class"``' if averaged else "array, shape (*B,)",
         low=low,
         high=high,
         undefined=metric.undefined,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from matrics.catalogue.averages import TWO_CLASS_WORDS
+
 
 class Elsewhere(NamedTuple):
     """What a function of another library is that shares a name with a measure here."""
@@ -30,8 +32,10 @@ _MEAN = "class 1 of two, and the mean of more, by default"
 
 
 def _averaged(name: str, there: str, *, sklearn: bool = False, pooled: bool = True) -> tuple[Elsewhere, ...]:
-    """The notes of a class measure, whose mean over the classes is the default here."""
-    binary = f"{name}:binary"
+    """The notes of a class measure, the mean over the classes by default, or of class 1 of two."""
+    of_two = name in TWO_CLASS_WORDS
+    binary = name if of_two else f"{name}:binary"
+    classification = "torchmetrics.functional.classification"
     of_sklearn = Elsewhere(f"sklearn.metrics.{name}_score", _SKLEARN, binary, name)
     return (
         *((of_sklearn,) if sklearn else ()),
@@ -39,7 +43,9 @@ def _averaged(name: str, there: str, *, sklearn: bool = False, pooled: bool = Tr
             f"torchmetrics.functional.{there}",
             *((_TORCH, binary, f"{name}:micro") if pooled else (_MEAN, binary, name)),
         ),
-        Elsewhere(f"torchmetrics.functional.classification.binary_{there}", "class 1 of two", binary),
+        Elsewhere(f"{classification}.multiclass_{there}", "the mean of two classes as well", f"{name}:macro", name)
+        if of_two
+        else Elsewhere(f"{classification}.binary_{there}", "class 1 of two", binary),
     )
 
 
@@ -82,7 +88,7 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
     "diagnostic_odds_ratio": (
         Elsewhere(
             "scipy.stats.contingency.odds_ratio",
-            "of one 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio:binary here",
+            "of one 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio here",
         ),
     ),
     "g_mean": (Elsewhere("scipy.stats.gmean", "the geometric mean of an array; here it is that of the recalls"),),

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from matrics._backend import Array
+from matrics._backend import Array, is_compiling
+from matrics._names import fold
 from matrics.catalogue import averages, weights
+from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
 from matrics.evaluation import Invalid, TableFunction, evaluate
 from matrics.table import Table
@@ -99,7 +101,9 @@ class Metric:
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
-    pos_label: int = 1
+    classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
+    called: str = ""  # the name it was asked for by, where that says more than the canonical one: sensitivity
+    resolved: bool = False  # whether its average and its classes, then indices, are those of certain matrices
 
     def dress(self) -> None:
         """Make help(), doctest and Sphinx take the record for the function that the user calls.
@@ -123,7 +127,7 @@ class Metric:
         return inspect.Signature(
             [
                 inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword("average", "macro"), keyword("pos_label", 1)] if self._averaged else []),
+                *([keyword("average", None), keyword("positive", None)] if self._averaged else []),
                 *(keyword(option.name, option.default) for option in self.options),
                 keyword("zero_division", math.nan),
                 keyword("invalid", "warn"),
@@ -155,7 +159,11 @@ class Metric:
                 f"{self.name}: expected one confusion matrix or a stack of them, got {got}; of labels it is "
                 f"matrics.{self.name}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
-        function = self.bind(**options) if options else self.bind()
+        labels = None if is_compiling() else labels_of_frame(cm)
+        if labels is None:
+            function = self.bind(**options) if options else self.bind()
+        else:
+            function = self.using(**options).of(Classes.of(len(labels), labels)).bind()
         return evaluate(cm, [function], zero_division=zero_division, invalid=invalid)[0]
 
     def bind(self, **options: Any) -> TableFunction:
@@ -166,56 +174,129 @@ class Metric:
         def measure(table: Table) -> Array:
             return function(table, **keywords)
 
-        if metric._averaged:
-            return averages.average(
-                measure,
-                metric.average or "macro",
-                metric.pos_label,
-                unbounded=math.inf in (metric.range[1], -metric.range[0]),
-            )
-        return averages.one_vs_rest(measure) if metric.average == "one_vs_rest" else measure
+        if metric.kind == "overall" and metric.average is None:
+            return measure
+        if metric.average not in (None, "binary") and not metric.classes:
+            return metric._averaged_function(measure)
+        # The average, and whether there is such a class, depends on the number of classes, which the table has.
+        return lambda table: metric.of(Classes(table.n))._averaged_function(measure)(table)
+
+    def _averaged_function(self, measure: TableFunction) -> TableFunction:
+        if self.kind == "overall":
+            return averages.one_vs_rest(measure, self.classes)
+        unbounded = math.inf in (self.range[1], -self.range[0])
+        return averages.average(measure, self.average or "macro", self.classes, unbounded=unbounded)
 
     def using(self, **options: Any) -> Metric:
         """Fix options of this metric.
 
+        ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
+        which this is to be the value.
+
         >>> import matrics
-        >>> print(matrics.fbeta.using(beta=2, average=None))
-        fbeta(beta=2):class
+        >>> print(matrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
+        fbeta(beta=2):class recall[0]
         """
-        average = self.average
+        average, classes = self.average, self.classes
         if "average" in options:
             average = averages.check_average(options.pop("average"), self.kind, self.name)
-        pos_label = self._read_pos_label(options.pop("pos_label", self.pos_label), average)
+            classes = classes if {self.average, average} <= set(averages.OF_SEVERAL) else ()
+        if (positive := options.pop("positive", None)) is not None:
+            average, classes = self._of_one(positive, average)
         known = {option.name: option for option in self.options}
         fixed = dict(self.fixed)
         for name, value in options.items():
             if name not in known:
-                takes = ", ".join([*known, *(["average"] if self._averaged else [])])
+                takes = ", ".join([*known, *(["average", "positive"] if self._averaged else [])])
                 raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        return replace(self, fixed=kept, average=average, pos_label=pos_label)
+        return replace(self, fixed=kept, average=average, classes=classes)
 
-    def _read_pos_label(self, value: Any, average: str | None) -> int:
-        """The class that counts as positive; another than the default has a meaning for the average binary alone."""
-        if isinstance(value, bool) or value not in (0, 1):
-            raise ValueError(f"pos_label: expected 0 or 1, the class that counts as positive, got {value!r}")
-        if value != 1 and not self._averaged:
-            raise TypeError(f"{self.name} is an overall measure and takes no pos_label")
-        if value != 1 and average != "binary":
+    def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the class of a measure whose positive class is said."""
+        if not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
+        if average not in (None, "binary"):
             raise ValueError(
-                f"{self.name}: pos_label=0 is for average='binary' (':binary' in a spec), got the average "
-                f"{average or 'macro'!r}, which is of all classes"
+                f"{self.name}: positive={positive!r} is for average='binary', the default with it; got the average "
+                f"{average!r}, which is not of one class"
             )
-        return int(value)
+        return "binary", (positive,)
+
+    def of_classes(self, classes: tuple[Any, ...]) -> Metric:
+        """Name classes, as square brackets in a spec do: the metric of one, or its average over some."""
+        if self.average in averages.OF_SEVERAL:
+            return replace(self, classes=classes)
+        of_one = "binary" if self._averaged else "one_vs_rest"
+        if len(classes) != 1 or self.average not in (None, of_one):
+            raise ValueError(
+                f"{self.name}: expected one class in square brackets (recall[fraud]), or an average of some "
+                f"(f1:macro[cat,dog]: {', '.join(averages.OF_SEVERAL)}), got {len(classes)} classes and the average "
+                f"{self.average!r}"
+            )
+        return replace(self, average=of_one, classes=classes)
+
+    def of(self, classes: Classes) -> Metric:
+        """Settle what depends on the classes of the matrices: the average, and classes by their indices.
+
+        Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
+        which one that is.
+        """
+        known = Classes(classes.number) if self.resolved else classes
+        chosen = tuple([known.index(label, self.spec) for label in self.classes])
+        if len(set(chosen)) != len(chosen):
+            raise ValueError(f"{self.spec}: expected different classes in square brackets, got one twice")
+        average = self.average
+        if self._averaged and average is None:
+            words = classes.number == 2 and self.is_of_two
+            average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
+        if average == "binary" and not chosen:
+            chosen = (classes.positive_of(self.spec),)
+        return replace(self, average=average, classes=chosen, resolved=True)
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether it was named by a word that is of the positive class where there are two classes."""
+        return fold(self.called or self.name) in averages.TWO_CLASS_WORDS
+
+    @property
+    def is_classwise(self) -> bool:
+        """Whether it gives a value for each class."""
+        return self.average in averages.CLASSWISE and not self.classes
+
+    def title(self, classes: Classes | None = None) -> str:
+        """What screens, pages and pictures call it: the measure and its average or class, in words.
+
+        >>> import matrics
+        >>> from matrics.catalogue.classes import Classes
+        >>> print(matrics.recall.title(), matrics.recall.title(Classes.of(2, ["ok", "fraud"], "fraud")), sep="; ")
+        recall, macro; recall of fraud
+        """
+        found = self if classes is None else self.of(classes)
+        measure = replace(found, average=None, classes=()).spec
+        known = classes or Classes(0)
+        names = [known.name(k) if isinstance(k, int) else in_words(k) for k in found.classes]
+        if not names and found.average in averages.CLASSWISE:
+            return f"{measure} of each class" + (" against the rest" if found.kind == "overall" else "")
+        if found.average == "one_vs_rest":
+            return f"{measure} of {names[0]} against the rest"
+        if found.average == "binary":
+            return f"{measure} of {names[0] if names else 'the positive class'}"
+        if not found._averaged or (found.average is None and found.is_of_two):
+            return measure
+        some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
+        return f"{measure}, {found.average or 'macro'}{some}"
 
     @property
     def spec(self) -> str:
         """The text that :func:`matrics.get_metric` reads as this metric."""
-        fixed = (*self.fixed, *((("pos_label", self.pos_label),) if self.pos_label != 1 else ()))
-        values = ",".join(f"{name}={spell(value)}" for name, value in fixed)
-        return self.name + (f"({values})" if values else "") + (f":{self.average}" if self.average else "")
+        values = ",".join(f"{name}={spell(value)}" for name, value in self.fixed)
+        some = "[" + ",".join(spell_class(label) for label in self.classes) + "]" if self.classes else ""
+        of_one = bool(self.classes) and self.average not in averages.OF_SEVERAL
+        average = f":{self.average}" if self.average and not of_one else ""
+        return (self.called or self.name) + (f"({values})" if values else "") + average + some
 
     def __str__(self) -> str:
         return self.spec
@@ -231,21 +312,30 @@ class Metric:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return (self.name, self.fixed, self.average or ("macro" if self._averaged else None), self.pos_label)
+        # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
+        default = "positive of two" if self._averaged and self.is_of_two else None
+        return (self.name, self.fixed, self.average or default, tuple([str(label) for label in self.classes]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_of, (self.name, self.fixed, self.average, self.pos_label)
+        return _made_of, (self.name, self.fixed, self.average, self.classes, self.called, self.resolved)
 
 
 #: All metrics by their canonical names, as they are registered.
 METRICS: dict[str, Metric] = {}
 
 
-def _made_of(name: str, fixed: tuple[tuple[str, Any], ...], average: str | None, pos_label: int) -> Metric:
+def _made_of(  # noqa: PLR0917 (what __reduce__ gives, in its order)
+    name: str,
+    fixed: tuple[tuple[str, Any], ...],
+    average: str | None,
+    classes: tuple[Any, ...],
+    called: str,
+    resolved: bool,  # noqa: FBT001
+) -> Metric:
     """The metric of the catalogue with these options fixed: what a pickle holds."""
-    if not (fixed or average):
+    if not (fixed or average or called):
         return METRICS[name]
-    return replace(METRICS[name], fixed=fixed, average=average, pos_label=pos_label)
+    return replace(METRICS[name], fixed=fixed, average=average, classes=classes, called=called, resolved=resolved)
 
 
 def spell(value: Any) -> str:

@@ -7,12 +7,13 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics._names import fold, split_outside
-from matrics.catalogue.averages import AVERAGES
+from matrics._names import fold, is_whole, split_outside, unquote
+from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option, Trials
 
@@ -160,8 +161,11 @@ def get_metric(name: str | Metric) -> Metric:
     Parameters
     ----------
     name : str or Metric
-        ``"mcc"``, ``"tpr"`` (an alias), or a spec ``name(option=value,...)[:average]``, where average is ``macro``,
-        ``micro``, ``weighted``, ``binary`` or ``class`` for class measures, and ``one_vs_rest`` for overall ones. A
+        ``"mcc"``, ``"tpr"`` (an alias), or a spec: ``name(option=value,...):average[class,...]``. The average of a
+        class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or of
+        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; that of an overall measure
+        is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in
+        quotes where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A
         Metric is given back.
 
     Returns
@@ -178,8 +182,8 @@ def get_metric(name: str | Metric) -> Metric:
     Examples
     --------
     >>> import matrics
-    >>> matrics.get_metric("sensitivity")
-    <matrics metric recall>
+    >>> matrics.get_metric("tpr"), matrics.get_metric("sensitivity")  # recall, and that of the positive class of two
+    (<matrics metric recall>, <matrics metric sensitivity>)
     >>> matrics.get_metric("nmi(normalizer=joint):one_vs_rest")([[3, 1], [0, 4]])
     array([0.3904238, 0.3904238])
     """
@@ -197,40 +201,90 @@ def get_metric(name: str | Metric) -> Metric:
     return _SPECS[name]
 
 
-def _read_spec(spec: str) -> Metric:  # noqa: C901 (from left to right)
+def _read_spec(spec: str) -> Metric:
+    """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
     # Nothing but string methods, which torch.compile can follow.
-    head, colon, average = spec.partition(":")
+    head, *ends = split_outside(spec, ":")
+    if len(ends) > 1:
+        raise ValueError(f"{spec!r}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}")
+    head, classes = _in_square_brackets(head, spec)
+    average = ends[0] if ends else ""
+    if ends:
+        average, others = _in_square_brackets(average, spec)
+        if classes and others:
+            raise ValueError(f"{spec!r}: expected classes in square brackets once, got them twice")
+        classes = classes or others
+    found = _without_classes(head, average, spec, has_average=bool(ends))
+    return found.of_classes(classes) if classes else found
+
+
+def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
+    """What stands before the square brackets at the end of a text, and the classes that they name."""
+    before, bracket, inside = text.partition("[")
+    if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
+        options, closed, after = text.partition(")")
+        before, bracket, inside = after.partition("[")
+        before = options + closed + before
+    if not bracket:
+        return text, ()
+    if not inside.rstrip().endswith("]"):
+        raise ValueError(f"{spec!r}: expected classes in square brackets at the end, such as recall[fraud]")
+    parts = split_outside(inside.rstrip()[:-1], quoted=True)
+    for part in parts:
+        if not part.strip() or not is_whole(part):
+            raise ValueError(
+                f"{spec!r}: expected classes in square brackets, those with brackets or quotes of their own in quotes "
+                f"(recall['a]b']), got {part.strip() or 'an empty one'}"
+            )
+    return before, tuple([unquote(part) for part in parts])
+
+
+def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -> Metric:
     base, bracket, rest = head.partition("(")
     canonical = _NAMES.get(fold(base))
-    if canonical is None and not colon and fold(head) not in _PYCM:
+    called = fold(base)
+    if canonical is None and not has_average and fold(head) not in _PYCM:
         canonical, average = _with_average(base)
-        colon = ":" if canonical else ""
+        has_average = canonical is not None
+        called = called.removesuffix("_" + average) if canonical else called
     # PyCM's ACC, in capitals, is the accuracy of each class; otherwise names of this library go first.
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
         raise ValueError(_unknown(base.strip(), spec))
-    options: dict[str, Any] = {}
-    if bracket:
-        inside, closed, after = rest.partition(")")
-        if not closed or after.strip():
-            raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
-        for part in split_outside(inside):
-            option, equals, value = part.partition("=")
-            if part.strip():
-                if not equals:
-                    raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
-                if option.strip() in options:
-                    raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
-                options[option.strip()] = value.strip()
-        if options.get("pos_label") in ("0", "1"):
-            options["pos_label"] = int(options["pos_label"])
-    if colon and "average" in options:
+    options = _options_of(bracket, rest, spec)
+    if has_average and "average" in options:
         raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
-    if colon:
+    if has_average:
         options["average"] = average.strip()
-    found = METRICS[canonical]
+    found = _called(METRICS[canonical], called)
     return found.using(**options) if options else found
+
+
+def _called(record: Metric, name: str) -> Metric:
+    """The metric by a name of it, which matters if one of the two is a word of tests with two results."""
+    if (name in TWO_CLASS_WORDS) == (record.name in TWO_CLASS_WORDS):
+        return record
+    return replace(record, called=name)
+
+
+def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
+    """The options in the round brackets of a spec, as texts."""
+    options: dict[str, Any] = {}
+    if not bracket:
+        return options
+    inside, closed, after = rest.partition(")")
+    if not closed or after.strip():
+        raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
+    for part in split_outside(inside):
+        option, equals, value = part.partition("=")
+        if part.strip():
+            if not equals:
+                raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
+            if option.strip() in options:
+                raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
+            options[option.strip()] = unquote(value)
+    return options
 
 
 def _with_average(name: str) -> tuple[str | None, str]:
@@ -256,23 +310,29 @@ def _of_pycm(name: str, average: str) -> Metric:
 
 #: Functions of class scores, which no confusion matrix holds, and the names that other libraries have for them.
 OF_SCORES = {
-    "roc_auc(y_true, scores)": ("roc_auc", "auroc", "roc_auc_score"),
-    "roc_curve(y_true, scores)": ("roc_curve",),
-    "partial_roc_auc(y_true, scores, max_fpr=)": ("partial_roc_auc", "partial_auc"),
-    "average_precision(y_true, scores)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
-    "precision_recall_curve(y_true, scores)": ("precision_recall_curve",),
-    "precision_at_recall(y_true, scores, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
-    "recall_at_precision(y_true, scores, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
-    "log_loss(y_true, probs)": ("log_loss", "logloss", "neg_log_loss"),
-    "binary_cross_entropy(y_true, probs)": ("binary_cross_entropy", "bce"),
-    "brier_score(y_true, probs)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
-    "expected_calibration_error(y_true, probs)": ("ece", "expected_calibration_error", "calibration_error"),
-    "expected_calibration_error(y_true, probs, norm='max')": ("maximum_calibration_error",),
-    "reliability_curve(y_true, probs)": ("reliability_curve", "calibration_curve"),
-    "top_k_accuracy(y_true, scores, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
-    "top_k_recall(y_true, scores, k)": ("top_k_recall", "recall_at_k"),
+    "roc_auc(y_true, y_score)": ("roc_auc", "auroc", "roc_auc_score"),
+    "roc_curve(y_true, y_score)": ("roc_curve",),
+    "partial_roc_auc(y_true, y_score, max_fpr=)": ("partial_roc_auc", "partial_auc"),
+    "average_precision(y_true, y_score)": ("average_precision", "average_precision_score", "pr_auc", "auprc"),
+    "precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
+    "precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
+    "recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
+    "log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
+    "binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
+    "brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),
+    "expected_calibration_error(y_true, y_prob)": ("ece", "expected_calibration_error", "calibration_error"),
+    "expected_calibration_error(y_true, y_prob, norm='max')": ("maximum_calibration_error",),
+    "reliability_curve(y_true, y_prob)": ("reliability_curve", "calibration_curve"),
+    "top_k_accuracy(y_true, y_score, k)": ("top_k", "top_k_accuracy", "top_k_accuracy_score"),
+    "top_k_recall(y_true, y_score, k)": ("top_k_recall", "recall_at_k"),
+    "threshold_confusion_matrix(y_true, y_score, thresholds)": (
+        *("threshold_confusion_matrix", "confusion_matrix_at_thresholds"),
+    ),
+    "threshold_curve(y_true, y_score, metrics)": ("threshold_curve", "metric_at_thresholds", "det_curve"),
 }
 _OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
+
+_NEEDS_COSTS = ("expected_cost", "mean_cost", "misclassification_cost")
 
 #: Measures of class scores that are nowhere in this library.
 MISSING = (
@@ -287,6 +347,8 @@ def _unknown(name: str, spec: str) -> str:
             f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted: "
             f"it is matrics.{_OF_SCORES[fold(name)]}"
         )
+    if fold(name) in _NEEDS_COSTS:
+        return f"{name!r} needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
     if fold(name) in MISSING:
         return (
             f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
@@ -300,7 +362,8 @@ def _unknown(name: str, spec: str) -> str:
         return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
     near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
-    names = list(dict.fromkeys(n if n in METRICS else f"{n} (= {known[n]})" for n in near))
+    alone = {*METRICS, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
+    names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
     return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
 
@@ -327,12 +390,12 @@ def _find_groups() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def list_metrics(group: str | None = None) -> list[str]:
-    """The canonical names of a group of metrics.
+def list_metrics(family: str | None = None) -> list[str]:
+    """The canonical names of a family of metrics, or of another group of them.
 
     Parameters
     ----------
-    group : str, optional
+    family : str, optional
         ``core``, ``overall``, ``all`` (the default), ``on_host`` (those that need SciPy, and are in no other group), or
         a family, which is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, …
 
@@ -343,7 +406,7 @@ def list_metrics(group: str | None = None) -> list[str]:
     Raises
     ------
     ValueError
-        There is no such group.
+        There is no such family or group.
 
     Examples
     --------
@@ -352,8 +415,8 @@ def list_metrics(group: str | None = None) -> list[str]:
     ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
     """
     known = groups()
-    if group is None:
-        group = "all"
-    if group not in known:
-        raise ValueError(f"unknown group {group!r}: expected one of {', '.join(known)}")
-    return list(known[group])
+    if family is None:
+        family = "all"
+    if family not in known:
+        raise ValueError(f"unknown family {family!r}: expected one of {', '.join(known)}")
+    return list(known[family])

@@ -17,6 +17,7 @@ from matrics.cli.compare_report import show_comparison
 from matrics.cli.counting.count import Beside
 from matrics.cli.interval import IntervalRun, Wanted
 from matrics.cli.labels import Names
+from matrics.cli.measures import measures
 from matrics.cli.open_run import Asked, open_matrices, open_run
 from matrics.cli.options import (
     Average,
@@ -24,13 +25,14 @@ from matrics.cli.options import (
     Cells,
     Counts,
     FilePath,
+    LabelsPath,
     Level,
     Manner,
     Metrics,
     Num,
     OnInvalid,
     Output,
-    Positive,
+    PositiveClass,
     PredColumn,
     Resume,
     Rows,
@@ -92,7 +94,7 @@ def score(
     pred: PredColumn = Names.pred,
     scores: ScoresInstead = None,
     threshold: Threshold = None,
-    positive: Positive = None,
+    positive: PositiveClass = None,
     separator: Separator = None,
     average: Average = None,
     rows: Rows = None,
@@ -139,6 +141,7 @@ def interval(
     by: By = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
+    positive: PositiveClass = None,
     rows: Rows = None,
     counts: Counts = None,
     cells: Cells = None,
@@ -164,7 +167,8 @@ def interval(
     progress: ShowProgress = False,
 ) -> None:
     """Say how sure every score is: an interval for every measure of every matrix."""
-    chosen, zero = resolve(metrics or "core"), number("zero-division", zero_division)
+    zero = number("zero-division", zero_division)
+    resolve(metrics or "core")  # raises before anything is read
     wanted = Wanted.read(
         level=number("level", level),
         method=method,
@@ -177,13 +181,14 @@ def interval(
     asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, cells=cells)
     with open_work(context, path, output, resume=resume) as work:
         source = open_matrices(path, asked, Beside(work, manner.progress), clusters)
+        chosen = measures(metrics or "core", lambda: source.known(positive))
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
         deliver(run, work)
 
 
 @app.command()
 def compare(
-    path: FilePath,
+    path: LabelsPath,
     *,
     by: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.")
@@ -195,6 +200,7 @@ def compare(
     metrics: Metrics = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
+    positive: PositiveClass = None,
     level: Level = "0.95",
     num: Num = None,
     seed: Seed = None,
@@ -209,7 +215,8 @@ def compare(
     found = compare_file(
         path,
         Names(true, pred, columns, paired_on),
-        resolve(metrics or "accuracy,mcc"),
+        metrics or ["accuracy,mcc"],
+        positive,
         level=number("level", level),
         num=integer("num", num),
         seed=integer("seed", seed),
@@ -310,6 +317,6 @@ def certificate(
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""
     metric = matrics.get_metric(name)
-    asked = {"cases": integer("cases", cases), "seed": integer("seed", seed)}
+    asked = {"cases": integer("cases", cases), "rng": integer("seed", seed)}
     found = matrics.study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})
     show_certificate(open_console(), found, metric.summary)

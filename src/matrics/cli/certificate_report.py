@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from matrics.cli.report import plain, show
+from matrics.naming import title_of
 from matrics.study.certificates.results import number
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def show_certificate(console: Console, found: Certificate, summary: str) -> None
     holds = [verdict for verdict in verdicts if verdict.holds]
     numbers = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is not None]
     unjudged = [verdict for verdict in verdicts if verdict.holds is None and verdict.value is None]
-    show(console, Text(f"{found.metric}: {summary}", "bold"))
+    show(console, Text(f"{title_of(found.metric)}: {summary}", "bold"))
     for title, some in (
         ("Fails, on these matrices", fails),
         ("Holds on all cases", holds),
@@ -39,7 +40,7 @@ def show_certificate(console: Console, found: Certificate, summary: str) -> None
     show(console, Text(), Text(f"values found: {ranges}" if ranges else "no value was found"))
     show(
         console,
-        Text(f"seed {found.seed}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
+        Text(f"seed {found.rng}; witnesses are confirmed in exact arithmetic; no counterexample is no proof", "dim"),
     )
 
 

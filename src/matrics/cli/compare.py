@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from matrics.catalogue.classes import Classes
+from matrics.cli.measures import measures
 from matrics.cli.read import read_labels
+from matrics.cli.stopping import warn_of_odd_labels
 from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together
+from matrics.scoring import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics.catalogue.record import Metric
     from matrics.cli.labels import Names
 
 
@@ -30,7 +33,8 @@ class Compared:
 def compare_file(
     path: Path,
     names: Names,
-    metrics: dict[str, Metric],
+    asked: list[str],
+    positive: str | None,
     *,
     level: float,
     num: int | None,
@@ -42,12 +46,16 @@ def compare_file(
         check_level(level)
     except ValueError as error:
         raise ValueError(f"--{error}") from error
-    undirected = [name for name, metric in metrics.items() if metric.higher_is_better is None]
+    undirected = [name for name, metric in resolve(asked).items() if metric.higher_is_better is None]
     if undirected:
         raise ValueError(f"--metrics: expected measures of which one end is better, got {', '.join(undirected[:5])}")
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
+    n = len(labelled.classes)
+    there = ([labelled.classes[k] for k in np.unique(side).tolist()] for side in (labelled.true, labelled.pred))
+    warn_of_odd_labels(str(path), *there)
+    metrics = measures(asked, lambda: Classes.of(n, labelled.classes, positive, ordered=labelled.ordered))
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
     ]
@@ -55,7 +63,7 @@ def compare_file(
         if seed is not None or num is not None:
             raise ValueError("--seed, --num: expected --paired-on COLUMN beside them, as nothing is drawn without it")
         titles.append(f"{100 * level:.10g} % intervals; each model on samples of its own (else: --paired-on COLUMN)")
-        n, number = len(labelled.classes), len(labelled.names)
+        number = len(labelled.names)
         bins = (labelled.groups * n + labelled.true) * n + labelled.pred
         stack = np.bincount(bins, minlength=number * n * n).reshape(number, n, n)
         verdicts = judged_alone(stack, metrics, labelled.classes, level=level, zero_division=zero_division)
@@ -69,7 +77,7 @@ def compare_file(
         sample_names=labelled.sample_names,
         option=f"--paired-on {names.clusters}",
     )
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+    seed = seed or 0
     number = len(np.unique(samples))
     repeats = f", {len(true) / number:.10g} predictions of each" if number < len(true) else ""
     verdicts = judged_together(

@@ -9,7 +9,8 @@ import numpy as np
 from rich.text import Text
 
 from matrics.cli.interval_report import SIGNS, show_statuses
-from matrics.cli.report import BEST, number, plain, show, text_table
+from matrics.cli.report import BEST, fold, number, plain, show, text_table
+from matrics.naming import title_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +29,9 @@ def show_comparison(console: Console, found: Compared, heading: str) -> None:
 
 def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -> None:
     chances = verdict.probability_best
-    table = text_table(heading, verdict.label, "best less this", *(["P(best)"] if chances is not None else []), "")
+    table = text_table(
+        heading, fold(title_of(verdict.label), 20), "best less this", *(["P(best)"] if chances is not None else []), ""
+    )
     for column in table.columns[1 : 3 if chances is None else 4]:
         column.justify = "right"
     order = np.argsort(-verdict.estimate if verdict.higher_is_better else verdict.estimate, stable=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-RECALL = "recall:binary"
+RECALL = "recall[1]"
 HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
 
 
@@ -53,21 +53,25 @@ class CurveRun:
 
     def curve(self, position: int) -> tuple[Array, Array]:
         """The thresholds (T,) of a curve, and the measures there (T, columns)."""
-        found = self._curve(position, list(self.metrics))
-        return found.thresholds, _stacked(found.values.values())
+        found = self._curve(position)
+        return found.thresholds, self._stacked(found)
 
-    def _curve(self, position: int, names: list[str]) -> Any:
+    def _curve(self, position: int, *others: str) -> Any:
+        names = list(dict.fromkeys([*map(str, self.metrics.values()), *others]))
         true, scores = self.source.curve(position)
         given = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
         return matrics.threshold_curve(true, scores, names, zero_division=self.zero_division, workers=-1, **given)
+
+    def _stacked(self, found: Any) -> Array:
+        return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> Shown:
         """Thresholds to look at: those given; or the highest ones at which recall reaches each of these values.
 
         Of measures that are best at none of the latter, the threshold at which they are is among them.
         """
-        found = self._curve(position, list(dict.fromkeys([*self.metrics, RECALL])))
-        values = _stacked(found[name] for name in self.metrics)
+        found = self._curve(position, RECALL)
+        values = self._stacked(found)
         best, recall = best_of_columns(self.columns, values), found[RECALL]
         count = len(found.thresholds)
         rows = np.arange(count)
@@ -101,10 +105,6 @@ class CurveRun:
             facts["log_loss"] = float(matrics.log_loss(true, scores))
             facts["brier_score"] = float(matrics.brier_score(true, scores))
         return facts
-
-
-def _stacked(values: Any) -> Array:
-    return np.column_stack([np.asarray(value) for value in values])
 
 
 def read_thresholds(text: str | None) -> tuple[Array | None, bool]:

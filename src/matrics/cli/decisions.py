@@ -12,6 +12,7 @@ from matrics.cli import report
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
 from matrics.cli.labels import Names
+from matrics.cli.measures import measures
 from matrics.cli.options import (
     By,
     Level,
@@ -31,9 +32,9 @@ from matrics.cli.outputs.whole import open_output
 from matrics.cli.report import counted
 from matrics.cli.scored import Scored, ScoreNames, read_scores
 from matrics.cli.screen import open_console
-from matrics.cli.threshold import NUM, ThresholdRun, Wanted
+from matrics.cli.threshold import NUM, Sureness, ThresholdRun, Wanted
 from matrics.cli.threshold_report import show_thresholds
-from matrics.scoring import resolve_of_two
+from matrics.scoring import resolve
 from matrics.uncertainty.options import check_level
 
 FilePath = Annotated[
@@ -67,7 +68,8 @@ def curve(
     output: Output = None,
 ) -> None:
     """Measures at every threshold of scores, and how well the scores rank."""
-    chosen, zero = resolve_of_two(metrics or CURVE_METRICS), number("zero-division", zero_division)
+    zero = number("zero-division", zero_division)
+    resolve(metrics or CURVE_METRICS)  # raises before anything is read
     limits, every = read_thresholds(thresholds)
     share = number("level", level)
     try:
@@ -75,7 +77,7 @@ def curve(
     except ValueError as error:
         raise ValueError(f"--{error}") from error
     source = _read(path, scores, true=true, by=by, positive=positive, output=output)
-    run = CurveRun(source, chosen, limits, zero, share)
+    run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share)
     title = _title(source, "curve")
     if output is None:
         console = open_console()
@@ -120,16 +122,12 @@ def threshold(
     output: Output = None,
 ) -> None:
     """Find the threshold at which a measure is best, under constraints, and say how sure it is."""
-    wanted = Wanted.read(
-        metric=metric,
-        subject_to=subject_to or [],
-        level=number("level", level),
-        num=integer("num", num),
-        seed=integer("seed", seed),
-    )
-    chosen, zero = resolve_of_two(metrics or "core"), number("zero-division", zero_division)
+    sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
+    zero = number("zero-division", zero_division)
+    resolve(metrics or "core")  # raises before anything is read
     source = _read(path, scores, true=true, by=by, positive=positive, output=output)
-    run = ThresholdRun(source, chosen, wanted, zero)
+    wanted = Wanted.read(metric, subject_to or [], source.known, sure)
+    run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
     title = Text("\n").join([_title(source, "curve"), Text(report.plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none
     if output is None:

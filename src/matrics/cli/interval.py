@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,9 +52,7 @@ class Wanted:
             options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
         except ValueError as error:
             raise ValueError(f"--{error}") from error
-        if draws and seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])  # its entropy, in 32 bits
-        return cls(options, scheme, seed if draws else None, clusters)
+        return cls(options, scheme, (seed or 0) if draws else None, clusters)
 
     @property
     def percent(self) -> str:
@@ -81,20 +79,19 @@ class IntervalRun(MatrixRun):
 
     @property
     def state(self) -> Any:
-        """That of the generator, and the seed, which may have been chosen by the run."""
+        """That of the generator."""
         if self.rng is None:
             return None
         bits: Any = self.rng.bit_generator
-        return [self.wanted.seed, bits.seed_seq.n_children_spawned, bits.state]
+        return [bits.seed_seq.n_children_spawned, bits.state]
 
     def restore(self, totals: Totals) -> None:
         """Go on behind what an earlier run has found, with its draws."""
         super().restore(totals)
         if self.rng is not None:
-            seed, children, bits = totals.state
-            self.rng = np.random.default_rng(np.random.SeedSequence(seed, n_children_spawned=children))
+            children, bits = totals.state
+            self.rng = np.random.default_rng(np.random.SeedSequence(self.wanted.seed, n_children_spawned=children))
             self.rng.bit_generator.state = bits
-            self.wanted = replace(self.wanted, seed=seed)
 
     @property
     def title(self) -> str:

@@ -22,6 +22,9 @@ Column = Any
 
 CHUNK_ROWS = 2**10
 
+# What booleans are called, and 0 and 1 as text: as those of Parquet, and as those that Python writes. The last is true.
+BOOLEANS = (("0", "1"), ("false", "true"), ("False", "True"))
+
 
 @dataclass(frozen=True)
 class Names:
@@ -78,8 +81,17 @@ class GroupCounts:
     stack: Any
     groups: dict[str, Column]
     classes: tuple[str, ...]
+    ordered: bool  # whether the classes have an order of their own, as numbers have
     clusters: Any = None  # (clusters of all groups, n, n), group by group
     starts: Any = None  # the first cluster of each group
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """The classes that occur among the true, and those among the predicted labels."""
+        n = len(self.classes)
+        cells = (self.stack != 0).reshape(-1, n, n).any(axis=0)
+        true, pred = ([self.classes[k] for k in np.flatnonzero(cells.any(axis=axis)).tolist()] for axis in (1, 0))
+        return true, pred
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,7 @@ class Labelled:
     groups: Any
     samples: Any
     classes: tuple[str, ...]
+    ordered: bool  # whether the classes have an order of their own, as numbers have
     names: list[str]  # of the groups
     sample_names: list[str]
 
@@ -187,7 +200,8 @@ def numbered(table: Any, names: Names) -> Labelled:
     titles = [", ".join(str(values[name][k].as_py()) for name in names.by) for k in range(number)]
     samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
     sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
-    return Labelled(true, pred, groups, samples, tuple(map(str, classes.to_pylist())), titles, sample_names)
+    text = tuple(map(str, classes.to_pylist()))
+    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names)
 
 
 def wanted_columns(names: Names) -> list[str]:
@@ -243,7 +257,7 @@ def count_table(table: Any, names: Names) -> GroupCounts:
         starts = np.flatnonzero(np.diff(group_of_part, prepend=-1))
         clusters, stack = stack, np.add.reduceat(stack, starts, axis=0)
     text = tuple(map(str, classes.to_pylist()))
-    return GroupCounts(stack if names.by else stack[0], groups, text, clusters, starts)
+    return GroupCounts(stack if names.by else stack[0], groups, text, is_ordered(classes), clusters, starts)
 
 
 def refuse_missing(name: str, column: Column) -> None:
@@ -278,6 +292,11 @@ def as_int64(name: str, column: Column) -> Column:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid as error:
         raise ValueError(f"column {name!r}: expected integers below 2**63, got one of at least that") from error
+
+
+def is_ordered(classes: Column) -> bool:
+    """Whether sorted labels have an order of their own: numbers and booleans. Texts are in that of the alphabet."""
+    return not is_text(classes.type) or any(set(classes.to_pylist()) <= set(pair) for pair in BOOLEANS)
 
 
 def is_text(kind: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -15,16 +15,18 @@ from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.read import read_rows
-from matrics.cli.report import Column, counted
+from matrics.cli.report import counted
 from matrics.cli.run import Run, score_columns
+from matrics.cli.stopping import warn_of_odd_labels
 from matrics.frame.counts import MOST_CELLS
-from matrics.multilabel.averages import check_average
-from matrics.naming import CLASSWISE
+from matrics.multilabel.averages import checked_average
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from matrics.catalogue.record import Metric
+    from matrics.cli.report import Column
     from matrics.multilabel.averages import Average
 
 Array = Any
@@ -74,15 +76,6 @@ class MultilabelRun(Run):
     average: str
     to_backend: Callable[[Array], Array]
 
-    def __post_init__(self) -> None:
-        try:
-            check_average(self.average)
-        except ValueError as error:
-            raise ValueError(f"--{error}") from error
-        for name, metric in self.metrics.items():
-            if metric.average in CLASSWISE:
-                raise ValueError(f"--metrics: expected measures with one value a label, got {name!r}; --average label")
-
     @property
     def counts(self) -> str:
         """What there is, in words."""
@@ -93,11 +86,9 @@ class MultilabelRun(Run):
     @property
     def columns(self) -> list[Column]:
         """One column per measure, or one per label."""
-        columns = score_columns(self.metrics, ())
-        if self.average != "label":
-            return columns
-        ends = ((f"{column.label}/{name}", column) for column in columns for name in self.source.classes)
-        return [Column(label, column.range, column.higher_is_better) for label, column in ends]
+        ends = [f" of {name}" for name in self.source.classes] if self.average == "label" else [f", {self.average}"]
+        columns = zip(self.metrics, score_columns(self.metrics, ()), strict=True)
+        return [replace(column, label=f"{name}{end}") for name, column in columns for end in ends]
 
     def pieces(self, block: int) -> Iterator[tuple[int, int]]:
         """Each group."""
@@ -110,12 +101,28 @@ class MultilabelRun(Run):
             self.to_backend(true),
             self.to_backend(pred),
             list(self.metrics),
-            average=cast("Average", self.average),  # __post_init__ has checked it
+            average=cast("Average", self.average),  # check has seen it
             zero_division=self.zero_division,
             workers=self.manner.workers,
         )
         values = np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
         return Found(piece.start, piece.stop, values, samples=float(len(true)), undefined=int(np.isnan(values).sum()))
+
+
+def check(metrics: dict[str, Metric], average: str) -> None:
+    """Check the options of sets, before they are read."""
+    try:
+        checked_average(average)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from error
+    for name, metric in metrics.items():
+        if metric.is_classwise:
+            raise ValueError(f"--metrics: expected measures with one value a label, got {name!r}; --average label")
+        if metric.classes:
+            raise ValueError(
+                f"--metrics: expected no classes in square brackets beside --separator, got {name!r}; "
+                "--average label has a column for each label"
+            )
 
 
 def read_sets(path: Path, names: SetNames) -> Sets:
@@ -125,6 +132,8 @@ def read_sets(path: Path, names: SetNames) -> Sets:
     if names.true == names.pred or {names.true, names.pred} & set(names.by):
         raise ValueError("--pred: expected different columns of true labels, predicted labels and groups")
     file, (classes, values, groups) = read_rows(path, names, _samples)
+    of_groups = (np.any([side.any(axis=0) for side in of], axis=0) for of in zip(*groups, strict=True))
+    warn_of_odd_labels(file, *([classes[k] for k in np.flatnonzero(there).tolist()] for there in of_groups))
     return Sets(file, tuple(Key(name, 0, column) for name, column in values.items()), classes, groups)
 
 

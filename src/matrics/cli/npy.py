@@ -70,6 +70,10 @@ def _mapped(path: Path) -> Array:
     """The whole array, of which nothing is read yet."""
     try:
         return np.lib.format.open_memmap(path, mode="r")
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, f"{os.strerror(error.errno or 0)}, to map the array", str(path)) from error
     except (SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{path}: {BAD_HEADER.format('numpy.save')}") from error
     except (ValueError, ArithmeticError) as error:

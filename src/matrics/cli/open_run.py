@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from matrics.cli import multilabel
 from matrics.cli.counting.count import Beside
 from matrics.cli.labels import Names
+from matrics.cli.measures import measures
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
 from matrics.cli.options import Manner, number
 from matrics.cli.read import Source, read
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.cli.scored import ScoreNames, read_scores
 from matrics.cli.wide import CellNames, read_cells
-from matrics.scoring import resolve, resolve_of_two
+from matrics.scoring import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,25 +70,25 @@ def open_run(
     work: Unfinished | None,
 ) -> Run:
     """Read the file, and say what to compute."""
+    asked_for = metrics or ("core" if asked.separator is None else multilabel.METRICS)
+    chosen = resolve(asked_for)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
         asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive", "counts", "cells")
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
-        return MultilabelRun(
-            source=read_sets(path, names),
-            metrics=resolve(metrics or multilabel.METRICS),
-            average=asked.average or "macro",
-            **common,
-        )
+        average = asked.average or "macro"
+        multilabel.check(chosen, average)
+        return MultilabelRun(source=read_sets(path, names), metrics=chosen, average=average, **common)
     asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
-        asked.refuse("--scores beside it", "threshold", "positive")
+        asked.refuse("--scores beside it", "threshold")
         source = open_matrices(path, asked, Beside(work, manner.progress))
-        chosen = resolve(metrics or "core")
-        return ScoreRun(source=source, metrics=chosen, **common)
+        return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
     asked.refuse("nothing beside --scores", "rows", "pred", "counts", "cells")
-    score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=asked.positive)
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
+    # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
+    of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
+    score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
         raise ValueError("--threshold: expected a number beside one column of scores, got none")
@@ -97,5 +98,5 @@ def open_run(
             "with the highest score is predicted"
         )
     scored = read_scores(path, score_names, of_all=limit is None)
-    chosen = (resolve if limit is None else resolve_of_two)(metrics or "core")
-    return ScoreRun(source=scored.matrices(limit), metrics=chosen, **common)
+    found = scored.matrices(limit)
+    return ScoreRun(source=found, metrics=measures(asked_for, lambda: found.known(of_several)), **common)

@@ -21,10 +21,20 @@ FilePath = Annotated[
         show_default=False,
     ),
 ]
+LabelsPath = Annotated[
+    Path,
+    typer.Argument(
+        help="Labels, row by row: .parquet or text with the columns y_true and y_pred, or a directory or a pattern of "
+        "Parquet files. Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        show_default=False,
+    ),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME[,NAME]", help="Measures or groups: mcc,eve,recall:class; repeatable.", show_default="core"
+        metavar="NAME[,NAME]",
+        help=r"Measures or groups: mcc,recall:class or recall\[fraud]; repeatable.",  # else brackets are markup
+        show_default="core",
     ),
 ]
 By = Annotated[
@@ -34,6 +44,8 @@ By = Annotated[
 Scores = Annotated[
     list[str],
     typer.Option(
+        "--scores",
+        "--y-score",
         metavar="COLUMN|LABEL=COLUMN[,...]",
         help="The scores of the positive class, or those of each class; repeatable.",
         show_default=False,
@@ -42,9 +54,22 @@ Scores = Annotated[
 Positive = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The class whose scores these are.", show_default="1 of 0 and 1")
 ]
+PositiveClass = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL",
+        help="The positive class: its label, or its index where classes have no names. Class measures are of it.",
+        show_default="none; of numbers and booleans the higher one",
+    ),
+]
 ScoresInstead = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN|LABEL=COLUMN[,...]", help="Columns of scores in place of --pred; repeatable."),
+    typer.Option(
+        "--scores",
+        "--y-score",
+        metavar="COLUMN|LABEL=COLUMN[,...]",
+        help="Columns of scores in place of --pred; repeatable.",
+    ),
 ]
 Threshold = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Scores of at least this are predicted as the positive class.")
@@ -69,8 +94,10 @@ Cells = Annotated[
         help="Matrices as rows of a table: the columns of their n² cells, row by row; repeatable.",
     ),
 ]
-TrueColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the true labels.")]
-PredColumn = Annotated[str, typer.Option(metavar="COLUMN", help="The column of the predicted labels.")]
+TrueColumn = Annotated[str, typer.Option("--true", "--y-true", metavar="COLUMN", help="The column of the true labels.")]
+PredColumn = Annotated[
+    str, typer.Option("--pred", "--y-pred", metavar="COLUMN", help="The column of the predicted labels.")
+]
 Rows = Annotated[
     str | None, typer.Option(metavar="true|pred", help="The classes in the rows of matrices.", show_default="true")
 ]
@@ -79,9 +106,7 @@ ZeroDivision = Annotated[
 ]
 Level = Annotated[str, typer.Option(metavar="NUMBER", help="The probability to contain the true value.")]
 Num = Annotated[str | None, typer.Option(metavar="INTEGER", help="The number of replicates.", show_default="10000")]
-Seed = Annotated[
-    str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="a new one, printed")
-]
+Seed = Annotated[str | None, typer.Option(metavar="INTEGER", help="The seed of the draws.", show_default="0")]
 Output = Annotated[
     str | None,
     typer.Option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from matrics.catalogue.classes import Classes
 from matrics.cli import labels, matrix, npz
 from matrics.cli.counting.batches import OpenRows, named
 from matrics.cli.counting.count import COUNT_ALONE, Beside, count
@@ -19,6 +20,7 @@ from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.npy import NpyStack
 from matrics.cli.npz import NpzStack
+from matrics.cli.stopping import warn_of_odd_labels
 from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.evaluation import as_stack
 
@@ -44,6 +46,9 @@ class Source(Keyed):
     keys: tuple[Key, ...]
     classes: tuple[str, ...]
     rows: str = "true"
+    named: bool = True  # whether classes have labels, by which users call them; else numbers from 0
+    ordered: bool = True  # whether the file or the classes themselves say which comes first
+    by_construction: bool = False  # whether the second class is the positive one
     clusters: Array = None  # (clusters of all matrices, n, n), matrix by matrix
     starts: Array = None  # the first cluster of each matrix
 
@@ -56,6 +61,18 @@ class Source(Keyed):
     def n(self) -> int:
         """Number of classes."""
         return int(self.stack.shape[-1])
+
+    def known(self, positive: str | None) -> Classes:
+        """What is known of the classes."""
+        labels = self.classes if self.named else None
+        made = self.by_construction
+        return Classes.of(self.n, labels, positive, by_construction=made, ordered=self.ordered)
+
+    @property
+    def titles(self) -> list[str]:
+        """What titles call the classes."""
+        known = self.known(None)
+        return [known.name(k) for k in range(self.n)]
 
     def block(self, start: int, stop: int) -> Array:
         """Read the matrices from ``start`` to ``stop``, in the order and orientation of the file, as float32 or 64."""
@@ -112,6 +129,8 @@ def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]
     """The name of a file of rows, and what is made of its table; errors have the name of the file."""
     file = "standard input" if path == STDIN else str(path)
     suffix = ".csv" if path == STDIN else suffix_of(path)
+    if is_pattern(path) and suffix in TEXTS:
+        raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
     if path.is_dir() or is_pattern(path):
         suffix = ".parquet"
     elif path != STDIN:
@@ -206,11 +225,21 @@ def _matrices(
     of_arrays = () if arrays is None else (Key("array", 0, arrays),)
     indexed = range(len(of_arrays), len(stack.shape) - 2)
     keys = (*of_arrays, *(Key(f"index_{axis - len(of_arrays)}", axis) for axis in indexed))
-    return Source(file, stack, keys, classes or tuple(map(str, range(stack.shape[-1]))), rows or "true")
+    names_of_classes = classes or tuple(map(str, range(stack.shape[-1])))
+    return Source(file, stack, keys, names_of_classes, rows or "true", named=classes is not None)
 
 
 def _groups(file: str, counted: labels.GroupCounts, rows: str | None) -> Source:
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
+    warn_of_odd_labels(file, *counted.sides)
     keys = tuple(Key(name, 0, values) for name, values in counted.groups.items())
-    return Source(file, counted.stack, keys, counted.classes, clusters=counted.clusters, starts=counted.starts)
+    return Source(
+        file,
+        counted.stack,
+        keys,
+        counted.classes,
+        ordered=counted.ordered,
+        clusters=counted.clusters,
+        starts=counted.starts,
+    )

@@ -223,14 +223,18 @@ def counted(count: float, one: str, many: str | None = None) -> str:
     return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
 
 
-def fold(label: str, width: int = 10) -> str:
-    """Break a label into several lines after ``_``, ``:``, ``,`` or ``(``."""
+NARROW = 10  # letters of a header above numbers
+
+
+def fold(label: str, width: int = NARROW) -> str:
+    """Break a label into lines after ``_``, ``:``, ``,``, ``(`` or a blank; above numbers an average has its own."""
     lines = [""]
-    for part in re.split(r"(?<=[_:,(])", label):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
+    for part in re.split(r"(?<=[_:( ])(?<! of )|(?<=,)(?! )", label):
+        is_average = width == NARROW and lines[-1].endswith(", ")
+        if lines[-1] and (is_average or len(lines[-1]) + len(part.rstrip()) > width):
             lines.append("")
         lines[-1] += part
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def number(value: float, *, best: bool = False, digits: int = 3) -> Text:

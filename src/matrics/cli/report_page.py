@@ -40,8 +40,20 @@ FilePath = Annotated[
         show_default=False,
     ),
 ]
-# What messages of the library call an option.
-OPTIONS = ("by", "true", "pred", "paired_on", "group", "scores", "positive", "metrics", "level", "num", "seed")
+# What messages of the library call an option, and what it is here.
+OPTIONS = {
+    "by": "by",
+    "y_true": "true",
+    "y_pred": "pred",
+    "paired_on": "paired-on",
+    "groups": "group",
+    "y_score": "scores",
+    "positive": "positive",
+    "metrics": "metrics",
+    "level": "level",
+    "num": "num",
+    "rng": "seed",
+}
 
 
 def report(
@@ -65,6 +77,8 @@ def report(
     scores: Annotated[
         list[str] | None,
         typer.Option(
+            "--scores",
+            "--y-score",
             metavar="COLUMN|LABEL=COLUMN[,...]",
             help="The scores of the positive class, or those of each class; repeatable.",
         ),
@@ -85,15 +99,15 @@ def report(
 ) -> None:
     """Write one page with all that is found: who is best, what goes wrong, and what to beware of."""
     columns = column_names(by or [])
-    names = ScoreNames.parse(scores, true=true, by=columns, positive=positive) if scores else None
+    names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
     labels = () if names is None else names.classes or (None,)
     wanted = Wanted(
         by=columns,
-        true=true,
-        pred=pred,
+        y_true=true,
+        y_pred=pred,
         paired_on=paired_on,
-        group=group,
-        scores={} if names is None else dict(zip(labels, names.scores, strict=True)),
+        groups=group,
+        y_score={} if names is None else dict(zip(labels, names.scores, strict=True)),
         positive=positive,
     )
     chosen = ",".join(metrics) if metrics else DEFAULT_METRICS
@@ -146,10 +160,10 @@ def _options_as_written(path: Path) -> Iterator[None]:
         text = str(error)
         option = re.match(r"(\w+)(?=[:,])", text)
         if option is not None and option[1] in OPTIONS:
-            text = f"--{option[1].replace('_', '-')}{text[option.end() :]}"
+            text = f"--{OPTIONS[option[1]]}{text[option.end() :]}"
         elif text.startswith(("data: ", "column ")):
             text = f"{path}: {text.removeprefix('data: ')}"
-        raise type(error)(text) from error
+        raise type(error)(text.replace("positive=", "--positive")) from error
 
 
 def _write(target: Path, page: str) -> None:

@@ -64,12 +64,12 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
                 f"{path}: expected matrices of different names, got {names[0]!r} among several of one name"
             )
         return dict(zip(names, stack, strict=True)), origin
-    others = [name for name in (wanted.paired_on, wanted.group) if name is not None]
-    has_pred = not wanted.scores or wanted.pred in _columns(files[0], path)
-    scores = tuple(map(str, wanted.scores.values()))
+    others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
+    has_pred = not wanted.y_score or wanted.y_pred in _columns(files[0], path)
+    scores = tuple(map(str, wanted.y_score.values()))
     names_wanted = ReportNames(
-        _text(wanted.true),
-        _text(wanted.pred),
+        _text(wanted.y_true),
+        _text(wanted.y_pred),
         tuple(map(_text, [*wanted.by, *others])),
         scores=scores,
         has_pred=has_pred,

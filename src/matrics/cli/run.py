@@ -22,6 +22,7 @@ from matrics.cli.npy import NpyStack
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
 from matrics.naming import columns as named_columns
+from matrics.naming import title_of
 from matrics.roads import table_in_order
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class MatrixRun(Run):
     @functools.cached_property
     def columns(self) -> list[Column]:
         """One column per measure, or one per class for measures of every class."""
-        return score_columns(self.metrics, self.source.classes)
+        return score_columns(self.metrics, self.source.titles)
 
     def find(self, piece: Piece) -> Found:
         """What is found for a piece; an invalid matrix is an error unless something else was asked for."""
@@ -265,7 +266,7 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
     """One column per measure, or one per class for measures of every class."""
     columns = []
     for name, metric in metrics.items():
-        labels = named_columns(name, metric, classes)
+        labels = map(title_of, named_columns(name, metric, classes))
         known = facts(metric)
         reach = f"{known['range']}, {known['direction']}"
         columns += [Column(label, reach, metric.higher_is_better) for label in labels]

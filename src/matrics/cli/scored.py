@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics.catalogue.classes import Classes
 from matrics.cli import labels
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.read import Source, read_rows
+from matrics.cli.stopping import warn_of_odd_labels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Array = Any
 
-# What 1 of 0 and 1 is called: as integers, as booleans of Parquet, and as those that Python writes.
-POSITIVES = {("0", "1"): "1", ("false", "true"): "true", ("False", "True"): "True"}
 MOST_NAMED = 10  # labels in a message
 
 
@@ -75,6 +75,7 @@ class Scored(Keyed):
     file: str
     keys: tuple[Key, ...]
     classes: tuple[str, ...]  # all labels, sorted
+    ordered: bool  # whether they have an order of their own, as numbers have
     positives: tuple[int, ...]  # the positive class of each column of scores
     groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
 
@@ -102,10 +103,15 @@ class Scored(Keyed):
     def sides(self) -> tuple[str, str]:
         """What the classes 0 and 1 of a curve are called."""
         if self.has_several:
-            return "rest", "class"
+            return "the rest", "the class"
         positive = self.positives[0]
         rest = [name for k, name in enumerate(self.classes) if k != positive]
         return rest[0] if len(rest) == 1 else "rest", self.classes[positive]
+
+    @property
+    def known(self) -> Classes:
+        """What is known of the classes of a curve."""
+        return Classes.of(2, self.sides, by_construction=True)
 
     def curve(self, position: int) -> tuple[Array, Array]:
         """Which samples of a curve are positive, and their scores."""
@@ -125,22 +131,26 @@ class Scored(Keyed):
                 true, pred = true == of_column[0], scores[:, 0] >= threshold  # noqa: PLW2901 (as two classes)
             stack[k] = np.bincount(true * n + pred, minlength=n * n).reshape(n, n)
         keys = self.of_groups
-        return Source(self.file, stack if keys else stack[0], keys, self.sides if n == 2 else self.classes)
+        stack = stack if keys else stack[0]
+        if threshold is None:
+            return Source(self.file, stack, keys, self.classes, ordered=self.ordered)
+        return Source(self.file, stack, keys, self.sides, by_construction=True)
 
 
 def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
-    file, (groups, values, classes, positives) = read_rows(path, names, _samples)
+    file, (groups, values, classes, ordered, positives) = read_rows(path, names, _samples)
+    warn_of_odd_labels(file, classes, classes)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
         raise ValueError(f"--scores: expected a column of every label, got none of {classes[missing[0]]!r}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    return Scored(file, tuple(keys), classes, positives, groups)
+    return Scored(file, tuple(keys), classes, ordered, positives, groups)
 
 
-def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], dict[str, Any], Any, Any]:
+def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], dict[str, Any], Any, bool, Any]:
     if not table.num_rows:
         raise ValueError("expected at least one row of scores, got none")
     for name in table.column_names:
@@ -148,29 +158,32 @@ def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], 
     true = labels.as_labels(names.true, table[names.true])
     known = labels.sorted_values(true)
     there = tuple(map(str, known.to_pylist()))
-    classes, positives = _positives(there, names)
+    ordered = labels.is_ordered(known)
+    classes, positives = _positives(there, names, ordered=ordered)
     coded = np.asarray([classes.index(label) for label in there])[labels.codes(true, known)]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
     of_row, values = labels.group_rows(table, names.by)
     order = np.argsort(of_row, stable=True)
     cuts = np.flatnonzero(np.diff(of_row[order])) + 1
     groups = list(zip(np.split(coded[order], cuts), np.split(scores[order], cuts), strict=True))
-    return groups, values, classes, positives
+    return groups, values, classes, ordered, positives
 
 
-def _positives(known: tuple[str, ...], names: ScoreNames) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """All classes, and which of them are the positive ones of the columns of scores."""
     if names.classes:
         wanted, option = names.classes, "--scores"
     else:
-        pair = next((pair for pair in POSITIVES if set(known) <= set(pair)), None)
+        pair = next((pair for pair in labels.BOOLEANS if set(known) <= set(pair)), None)
+        if pair is None and ordered and len(known) == 2:
+            pair = (known[0], known[1])
         if names.positive is None and pair is None:
             raise ValueError(
                 f"--positive: expected the label of the class whose scores these are, {_one_of(known)}, got none"
             )
         if len(known) == 1 and pair is not None and names.positive in (None, *pair):
             known = pair  # which one class is missing is known
-        wanted, option = (names.positive or POSITIVES[pair or ("0", "1")],), "--positive"
+        wanted, option = (names.positive or (pair or known)[-1],), "--positive"
     wrong = next((label for label in wanted if label not in known), None)
     if wrong is not None:
         raise ValueError(f"{option}: expected labels of {names.true!r}, {_one_of(known)}, got {wrong!r}")

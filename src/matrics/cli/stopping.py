@@ -8,8 +8,10 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from matrics.frame.odd_labels import odd_labels
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Exit codes of a shell for programs that a signal has ended: 128 and the number of the signal.
 INTERRUPTED = 130
@@ -30,6 +32,13 @@ def say(message: str) -> None:
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
     with contextlib.suppress(OSError):  # nobody reads it
         print(f"matrics: {line}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
+    """Say in one line what is odd about the labels that occur in a file, if anything is."""
+    odd = odd_labels(true, pred)
+    if odd is not None:
+        say(f"warning: {file}: {odd}")
 
 
 @contextlib.contextmanager

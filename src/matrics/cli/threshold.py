@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
+from matrics.cli.measures import constraints, measures, with_titles
 from matrics.cli.run import score_columns
+from matrics.naming import title_of
 from matrics.ranking.best import read_goal
 from matrics.uncertainty.options import check_level
 
 if TYPE_CHECKING:
+    from matrics.catalogue.classes import Classes
     from matrics.catalogue.record import Metric
     from matrics.cli.report import Column
     from matrics.cli.scored import Scored
@@ -26,17 +29,15 @@ NOTHING = np.zeros((2, 2), np.int64)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is sought, and how its limits are found."""
+class Sureness:
+    """How limits are found."""
 
-    metric: str
-    subject_to: list[str]
     level: float
     num: int  # replicates; 0 for no limits
     seed: int
 
     @classmethod
-    def read(cls, *, metric: str, subject_to: list[str], level: float, num: int | None, seed: int | None) -> Wanted:
+    def read(cls, level: float, num: int | None, seed: int | None) -> Sureness:
         """Check the options; errors name those of the command line."""
         num = NUM if num is None else num
         if num < 0:
@@ -44,13 +45,37 @@ class Wanted:
         if seed is not None and seed < 0:
             raise ValueError(f"--seed: expected an integer from 0, got {seed}")
         try:
-            read_goal(metric, subject_to)
             check_level(level)
         except ValueError as error:
+            raise ValueError(f"--{error}") from error
+        return cls(level, num, seed or 0)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is sought, with classes by their indices; what the screen calls it; and how its limits are found."""
+
+    metric: str
+    subject_to: list[str]
+    titles: dict[str, str]  # of the measure and those of the constraints
+    sure: Sureness
+
+    @classmethod
+    def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> Wanted:
+        """Check the options; errors name those of the command line."""
+        try:
+            found = measures(metric, lambda: classes)
+            specs, titles = constraints(subject_to, lambda: classes)
+            read_goal(list(found.values()), specs)
+        except ValueError as error:
             raise ValueError(_as_option(error)) from error
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
-        return cls(metric, subject_to, level, num, seed)
+        ((key, chosen),) = found.items()
+        return cls(str(chosen), specs, {**titles, str(chosen): title_of(key)}, sure)
+
+    @property
+    def name(self) -> str:
+        """What the screen calls the measure."""
+        return self.titles[self.metric]
 
     @property
     def lowest_is_best(self) -> bool:
@@ -60,11 +85,10 @@ class Wanted:
     @property
     def title(self) -> str:
         """What is sought, with the seed, so that it can be found again."""
-        goal = read_goal(self.metric, self.subject_to)
-        direction = "lowest" if self.lowest_is_best else "highest"
-        limits = f"; {100 * self.level:.10g} % intervals, {self.num:,} replicates, seed {self.seed}" if self.num else ""
-        constraints = " and ".join(constraint.text for constraint in goal.constraints)
-        return f"{direction} {self.metric}" + (f" with {constraints}" if constraints else "") + limits
+        direction, sure = "lowest" if self.lowest_is_best else "highest", self.sure
+        limits = f"; {100 * sure.level:.10g} % intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
+        conditions = with_titles(" and ".join(self.subject_to), self.titles)
+        return f"{direction} {self.name}" + (f" with {conditions}" if conditions else "") + limits
 
 
 @dataclass(frozen=True)
@@ -111,14 +135,16 @@ class ThresholdRun:
         try:
             best = matrics.best_threshold(true, scores, wanted.metric, **options)
         except ValueError as error:  # the options are known to be right, so no threshold keeps to the constraints
-            return _none(str(error).removeprefix("subject_to: "))
+            reason = str(error).removeprefix("subject_to: ").removeprefix("metric: ")
+            return _none(with_titles(reason.replace("zero_division=", "--zero-division"), wanted.titles))
         limit, value = float(best.threshold), float(best.value)
         if math.isnan(limit):
-            return _none(f"{wanted.metric} is undefined at every threshold")
+            return _none(f"{wanted.name} is undefined at every threshold")
         sure = _alone(limit), _alone(value)
-        if wanted.num:
+        if draws := wanted.sure.num:
+            level, seed = wanted.sure.level, wanted.sure.seed
             drawn = matrics.best_threshold_interval(
-                true, scores, wanted.metric, level=wanted.level, num=wanted.num, rng=wanted.seed, **options
+                true, scores, wanted.metric, level=level, num=draws, rng=seed, **options
             )
             sure = drawn.threshold, drawn.value
         matrix = matrics.threshold_confusion_matrix(true, scores, [limit])[0]
@@ -166,6 +192,6 @@ def _alone(value: float) -> matrics.Interval:
 def _as_option(error: ValueError) -> str:
     """The message of an error, with the name of the option in place of that of the argument."""
     name, colon, rest = str(error).partition(": ")
-    is_argument = name in {"metric", "subject_to", "level"}
+    is_argument = name in {"metric", "subject_to"}
     text = f"--{name.replace('_', '-')}{colon}{rest}" if is_argument else str(error)
     return text.replace("subject_to=", "--subject-to")

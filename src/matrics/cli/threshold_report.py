@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from matrics.cli.interval_report import SIGNS, show_statuses
-from matrics.cli.report import number, plain, show, show_blocks, show_scores
+from matrics.cli.report import fold, number, plain, show, show_blocks, show_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,16 +27,17 @@ def show_thresholds(console: Console, run: ThresholdRun) -> None:
     sign = 1 if run.wanted.lowest_is_best else -1
     order = range(len(found)) if source.in_order else np.argsort(sign * values, stable=True).tolist()
     rows = [found[k] for k in order]
+    goal = fold(run.wanted.name)
     columns = [
         ("threshold", [Text(_limits(one.threshold, "{:.4g}".format)) for one in rows]),
-        (f"{run.wanted.metric} on\nnew samples", [Text(_limits(one.value, _decimal) + _sign(one)) for one in rows]),
-        (f"{run.wanted.metric} on\nthese", [number(one.here) for one in rows]),
+        (f"{goal}\non new samples", [Text(_limits(one.value, _decimal) + _sign(one)) for one in rows]),
+        (f"{goal}\non these", [number(one.here) for one in rows]),
     ]
     for k, name in enumerate(("tn", "fp", "fn", "tp")):
         columns.append((name, [Text("–" if one.reason else f"{one.matrix.flat[k]:,}") for one in rows]))
     names = [source.name(k) if source.keys else source.sides[1] for k in order]
     heading = source.heading if source.keys else "positive"
-    if not run.wanted.num:
+    if not run.wanted.sure.num:
         columns.pop(1)
     show_blocks(console, heading, [Text(plain(name)) for name in names], columns)
     reasons = [(name, one.reason) for name, one in zip(names, rows, strict=True) if one.reason]

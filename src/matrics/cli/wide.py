@@ -90,7 +90,12 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> Source:
             raise ValueError("expected at least one row with a confusion matrix, got none")
     keys = tuple(Key(name, 0, GroupColumn(table, name)) for name in names.by) or (Key("index_0", 0),)
     return Source(
-        file, CellStack(table, (count, names.n, names.n)), keys, tuple(map(str, range(names.n))), rows or "true"
+        file,
+        CellStack(table, (count, names.n, names.n)),
+        keys,
+        tuple(map(str, range(names.n))),
+        rows or "true",
+        named=False,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import described, library
+from matrics.catalogue.classes import Sorted
 
 LIBRARIES = ("pandas", "polars")
 
@@ -88,8 +89,15 @@ def _coded_by_pandas(column: Any) -> Coded:
 
     codes, found = pd.factorize(column, sort=True)
     is_categorical = isinstance(column.dtype, pd.CategoricalDtype)
-    categories = tuple(column.cat.categories.tolist()) if is_categorical else None
+    categories = in_their_order(column.dtype) if is_categorical else None
     return Coded(np.asarray(codes, np.int64), pd.Series(found, name=column.name), categories)
+
+
+def in_their_order(dtype: Any) -> tuple[Any, ...]:
+    """The categories of a type of pandas, which are in alphabetical order where nobody has given another."""
+    given = tuple(dtype.categories.tolist())
+    is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in given)
+    return Sorted.of(given) if is_alphabetical and given == tuple(sorted(given)) else given
 
 
 def _coded_by_polars(column: Any) -> Coded:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import Array
+from matrics._inputs import library
 from matrics.build import confusion_matrix
+from matrics.catalogue.classes import Sorted
+from matrics.catalogue.record import Metric
 from matrics.coding import check_classes
+from matrics.evaluation import Invalid, frames_to_the_user
+from matrics.frame.axes import axis_columns
 from matrics.frame.columns import Coded, check_frame, coded, group_names, numbered, taken, weights_of
+from matrics.frame.odd_labels import odd_labels
+from matrics.frame.table import Library, imported
+from matrics.labels import one_or_more
+from matrics.scoring import score
 from matrics.typing import NumPyArray
 
+MOST_NAMED = 10
 MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but numbers of samples
 
 
@@ -34,19 +46,125 @@ class FrameCounts(NamedTuple):
     labels: tuple[Hashable, ...]
 
     @property
-    def class_names(self) -> list[str]:
-        """The labels as text: the ``class_names`` of :func:`matrics.to_frame`."""
-        return [str(label) for label in self.labels]
+    def class_names(self) -> tuple[str, ...]:
+        """The labels as text: the ``class_names`` of :func:`matrics.score` and :func:`matrics.to_frame`.
+
+        Texts that were found in the columns, and put in alphabetical order, are not an order of classes, and no measure
+        takes the last one for the positive class: ``positive=`` says which it is.
+        """
+        names = tuple(str(label) for label in self.labels)
+        return Sorted(names) if isinstance(self.labels, Sorted) else names
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+        positive: Hashable = None,
+    ) -> dict[str, Any]:
+        """Many measures of the matrix of every group, as from :func:`matrics.score`, with the labels as class names.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`.
+        zero_division, invalid, workers
+            As in :func:`matrics.score`.
+        positive : label, optional
+            The positive class. Of two texts, whose order neither the data frame nor ``labels=`` has given, it has to be
+            said for ``:binary`` and for sensitivity, specificity, PPV, NPV, likelihood ratios and the diagnostic odds
+            ratio.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given; with the label where there is one value a class: ``recall/fraud``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :func:`matrics.score`.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"y_true": ["ok", "fraud", "ok", "fraud"], "y_pred": ["ok", "fraud", "ok", "ok"]})
+        >>> counts = matrics.count_frame(frame)
+        >>> scores = counts.score("sensitivity, specificity, precision", positive="fraud")
+        >>> matrics.to_frame(scores)
+           sensitivity of fraud  specificity of fraud  precision of fraud
+        0                   0.5                   1.0                 1.0
+        """
+        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+        return score(self.matrix, metrics, class_names=self.class_names, positive=positive, **options)
+
+    def to_frame(self, *, library: Library = "pandas") -> Any:
+        """The counts in long form: one row for each group, true label and predicted label, also where it is 0.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}
+            Which library the data frame is of.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            The columns of the groups, then ``true``, ``pred`` and ``count``.
+
+        Raises
+        ------
+        ImportError
+            The library is not installed.
+        ValueError
+            A column of the groups has one of these three names.
+        """
+        frames = imported(library)
+        n = len(self.labels)
+        stack = np.reshape(self.matrix, (-1, n, n))
+        found = axis_columns(self.groups, (len(stack),), library, times=n * n) if self.groups else {}
+        own = {
+            "true": [label for label in self.labels for _ in self.labels] * len(stack),
+            "pred": [*self.labels] * (n * len(stack)),
+            "count": stack.ravel(),
+        }
+        both = sorted(set(found) & set(own))
+        if both:
+            raise ValueError(f"by: expected other columns than true, pred and count, got {both[0]!r}")
+        return frames.DataFrame({**found, **own})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists, numbers and texts alone, as JSON has them: the matrices, the groups and the labels."""
+        plain = (bool, int, float, str)
+        return {
+            "matrix": self.matrix.tolist(),
+            "groups": {
+                str(name): [value if isinstance(value, plain) else str(value) for value in column.to_list()]
+                for name, column in self.groups.items()
+            },
+            "labels": [label if isinstance(label, plain) else str(label) for label in self.labels],
+        }
+
+    def __repr__(self) -> str:
+        """How many matrices there are of which classes; a table of all of them may have thousands of numbers."""
+        by = f", by={list(self.groups)}" if self.groups else ""
+        more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
+        named = ", ".join(map(repr, self.labels[:MOST_NAMED]))
+        return f"FrameCounts(matrix of shape {self.matrix.shape}{by}, labels={named}{more})"
 
 
 def count_frame(
     frame: Any,
     *,
-    true: Hashable = "y_true",
-    pred: Hashable = "y_pred",
+    y_true: Hashable = "y_true",
+    y_pred: Hashable = "y_pred",
     by: Hashable | Iterable[Hashable] = (),
+    num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: Hashable | None = None,
+    ignore_index: Any = None,
 ) -> FrameCounts:
     """Count a data frame of labels, one sample a row, into one confusion matrix for each group.
 
@@ -54,27 +172,34 @@ def count_frame(
     ----------
     frame : pandas.DataFrame or polars.DataFrame
         One sample a row. pyarrow is not needed.
-    true, pred : column name, default "y_true" and "y_pred"
+    y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
     by : column name or sequence of them, optional
         The columns whose values make the groups: one matrix for each combination that occurs, sorted by the first
         column, then by the second. Without it there is one matrix.
+    num_classes : int, optional
+        Number of classes, if labels are 0 to n - 1.
     labels : sequence, optional
-        The label of each class, in the order of rows and columns. If left out, the categories of both columns where
-        these are the same categorical type (with categories that do not occur); otherwise all labels that occur in one
-        of the columns, sorted.
+        In place of ``num_classes``: the label of each class, in the order of rows and columns. If both are left out,
+        the categories of both columns where these are the same categorical type (with categories that do not occur);
+        otherwise all labels that occur in one of the columns, sorted. There is a warning if some occur in one of the
+        columns alone, or differ only in case, blanks or the way a number is written.
     sample_weight : column name, optional
         The column of the weights of samples.
+    ignore_index : label or sequence of labels, optional
+        Samples with this true label, or one of these, are left out.
 
     Returns
     -------
     FrameCounts
-        The stack of matrices, the values of the groups, and the labels of the classes.
+        The stack of matrices, the values of the groups, and the labels of the classes; its method ``score`` names the
+        classes by these.
 
     Raises
     ------
     TypeError
-        ``frame`` is no data frame, or a column has values of another kind.
+        ``frame`` is no data frame, a column has values of another kind, or both ``num_classes`` and ``labels`` are
+        given.
     ValueError
         A column does not exist, or there are several of that name; a value is missing; a label is not among
         ``labels``; a weight is negative or infinite; or there are too many classes and groups to count.
@@ -91,17 +216,22 @@ def count_frame(
     >>> counts = matrics.count_frame(frame, by="site")
     >>> counts.matrix.tolist()
     [[[1, 0], [0, 1]], [[1, 0], [1, 0]]]
-    >>> scores = matrics.score(counts.matrix, "accuracy, recall:class")
-    >>> matrics.to_frame(scores, axes=counts.groups, class_names=counts.class_names)
-        site  accuracy  recall/cat  recall/dog
-    0  north       1.0         1.0         1.0
-    1  south       0.5         1.0         0.0
+    >>> matrics.to_frame(counts.score("accuracy, recall:class"), axes=counts.groups)
+        site  accuracy  recall of cat  recall of dog
+    0  north       1.0            1.0            1.0
+    1  south       0.5            1.0            0.0
     """
     names = group_names(by)
-    check_frame(frame, [true, pred, *names, *(() if sample_weight is None else (sample_weight,))])
-    found = [coded(name, frame[name]) for name in (true, pred)]
-    classes = _classes(found, (true, pred)) if labels is None else check_classes(None, labels).labels or ()
-    y_true, y_pred = (_numbers(name, one, classes) for name, one in zip((true, pred), found, strict=True))
+    check_frame(frame, [y_true, y_pred, *names, *(() if sample_weight is None else (sample_weight,))])
+    given = None if num_classes is None and labels is None else check_classes(num_classes, labels)
+    frame = _without(frame, y_true, one_or_more(ignore_index))
+    found = [coded(name, frame[name]) for name in (y_true, y_pred)]
+    if given is None:
+        classes = _classes(found, (y_true, y_pred))
+        warn_of_odd_labels(*(column.listed() for column in found))
+    else:
+        classes = tuple(range(given.number)) if given.labels is None else given.labels
+    true, pred = (_numbers(name, one, classes) for name, one in zip((y_true, y_pred), found, strict=True))
     group_of_row, groups, number = _groups(frame, names)
     n = len(classes)
     if number * n * n > MOST_CELLS:
@@ -111,12 +241,32 @@ def count_frame(
     weights = None if sample_weight is None else weights_of(sample_weight, frame[sample_weight])
     options: dict[str, Any] = {"num_classes": n, "sample_weight": weights}
     if not number:  # no rows, and so no groups
-        matrix = confusion_matrix(y_true, y_pred, **options)[None][:0]
+        matrix = confusion_matrix(true, pred, **options)[None][:0]
     elif names:
-        matrix = confusion_matrix(y_true, y_pred, groups=group_of_row, num_groups=number, **options)
+        matrix = confusion_matrix(true, pred, groups=group_of_row, num_groups=number, **options)
     else:
-        matrix = confusion_matrix(y_true, y_pred, **options)
+        matrix = confusion_matrix(true, pred, **options)
     return FrameCounts(matrix, groups, classes)
+
+
+def _without(frame: Any, name: Hashable, ignored: Sequence[Hashable]) -> Any:
+    """The rows whose true label is none of these."""
+    if not ignored:
+        return frame
+    column = coded(name, frame[name])
+    kept = np.asarray([label not in ignored for label in column.listed()], bool)[column.codes]
+    return frame[kept] if library(frame) == "pandas" else frame.filter(kept)
+
+
+def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> None:
+    """One line about labels that are probably not meant; ``labels=`` says that they are."""
+    odd = odd_labels(true_labels, pred_labels)
+    if odd:
+        warnings.warn(
+            f"{odd}; labels= says which classes there are, and in which order",
+            UserWarning,
+            stacklevel=frames_to_the_user(),
+        )
 
 
 def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tuple[Hashable, ...]:
@@ -134,7 +284,7 @@ def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tupl
     if not labels:
         raise ValueError("frame: expected at least one row, or labels=, got none")
     try:
-        return tuple(sorted(labels))
+        return Sorted.of(labels)
     except TypeError as error:
         raise TypeError(
             f"columns {names[0]!r} and {names[1]!r}: expected labels that have an order, got {error}: pass labels=[...]"

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from matrics._backend.torch import TORCH
-from matrics.integrations.score_values import MASKED, masked
-from matrics.labels import check_class_axis, check_ignore_index, said
+from matrics.integrations.score_values import MASKED, checked_positive, masked
+from matrics.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
 from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.state import ScoreState
@@ -28,25 +28,26 @@ class Binning:
         self,
         num_classes: int | None,
         *,
-        num_bins: int,
+        histogram_bins: int,
         low: float,
         high: float,
         edges: Sequence[float] | Tensor | None,
         spacing: Spacing | None,
-        class_axis: int,
+        positive: Any,
+        class_axis: int | None,
         from_logits: bool,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None,
     ) -> None:
-        check_class_axis(class_axis)
-        self.num_classes, self.class_axis = num_classes, class_axis
+        self.positive = checked_positive(positive, num_classes)
+        self.num_classes, self.class_axis = num_classes, checked_class_axis(class_axis)
         self.from_logits, self.ignored = bool(from_logits), check_ignore_index(ignore_index)
         if self.from_logits and (low, high) != (0, 1):
             raise ValueError(
                 f"from_logits: expected low=0 and high=1, as scores become probabilities, got {low}, {high}"
             )
         edges = edges.tolist() if isinstance(edges, Tensor) else edges
-        self._bins: dict[str, Any] = {"num_bins": num_bins, "low": low, "high": high, "edges": edges}
+        self._bins: dict[str, Any] = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges}
         self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype}
 
     def zeros(self) -> ScoreState:
@@ -58,34 +59,37 @@ class Binning:
         self,
         state: ScoreState,
         y_true: Tensor,
-        scores: Tensor,
+        y_score: Tensor,
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Counts, offsets and dropped samples of a batch, in the bins of the state."""
-        if not (isinstance(y_true, Tensor) and isinstance(scores, Tensor)):
-            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, scores {type(scores).__name__}")
+        if not (isinstance(y_true, Tensor) and isinstance(y_score, Tensor)):
+            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_score {type(y_score).__name__}")
         if sample_weight is not None and not state.counts.is_floating_point():
             raise TypeError(
                 "sample_weight: expected None, as this metric has integer counts; make it with dtype=torch.float32 or "
                 "torch.float64 for weighted ones"
             )
-        scores = self._last(y_true, scores)
-        if self.from_logits and scores.is_floating_point():
-            scores = scores.detach().to(TORCH.widest_float(scores))  # where float32 has 1 from a logit of 17 on
-            scores = scores.sigmoid() if self.num_classes is None else scores.softmax(-1)
+        y_score = self._last(y_true, y_score)
+        if self.from_logits and y_score.is_floating_point():
+            y_score = y_score.detach().to(TORCH.widest_float(y_score))  # where float32 has 1 from a logit of 17 on
+            y_score = y_score.sigmoid() if self.num_classes is None else y_score.softmax(-1)
         ignore_index: int | tuple[int, ...] = self.ignored
+        positive = self.positive
         if mask is not None and not y_true.is_floating_point():
             mask = _of_samples(mask, "mask", y_true)
-            y_true, ignore_index = masked(y_true, mask, self.ignored, self.num_classes, TORCH), MASKED
+            y_true, ignore_index = masked(y_true, mask, self.ignored, self.num_classes, positive, TORCH), MASKED
+            positive = None
         if sample_weight is not None:
             sample_weight = _of_samples(sample_weight, "sample_weight", y_true)
         binned = bin_samples(
             y_true,
-            scores,
+            y_score,
             sample_weight=sample_weight,
             ignore_index=ignore_index,
+            positive=positive,
             counts=state.counts,
             batch_ndim=0,
             edges=state.edges,
@@ -93,20 +97,27 @@ class Binning:
         )
         return binned.parts
 
-    def _last(self, y_true: Tensor, scores: Tensor) -> Tensor:
+    def _last(self, y_true: Tensor, y_score: Tensor) -> Tensor:
         """Scores in the shape of the labels, with the classes last."""
         if self.num_classes is None:
-            if y_true.shape != scores.shape:
-                got = said({"y_true": y_true, "scores": scores})
+            if y_true.shape != y_score.shape:
+                got = said({"y_true": y_true, "y_score": y_score})
                 raise ValueError(
                     f"expected labels and scores of one shape, or num_classes= for class scores, got {got}"
                 )
-            return scores
+            return y_score
         n, axis = self.num_classes, self.class_axis
-        if scores.ndim != y_true.ndim + 1 or not -scores.ndim <= axis < scores.ndim or scores.shape[axis] != n:
-            got = said({"y_true": y_true, "scores": scores})
-            raise ValueError(f"expected scores with {n} classes along class_axis={axis}, beside labels, got {got}")
-        return scores.movedim(axis, -1)
+        if axis is None:
+            axis = AXIS_OF_LOSSES
+            warn_if_either_fits(y_true, y_score, n, axis)
+        if y_score.ndim != y_true.ndim + 1 or not -y_score.ndim <= axis < y_score.ndim or y_score.shape[axis] != n:
+            got = said({"y_true": y_true, "y_score": y_score})
+            fits = y_score.ndim == y_true.ndim + 1 and y_score.shape[-1] == n
+            hint = "; the last axis has as many: pass class_axis=-1" if fits else ""
+            raise ValueError(
+                f"expected scores with {n} classes along class_axis={axis}, beside labels, got {got}{hint}"
+            )
+        return y_score.movedim(axis, -1)
 
 
 def _of_samples(values: Tensor, name: str, y_true: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ It needs Flax (``pip install "matrics[flax]"``).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,9 +20,17 @@ from matrics.coding import integer_codes, searched
 from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
-from matrics.labels import check_class_axis, check_ignore_index, decide, is_kept, labels_to_ignore
-from matrics.naming import check_names, scalars, with_dropped
-from matrics.scoring import resolve, score
+from matrics.integrations.settings import Undefined, checked_prefix, classes_of, resolved
+from matrics.labels import (
+    check_ignore_index,
+    checked_class_axis,
+    decide,
+    is_kept,
+    labels_to_ignore,
+    warn_if_either_fits,
+)
+from matrics.naming import check_names, named, scalars, with_dropped
+from matrics.scoring import score
 from matrics.state import ConfusionState
 
 __all__ = ["ConfusionMetric", "ScoreMetric"]
@@ -47,18 +55,25 @@ class ConfusionMetric(nnx.Metric):
         Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes in the names of the results: ``recall/cat`` instead of ``recall/0``.
-    class_axis : int, default -1
-        Where the classes of the logits are.
+    positive : label, name or int, optional
+        The positive class: one of ``labels`` or ``class_names`` where they are given, an index otherwise. Class
+        measures without an average are then those of this class, as in :func:`matrics.score`.
+    class_axis : int, optional
+        Where the classes of the logits are. If left out, the last axis, as the losses of Optax have them; with a
+        warning where all axes after the first are as long, so that they could as well be on axis 1.
     threshold : float, optional
-        The logits are those of class 1 of two; samples with a logit of at least this are predicted as 1.
+        The logits are those of class 1 of two; samples with a logit of at least this are predicted as 1. Class 1 is
+        then the positive one, without ``positive``.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, optional
-        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
-        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
-        a run at a NaN. With NaN it stays NaN.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
+        left out of averages.
+    fill_undefined : float or None, default 0
+        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN.
 
     Examples
     --------
@@ -79,31 +94,32 @@ class ConfusionMetric(nnx.Metric):
         labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = -1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
     ) -> None:
         num_classes, codes = integer_codes(num_classes, labels)
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
-        check_class_axis(class_axis)
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
-        self.metrics = tuple(resolve(metrics))
+        classes = classes_of(num_classes, codes, class_names, positive, by_construction=threshold is not None)
+        found, titles = resolved(metrics, classes)
+        # Tuples of constants, by which JAX tells what is compiled already.
+        self.metrics, self._titles = tuple(found.items()), tuple(titles)
         # Score once, so that measures that cannot be scored raise an error at once.
-        score(np.eye(num_classes), self.metrics, zero_division=math.nan if zero_division is None else zero_division)
-        self.prefix = prefix
+        score(np.eye(num_classes), list(found.values()))
+        self.prefix = checked_prefix(prefix)
         self.class_labels = None if codes is None else tuple(codes)
         names = class_names or (None if codes is None else tuple(map(str, codes)))
         self.class_names = check_names(names, num_classes)
-        self.class_axis = class_axis
+        self.class_axis = checked_class_axis(class_axis)
         self.threshold = threshold
         self.ignore_index = check_ignore_index(ignore_index)
-        # Always the same NaN object, and in a tuple, in which it is equal to itself (in a data class it is not, from
-        # Python 3.13 on): or JAX would compile again for each metric.
-        is_nan = zero_division is not None and math.isnan(zero_division)
-        self._zero_division = (math.nan if is_nan else zero_division,)
+        self._undefined = Undefined.of(zero_division, fill_undefined)
         self.has_warned = False
         self.counts = nnx.metrics.MetricState(state.counts)
         self.dropped = nnx.metrics.MetricState(state.dropped)
@@ -137,7 +153,7 @@ class ConfusionMetric(nnx.Metric):
         sample_weight: Any = None,
         **_: Any,
     ) -> None:
-        """Add the counts of a batch, in place.
+        """Add the counts of a batch over all its axes, in place: labels (B, T) are B times T samples.
 
         Parameters
         ----------
@@ -159,6 +175,8 @@ class ConfusionMetric(nnx.Metric):
                 "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
                 "for weighted ones"
             )
+        if JAX.is_float(y_pred) and self.threshold is None and self.class_axis is None:
+            warn_if_either_fits(y_true, y_pred, self.counts.shape[-1], -1)
         ignore_index: int | tuple[int, ...] = self.ignore_index
         if mask is not None or self.class_labels is not None:
             kept = jnp.broadcast_to(jnp.asarray(True if mask is None else mask).astype(bool), y_true.shape)
@@ -175,7 +193,7 @@ class ConfusionMetric(nnx.Metric):
             self.state.update(
                 y_true,
                 y_pred,
-                class_axis=self.class_axis,
+                class_axis=-1 if self.class_axis is None else self.class_axis,
                 threshold=self.threshold,
                 sample_weight=None if sample_weight is None else as_jax("sample_weight", sample_weight),
                 ignore_index=ignore_index,
@@ -191,28 +209,23 @@ class ConfusionMetric(nnx.Metric):
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``.
         """
-        (zero_division,) = self._zero_division
-        state, of_nothing = self.state, math.nan if zero_division is None else zero_division
-        scores = state.score(self.metrics, zero_division=of_nothing)
-        if zero_division is None:  # what is undefined as a whole is 0, unless weights make the matrix invalid
-            valid = jnp.all(state.counts >= 0) & jnp.isfinite(jnp.sum(state.counts))
-            scores = {
-                name: jnp.where(valid & jnp.isnan(values), jnp.zeros_like(values), values)
-                for name, values in scores.items()
-            }
-        named = scalars(scores, resolve(self.metrics), self.prefix, self.class_names)
+        state, metrics = self.state, dict(self.metrics)
+        found = state.score(list(metrics.values()), zero_division=self._undefined.zero_division)
+        values = [self._undefined.filled(found[metric.spec], state.counts) for metric in metrics.values()]
+        scores = dict(zip(map(named, metrics, self._titles), values, strict=True))
+        together = scalars(scores, metrics, self.prefix, self.class_names)
         seen = JAX.host_view(state.dropped)
         samples = 0 if seen is None else int(seen)
         warn = samples > 0 and not self.has_warned
         if warn:
             self.has_warned = True
-        return with_dropped(named, state.dropped, self.prefix, samples=samples, warn=warn)
+        return with_dropped(together, state.dropped, self.prefix, samples=samples, warn=warn)
 
     def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
         return as_numbers(self.compute())
 
-    def clone(self, prefix: str | None = None) -> ConfusionMetric:
+    def clone(self, *, prefix: str | None = None) -> ConfusionMetric:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other: ConfusionMetric = nnx.clone(self)
         if prefix is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -12,8 +13,9 @@ from flax import nnx
 from matrics._backend import Array
 from matrics._backend.jax import JAX
 from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
-from matrics.integrations.score_values import DEFAULT, MASKED, ScoreValues, masked
-from matrics.labels import check_class_axis, check_ignore_index
+from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
+from matrics.integrations.settings import Undefined
+from matrics.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 from matrics.typing import ArrayLike
@@ -30,30 +32,39 @@ class ScoreMetric(nnx.Metric):
     ----------
     num_classes : int, optional
         Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
-    metrics : str, or several of them
+    metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``.
-    num_bins, low, high, edges, spacing
-        The bins, as in :meth:`matrics.ScoreState.zeros`.
+    histogram_bins, low, high, edges, spacing
+        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
-        Scores given as ``scores=`` are logits as well; those given as ``logits=`` always are. Logits are turned into
+        Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Logits are turned into
         probabilities: by the logistic function, or by the softmax over classes.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
-    calibration_bins : int, default 10
-        Number of groups of bins for the calibration error: a divisor of the number of bins.
+    num_bins : int, default 15
+        Number of bins of the calibration error, each of neighbouring ones of the histogram.
     prefix : str, default ""
         Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes in the names of the results; their numbers if left out.
-    class_axis : int, default -1
-        Where the classes of scores are.
+    positive : label or int, optional
+        The positive class. Without ``num_classes``: the label that the scores are of, whatever the others are, in place
+        of 1. With it: the class whose values are those without an average, in place of the mean over the classes; a
+        name where there are ``class_names``, an index otherwise.
+    class_axis : int, optional
+        Where the classes of scores are. If left out, the last axis, as the losses of Optax have them; with a warning
+        where all axes after the first are as long, so that they could as well be on axis 1.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, optional
-        The value where it is undefined, as the area of one class only; 0 if left out, and NaN with NaN.
+    zero_division : float, default NaN
+        The value where it is undefined, as the area of one class only; with NaN, undefined classes are left out of
+        means.
+    fill_undefined : float or None, default 0
+        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN.
 
     Examples
     --------
@@ -68,41 +79,44 @@ class ScoreMetric(nnx.Metric):
     def __init__(
         self,
         num_classes: int | None = None,
-        metrics: str | Iterable[str] = DEFAULT,
+        metrics: str | Iterable[str] | None = None,
         *,
-        num_bins: int = 1000,
+        histogram_bins: int = 1000,
         low: float = 0.0,
         high: float = 1.0,
         edges: ArrayLike | None = None,
         spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
-        calibration_bins: int = 10,
+        num_bins: int = 15,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = -1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
     ) -> None:
-        bins: Any = {"num_bins": num_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
+        bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
         state = ScoreState.zeros(**bins, num_classes=num_classes, like=jnp.zeros(()), dtype=dtype)
-        check_class_axis(class_axis)
         self.values = ScoreValues.of_state(
             state,
             num_classes,
             metrics,
             prefix=prefix,
             class_names=class_names,
-            zero_division=zero_division,
+            positive=positive,
+            undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            calibration_bins=calibration_bins,
+            num_bins=num_bins,
         )
         # Compute once, so that what cannot be computed raises an error at once.
         self.values.of(ScoreState.zeros(**bins, num_classes=num_classes))
         self.num_classes = num_classes
+        self.positive = checked_positive(positive, num_classes)
         self.from_logits = bool(from_logits)
-        self.class_axis = class_axis
+        self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
         self.has_warned = False
         self.counts = nnx.metrics.MetricState(state.counts)
@@ -133,7 +147,7 @@ class ScoreMetric(nnx.Metric):
     def update(
         self,
         y_true: Any = None,
-        scores: Any = None,
+        y_score: Any = None,
         *,
         labels: Any = None,
         logits: Any = None,
@@ -141,16 +155,16 @@ class ScoreMetric(nnx.Metric):
         sample_weight: Any = None,
         **_: Any,
     ) -> None:
-        """Add the histograms of a batch, in place.
+        """Add the histograms of a batch over all its axes, in place: labels (B, T) are B times T samples.
 
         Parameters
         ----------
         y_true, labels : array of int
             True labels in [0, n), or 0 and 1, under either name. All axes are samples.
-        scores : array of floats
+        y_score : array of floats
             Probabilities, or other scores, of class 1 or of all classes.
         logits : array of floats
-            Logits in place of ``scores``.
+            Logits in place of ``y_score``.
         mask : array of bool, optional
             Samples where it is False are left out; broadcasts against the labels.
         sample_weight : array, optional
@@ -160,24 +174,29 @@ class ScoreMetric(nnx.Metric):
         """
         y_true = as_jax("labels", one_of(y_true=y_true, labels=labels))
         are_logits = self.from_logits or logits is not None
-        scores = as_jax("scores", one_of(scores=scores, logits=logits))
+        y_score = as_jax("y_score", one_of(y_score=y_score, logits=logits))
         if sample_weight is not None and jnp.issubdtype(self.counts.dtype, jnp.integer):
             raise TypeError(
                 "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
                 "for weighted ones"
             )
-        if self.num_classes is not None and scores.ndim:
-            scores = jnp.moveaxis(scores, self.class_axis, -1)
-        if are_logits and jnp.issubdtype(scores.dtype, jnp.floating):
-            scores = scores.astype(JAX.widest_float(scores))
-            scores = jax.nn.sigmoid(scores) if self.num_classes is None else jax.nn.softmax(scores, axis=-1)
+        if self.num_classes is not None and y_score.ndim:
+            if self.class_axis is None:
+                warn_if_either_fits(y_true, y_score, self.num_classes, -1)
+            y_score = jnp.moveaxis(y_score, -1 if self.class_axis is None else self.class_axis, -1)
+        if are_logits and jnp.issubdtype(y_score.dtype, jnp.floating):
+            y_score = y_score.astype(JAX.widest_float(y_score))
+            y_score = jax.nn.sigmoid(y_score) if self.num_classes is None else jax.nn.softmax(y_score, axis=-1)
         ignore_index: int | tuple[int, ...] = self.ignore_index
+        positive = self.positive
         if mask is not None:
             mask = jnp.broadcast_to(jnp.asarray(mask), y_true.shape)
-            y_true, ignore_index = masked(y_true, mask, self.ignore_index, self.num_classes, JAX), MASKED
+            y_true, ignore_index = masked(y_true, mask, self.ignore_index, self.num_classes, positive, JAX), MASKED
+            positive = None
         if sample_weight is not None:
             sample_weight = jnp.broadcast_to(as_jax("sample_weight", sample_weight), y_true.shape)
-        self._keep(self.state.update(y_true, scores, sample_weight=sample_weight, ignore_index=ignore_index))
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
+        self._keep(self.state.update(y_true, y_score, **options))
 
     def merge_state(self, other: ScoreMetric | ScoreState) -> None:
         """Add the histograms of another metric or state, such as the sum over several devices."""
@@ -196,7 +215,7 @@ class ScoreMetric(nnx.Metric):
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
         return as_numbers(self.compute())
 
-    def clone(self, prefix: str | None = None) -> ScoreMetric:
+    def clone(self, *, prefix: str | None = None) -> ScoreMetric:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other: ScoreMetric = nnx.clone(self)
         if prefix is not None:

@@ -6,8 +6,7 @@ label has to be inspected, none can be counted wrongly, and the number of droppe
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -16,9 +15,9 @@ from matrics import _inputs, labels
 from matrics._backend.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.coding import integer_codes, searched
-from matrics.evaluation import check_options, evaluate
-from matrics.naming import check_names, scalars, with_dropped
-from matrics.scoring import resolve
+from matrics.evaluation import evaluate
+from matrics.integrations.settings import Undefined, checked_prefix, classes_of, resolved
+from matrics.naming import check_names, named, scalars, with_dropped
 from matrics.state import ConfusionState
 
 
@@ -33,7 +32,7 @@ class GuardedCounts:
         num_classes: int | None,
         *,
         labels_of_classes: Iterable[int] | None = None,
-        class_axis: int,
+        class_axis: int | None,
         threshold: float | None,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
@@ -44,8 +43,7 @@ class GuardedCounts:
             )
         self.dtype = dtype
         self.num_classes, self.codes = integer_codes(num_classes, labels_of_classes)
-        labels.check_class_axis(class_axis)
-        self.class_axis, self.threshold = class_axis, threshold
+        self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
         self.ignored = labels.check_ignore_index(ignore_index)
         self.side = self.num_classes + 2
         self._decide(
@@ -78,11 +76,13 @@ class GuardedCounts:
         _check_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
         if has_scores:
-            y_pred = self._decide(y_pred, y_true.ndim, self.class_axis)
+            y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
         else:
             self._check_predictions(y_pred)
         if y_true.shape != y_pred.shape:  # not broadcast: (N,) and (N, 1) would be N² pairs
-            raise ValueError(f"expected labels of one shape, got {labels.said({'y_true': y_true, 'y_pred': y_pred})}")
+            got = labels.said({"y_true": y_true, "y_pred": y_pred})
+            hint = f"; {labels.BY_COLUMNS}" if y_true.ndim == y_pred.ndim + 1 else ""
+            raise ValueError(f"expected labels of one shape, got {got}{hint}")
         wide = y_true.long()
         # Ignored samples are counted with weight 0: they need no cell, and are not dropped.
         kept = labels.is_kept(wide, labels.labels_to_ignore(self.ignored, y_true, TORCH), TORCH)
@@ -108,6 +108,13 @@ class GuardedCounts:
             counts += batch.scatter_add_(0, bins, ones.to(dtype)).to(counts.dtype)
             return
         counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data
+
+    def _axis(self, y_true: Tensor, scores: Tensor) -> int:
+        """Where the classes of scores are, with a warning where that is a guess."""
+        if self.class_axis is not None:
+            return self.class_axis
+        labels.warn_if_either_fits(y_true, scores, self.num_classes, labels.AXIS_OF_LOSSES)
+        return labels.AXIS_OF_LOSSES
 
     def _check_predictions(self, y_pred: Tensor) -> None:
         if self.threshold is not None:
@@ -177,44 +184,43 @@ class Measures:
 
     def __init__(
         self,
-        num_classes: int,
+        guarded: GuardedCounts,
         metrics: str | Metric | Iterable[str | Metric],
         *,
-        prefix: str = "",
-        class_names: Sequence[str] | None = None,
-        zero_division: float | None = None,
+        prefix: str,
+        class_names: Sequence[str] | None,
+        positive: Hashable,
+        undefined: Undefined,
     ) -> None:
-        check_options(math.nan if zero_division is None else zero_division, "nan")
         self._has_warned = False
-        self.metrics, self.prefix, self.zero_division = resolve(metrics), prefix, zero_division
-        self.class_names = check_names(class_names, num_classes)
+        num_classes = guarded.num_classes
+        self.class_names = check_names(class_names, num_classes) or guarded.class_names
+        by_construction = guarded.threshold is not None
+        classes = classes_of(num_classes, guarded.codes, class_names, positive, by_construction=by_construction)
+        self.metrics, self._titles = resolved(metrics, classes)
+        self.prefix, self.undefined = checked_prefix(prefix), undefined
         # Score once, to get the names, and to raise an error at once for measures that cannot be scored.
         self.keys = tuple(self.score(torch.eye(num_classes, dtype=torch.int64)))
 
     def score(self, matrix: Tensor) -> dict[str, Tensor]:
         """All measures of one matrix, as scalar tensors."""
         functions = [metric.bind() for metric in self.metrics.values()]  # not stored: they cannot be pickled
-        of_nothing = math.nan if self.zero_division is None else self.zero_division
-        values = evaluate(matrix, functions, zero_division=of_nothing, invalid="nan")
-        if self.zero_division is None:  # what is undefined as a whole is 0; integer counts are never invalid
-            known = [value.nan_to_num(0.0, math.inf, -math.inf) for value in values]
-            if matrix.is_floating_point():
-                valid = (matrix >= 0).all() & matrix.sum().isfinite()
-                known = [torch.where(valid, new, value) for new, value in zip(known, values, strict=True)]
-            values = known
-        return scalars(dict(zip(self.metrics, values, strict=True)), self.metrics, self.prefix, self.class_names)
+        values = evaluate(matrix, functions, zero_division=self.undefined.zero_division, invalid="nan")
+        values = [self.undefined.filled(value, matrix) for value in values]
+        keys = map(named, self.metrics, self._titles)
+        return scalars(dict(zip(keys, values, strict=True)), self.metrics, self.prefix, self.class_names)
 
     def report(self, matrix: Tensor, dropped: Callable[[], Tensor]) -> dict[str, Tensor]:
         """All measures of one matrix, and the number of dropped samples where it is not 0 and looking is free."""
-        named = self.score(matrix)
+        scores = self.score(matrix)
         if torch.compiler.is_compiling() or not matrix.is_cpu:
-            return named
+            return scores
         left_out = dropped()
         seen = TORCH.host_view(left_out)
         samples = 0 if seen is None else int(seen)
         warn = samples > 0 and not self._has_warned
         self._has_warned = self._has_warned or warn
-        return with_dropped(named, left_out, self.prefix, samples=samples, warn=warn)
+        return with_dropped(scores, left_out, self.prefix, samples=samples, warn=warn)
 
     def rename(self, prefix: str) -> None:
         """Give the names another prefix."""

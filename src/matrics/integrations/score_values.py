@@ -6,18 +6,22 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from matrics import _backend
-from matrics._backend import Array, Standard
+from matrics._backend import Array, Standard, is_compiling
 from matrics._names import split_outside
+from matrics.catalogue.classes import TWO, Classes, in_words
 from matrics.catalogue.record import Metric
-from matrics.evaluation import check_options, frames_to_the_user
+from matrics.evaluation import frames_to_the_user
+from matrics.integrations.settings import Undefined, checked_prefix
 from matrics.labels import is_kept, labels_to_ignore, widen
-from matrics.naming import CLASSWISE, by_class, check_names, with_dropped
+from matrics.naming import by_class, check_names, named, with_dropped
+from matrics.ranking.positive import REST
 from matrics.ranking.state import ScoreState
-from matrics.scoring import resolve_of_two
+from matrics.scoring import resolve
 
 CALIBRATION = "expected_calibration_error"
 AREAS = ("macro", "weighted", "micro", "class")
@@ -41,6 +45,7 @@ class Wanted:
     name: str  # of a method, or of a measure
     option: str | None = None  # what follows the colon
     place: int | None = None  # among the thresholds of the state
+    metric: Metric | None = None  # the measure at a threshold
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,10 @@ class ScoreValues:
     wanted: tuple[Wanted, ...]
     prefix: str
     class_names: tuple[str, ...] | None
-    zero_division: tuple[float | None]  # in a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
+    positive: tuple[int | None, str] | None  # the class whose values are those without an average, if any, and its name
+    undefined: Undefined  # a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
     bounds: bool
-    calibration_bins: int
+    num_bins: int
     are_probabilities: bool  # the edges are those from 0 to 1
 
     @classmethod
@@ -60,30 +66,29 @@ class ScoreValues:
         cls,
         state: ScoreState,
         num_classes: int | None,
-        metrics: str | Iterable[str],
+        metrics: str | Iterable[str] | None,
         *,
         prefix: str,
         class_names: Sequence[str] | None,
-        zero_division: float | None,
+        positive: Any,
+        undefined: Undefined,
         bounds: bool,
-        calibration_bins: int,
+        num_bins: int,
     ) -> ScoreValues:
         """The values of states like this one; raises for what they do not have."""
-        check_options(math.nan if zero_division is None else zero_division, "nan")
-        if not isinstance(prefix, str):
-            raise TypeError(f"prefix: expected text, got {prefix!r}")
         if class_names is not None and num_classes is None:
             raise ValueError("class_names: expected None without num_classes=, as all values are those of class 1")
-        if zero_division is not None:  # always the same NaN object, as others are not equal
-            zero_division = math.nan if math.isnan(zero_division) else float(zero_division)
+        wanted = DEFAULT if metrics is None else _names(metrics)
+        known = _positive(num_classes, class_names, positive)
         thresholds = _backend.as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
         return cls(
-            tuple(_read(name, thresholds, has_classes=num_classes is not None) for name in _names(metrics)),
-            prefix,
+            tuple(_read(name, thresholds, positive, has_classes=num_classes is not None) for name in wanted),
+            checked_prefix(prefix),
             None if num_classes is None else check_names(class_names, num_classes) or _numbers(num_classes),
-            (zero_division,),
+            known,
+            undefined,
             bool(bounds),
-            calibration_bins,
+            num_bins,
             bool(thresholds[-2] == 0 and thresholds[1] == 1),
         )
 
@@ -96,53 +101,73 @@ class ScoreValues:
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
-        named: dict[str, Array] = {}
+        found: dict[str, Array] = {}
         for wanted in self.wanted:
             for ending, values in self._values(wanted, state).items():
-                named |= self._named(wanted, ending, self._defined(values, state))
-        return named
+                found |= self._named(wanted, ending, self.undefined.filled(values, state.counts))
+        return found
 
     def _values(self, wanted: Wanted, state: ScoreState) -> dict[str, Array]:
-        (zero_division,) = self.zero_division
-        of_nothing = math.nan if zero_division is None else zero_division
+        of_nothing = self.undefined.zero_division
         if wanted.place is not None:
             (values,) = state.score(wanted.name, zero_division=of_nothing, invalid="nan").values()
-            return {"": values[..., wanted.place]}
+            values = values[..., wanted.place]
+            return {"": values if self._class is None else values[..., self._class]}
         method = getattr(state, wanted.name)
         if wanted.name == CALIBRATION:
-            return {"": method(self.calibration_bins, of=wanted.option, zero_division=of_nothing)}
-        average = wanted.option or "macro"
-        found = method(average=None if average == "class" else average, zero_division=of_nothing)
-        return {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
-
-    def _defined(self, values: Array, state: ScoreState) -> Array:
-        """Zero for what is undefined as a whole, unless a number was asked for or the counts are invalid."""
-        if self.zero_division != (None,):
-            return values
-        backend, (values, counts) = _backend.as_arrays(values=values, counts=state.counts)
-        xp = backend.xp
-        is_undefined = xp.isnan(values)
-        if backend.is_float(counts):
-            is_undefined = is_undefined & xp.all((counts >= 0) & (counts < math.inf))
-        return xp.where(is_undefined, xp.zeros_like(values), values)
+            return {"": method(num_bins=self.num_bins, of=wanted.option, zero_division=of_nothing)}
+        of_one = self._class is not None and wanted.option is None
+        found = method(average="class" if of_one else wanted.option or "macro", zero_division=of_nothing)
+        parts = {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
+        return {ending: value[..., self._class] for ending, value in parts.items()} if of_one else parts
 
     def _named(self, wanted: Wanted, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
-            return {f"{self.prefix}{wanted.key}{ending}": values}
-        measure = wanted.key.removesuffix(":class")
-        names = [f"{self.prefix}{measure}{ending}/{name}" for name in self.class_names]
-        return dict(zip(names, by_class(values), strict=True))
+            return {self._key(wanted, ending, None if self.positive is None else self.positive[1]): values}
+        measure = replace(wanted, key=wanted.key.removesuffix(":class"))
+        keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
+        return dict(zip(keys, by_class(values), strict=True))
+
+    def _key(self, wanted: Wanted, ending: str, label: str | None, of_class: str = "") -> str:
+        key = f"{self.prefix}{wanted.key}{ending}{of_class}"
+        # Compiled code has plain texts for keys, and a title would be more work to no end.
+        return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
+
+    @property
+    def _class(self) -> int | None:
+        return None if self.positive is None else self.positive[0]
+
+    def _title(self, wanted: Wanted, label: str | None) -> str:
+        """What screens call a value: of which class it is, or that it is the mean of their values."""
+        if wanted.metric is not None:
+            names = (REST, label) if label is not None else None
+            title = wanted.metric.title(Classes(2, names, by_construction=True))
+            if self.class_names is not None and wanted.metric.average != "binary":
+                title += f" of {label} against the rest"
+            return f"{title} at {wanted.key.rpartition('@')[2].strip()}"
+        if wanted.name == CALIBRATION:
+            return wanted.key
+        measure = wanted.key.partition(":")[0]
+        if wanted.option not in (None, "class"):
+            return f"{measure}, {wanted.option}"
+        return (
+            f"{measure} of {label}"
+            if label is not None
+            else measure
+            if self.class_names is None
+            else f"{measure}, macro"
+        )
 
     def report(self, state: ScoreState, *, has_warned: bool) -> tuple[dict[str, Array], bool]:
         """All values, with the number of dropped samples where it is not 0, if values are at hand.
 
         Warns once of them, and of scores that should be probabilities; the second result is whether it has by now.
         """
-        named = self.of(state)
+        known = self.of(state)
         backend, leaves = _backend.as_arrays(**state._asdict())
         counts, offsets, dropped = (backend.host_view(leaf) for leaf in leaves[:3])
         if counts is None or offsets is None or dropped is None:
-            return named, has_warned
+            return known, has_warned
         is_outside, samples = self.are_probabilities and _has_scores_outside(counts, offsets), int(dropped)
         if is_outside and not has_warned:
             warnings.warn(
@@ -151,17 +176,53 @@ class ScoreValues:
                 RuntimeWarning,
                 stacklevel=frames_to_the_user(),
             )
-        named = with_dropped(named, state.dropped, self.prefix, samples=samples, warn=not has_warned)
-        return named, has_warned or is_outside or samples > 0
+        known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
+        return known, has_warned or is_outside or samples > 0
 
 
-def masked(y_true: Array, mask: Array, ignored: tuple[int, ...], num_classes: int | None, backend: Standard) -> Array:
-    """Labels with those that are masked or ignored as MASKED, and those out of range as OUTSIDE."""
+def checked_positive(positive: Any, num_classes: int | None) -> int | None:
+    """The label that scores of one class are of; None where they are of class 1, or there is an axis of classes."""
+    if positive is None or num_classes is not None:
+        return None
+    if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
+        raise TypeError(
+            "positive: expected an integer, the label that the scores are of, as arrays on a device hold no others, "
+            f"got {positive!r}"
+        )
+    return int(positive)
+
+
+def _positive(
+    num_classes: int | None, class_names: Sequence[str] | None, positive: Any
+) -> tuple[int | None, str] | None:
+    """The class whose values are asked for, if scores have an axis of classes, and what a title calls it."""
+    if positive is None:
+        return None
+    if num_classes is None:
+        return None, in_words(positive)
+    classes = Classes.of(num_classes, class_names, positive)
+    return classes.positive, classes.name(classes.positive_of("positive"))
+
+
+def masked(  # noqa: PLR0917 (all is needed)
+    y_true: Array,
+    mask: Array,
+    ignored: tuple[int, ...],
+    num_classes: int | None,
+    positive: int | None,
+    backend: Standard,
+) -> Array:
+    """Labels with those that are masked or ignored as MASKED, and those out of range as OUTSIDE.
+
+    Where one of them is positive, they are 1 and 0 for it and the others.
+    """
     xp = backend.xp
     kept, others = xp.astype(mask, xp.bool), is_kept(y_true, labels_to_ignore(ignored, y_true, backend), backend)
     if others is not None:
         kept = kept & others
     wide = widen(y_true, backend)
+    if positive is not None:
+        wide = xp.where(wide == positive, xp.ones_like(wide), xp.where(wide < 0, wide, xp.zeros_like(wide)))
     is_inside = (wide >= 0) & (wide < (num_classes or 2))
     outside = xp.full_like(wide, OUTSIDE)
     return xp.where(kept, xp.where(is_inside, wide, outside), xp.full_like(wide, MASKED))
@@ -191,13 +252,20 @@ def _numbers(num_classes: int) -> tuple[str, ...]:
     return tuple(map(str, range(num_classes)))
 
 
-def _read(key: str, thresholds: np.ndarray, *, has_classes: bool) -> Wanted:
+def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool) -> Wanted:
     measure, at, threshold = key.rpartition("@")
     if at:
-        chosen = list(resolve_of_two(measure).values())
-        if len(chosen) != 1 or chosen[0].average in CLASSWISE:
+        if has_classes and any(metric.classes for metric in resolve(measure).values()):
+            raise ValueError(
+                "metrics: expected no class in square brackets where each class is scored against the rest, got "
+                f"{key!r}: positive= picks one class, and without it there is a value for each"
+            )
+        is_one = positive is not None and not has_classes
+        known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
+        chosen = list(resolve(measure, known).values())
+        if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {key!r}")
-        return Wanted(key, measure, place=_place(key, threshold, thresholds))
+        return Wanted(key, chosen[0].spec, place=_place(key, threshold, thresholds), metric=chosen[0])
     name, colon, option = key.partition(":")
     if name not in METHODS:
         raise ValueError(
@@ -226,6 +294,6 @@ def _place(key: str, text: str, thresholds: np.ndarray) -> int:
     if not math.isclose(edges[nearest], threshold, rel_tol=1e-6, abs_tol=1e-9):  # edges are rounded to float32
         raise ValueError(
             f"metrics: expected the threshold in {key!r} to be an edge of a bin, of which {edges[nearest]:.6g} is the "
-            "nearest; num_bins= or edges= can be chosen so that it is one"
+            "nearest; histogram_bins= or edges= can be chosen so that it is one"
         )
     return 1 + nearest

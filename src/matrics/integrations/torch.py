@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import torch
@@ -11,8 +12,13 @@ from torch import Tensor, distributed
 
 from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers, keeping_dtypes
+from matrics.integrations.settings import Undefined
 from matrics.integrations.torch_scores import ScoreMetric
+from matrics.naming import MeasureName
 from matrics.state import ConfusionState
+
+# What torch.load takes: the keys of compute() are texts with a title.
+torch.serialization.add_safe_globals([MeasureName])
 
 __all__ = ["ConfusionMetric", "ScoreMetric", "keep_local"]
 
@@ -40,22 +46,29 @@ class ConfusionMetric(torch.nn.Module):
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their labels if left out.
-    class_axis : int, default 1
-        Where the classes of scores are: (N, C) or (N, C, ...).
+    positive : label, name or int, optional
+        The positive class: one of ``labels`` or ``class_names`` where they are given, an index otherwise. Class
+        measures without an average are then those of this class, as in :func:`matrics.score`.
+    class_axis : int, optional
+        Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
+        with a warning where all axes after the first are as long, so that they could as well be on the last one.
     threshold : float, optional
         For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
+        Class 1 is then the positive one, without ``positive``.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, optional
-        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
-        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
-        a run at a NaN. With NaN it stays NaN.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
+        left out of averages.
+    fill_undefined : float or None, default 0
+        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN.
 
     See Also
     --------
-    matrics.integrations.torchmetrics.ConfusionScores : the same for Lightning and torchmetrics.
+    matrics.integrations.torchmetrics.ConfusionMetric : the same for Lightning and torchmetrics.
 
     Examples
     --------
@@ -82,11 +95,13 @@ class ConfusionMetric(torch.nn.Module):
         labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = 1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
     ) -> None:
         super().__init__()
         self._guarded = GuardedCounts(
@@ -99,11 +114,12 @@ class ConfusionMetric(torch.nn.Module):
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
-            self.num_classes,
+            self._guarded,
             metrics,
             prefix=prefix,
-            class_names=class_names or self._guarded.class_names,
-            zero_division=zero_division,
+            class_names=class_names,
+            positive=positive,
+            undefined=Undefined.of(zero_division, fill_undefined),
         )
         # First the counts of this process since the last sync, then the counts of all processes up to that sync.
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
@@ -117,7 +133,9 @@ class ConfusionMetric(torch.nn.Module):
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> None:
-        """Count a batch; labels out of range, and scores with a NaN, are dropped.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+
+        Labels out of range, and scores with a NaN, are dropped.
 
         Parameters
         ----------
@@ -147,7 +165,7 @@ class ConfusionMetric(torch.nn.Module):
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
         return as_numbers(self.compute())
 
-    def clone(self, prefix: str | None = None) -> Self:
+    def clone(self, *, prefix: str | None = None) -> Self:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other = copy.deepcopy(self)
         if prefix is not None:
@@ -186,7 +204,7 @@ class ConfusionMetric(torch.nn.Module):
             self.counts += other.counts.to(self.counts.device)
         return self
 
-    def sync(self, group: distributed.ProcessGroup | None = None) -> Self:
+    def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
         """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
 
         Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
@@ -196,7 +214,7 @@ class ConfusionMetric(torch.nn.Module):
 
         Parameters
         ----------
-        group : ProcessGroup, optional
+        process_group : ProcessGroup, optional
             The processes; by default all. Always use the same group for one metric: another group would not get the
             counts that this group has already added up.
 
@@ -206,10 +224,10 @@ class ConfusionMetric(torch.nn.Module):
             The metric itself, for ``metric.sync().compute()``.
         """
         running = distributed.is_available() and distributed.is_initialized()
-        if running and distributed.get_rank(group) >= 0:  # -1: not a member of the group
+        if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
             own, shared = self.counts.view(2, -1)
             found = own.clone()  # a copy, which a failure may corrupt
-            distributed.all_reduce(found, group=group)
+            distributed.all_reduce(found, group=process_group)
             shared += found
             own.zero_()
         return self

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import torch
@@ -11,7 +12,8 @@ from torch import Tensor, distributed
 
 from matrics.integrations.binned import EDGES_DIFFER, Binning, check_loaded
 from matrics.integrations.guarded import as_numbers, keeping_dtypes
-from matrics.integrations.score_values import DEFAULT, ScoreValues
+from matrics.integrations.score_values import ScoreValues
+from matrics.integrations.settings import Undefined
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 
@@ -28,39 +30,46 @@ class ScoreMetric(torch.nn.Module):
     ----------
     num_classes : int, optional
         Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
-    metrics : str, or several of them
+    metrics : str, or several of them, optional
         ``"roc_auc"`` and ``"average_precision"``, with classes the mean of each against the rest, or as
         ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
         that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold that is an
-        edge of a bin: ``"recall@0.5"``, of class 1, or of each class against the rest. By default the first three.
-    num_bins, low, high, edges, spacing
-        The bins, as in :meth:`matrics.ScoreState.zeros`.
+        edge of a bin: ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
+    histogram_bins, low, high, edges, spacing
+        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
         The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
         classes.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
-    calibration_bins : int, default 10
-        Number of groups of bins for the calibration error: a divisor of the number of bins.
+    num_bins : int, default 15
+        Number of bins of the calibration error, each of neighbouring ones of the histogram.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their numbers if left out.
-    class_axis : int, default 1
-        Where the classes of scores are: (N, C) or (N, C, ...).
+    positive : label or int, optional
+        The positive class. Without ``num_classes``: the label that the scores are of, whatever the others are, in place
+        of 1. With it: the class whose values are those without an average, in place of the mean over the classes; a
+        name where there are ``class_names``, an index otherwise.
+    class_axis : int, optional
+        Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
+        with a warning where all axes after the first are as long, so that they could as well be on the last one.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, optional
-        The value where it is undefined, as the area of one class only. If left out, undefined classes are left out of
-        means, and a value that is still undefined is 0: early stopping, for example, ends a run at a NaN. With NaN it
-        stays NaN.
+    zero_division : float, default NaN
+        The value where it is undefined, as the area of one class only; with NaN, undefined classes are left out of
+        means.
+    fill_undefined : float or None, default 0
+        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN.
 
     See Also
     --------
     matrics.integrations.torch.ConfusionMetric : measures of predicted labels.
-    matrics.integrations.torchmetrics.BinnedScores : the same for Lightning and torchmetrics.
+    matrics.integrations.torchmetrics.ScoreMetric : the same for Lightning and torchmetrics.
 
     Examples
     --------
@@ -85,31 +94,34 @@ class ScoreMetric(torch.nn.Module):
     def __init__(
         self,
         num_classes: int | None = None,
-        metrics: str | Iterable[str] = DEFAULT,
+        metrics: str | Iterable[str] | None = None,
         *,
-        num_bins: int = 1000,
+        histogram_bins: int = 1000,
         low: float = 0.0,
         high: float = 1.0,
         edges: Sequence[float] | Tensor | None = None,
         spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
-        calibration_bins: int = 10,
+        num_bins: int = 15,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = 1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
     ) -> None:
         super().__init__()
         self._binning = Binning(
             num_classes,
-            num_bins=num_bins,
+            histogram_bins=histogram_bins,
             low=low,
             high=high,
             edges=edges,
             spacing=spacing,
+            positive=positive,
             class_axis=class_axis,
             from_logits=from_logits,
             ignore_index=ignore_index,
@@ -123,9 +135,10 @@ class ScoreMetric(torch.nn.Module):
             metrics,
             prefix=prefix,
             class_names=class_names,
-            zero_division=zero_division,
+            positive=positive,
+            undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            calibration_bins=calibration_bins,
+            num_bins=num_bins,
         )
         self._values.of(zeros)  # raises at once for what cannot be computed
         self._has_warned = False
@@ -138,25 +151,27 @@ class ScoreMetric(torch.nn.Module):
     def update(
         self,
         y_true: Tensor,
-        scores: Tensor,
+        y_score: Tensor,
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> None:
-        """Count a batch; samples with a label out of range or a NaN score are dropped.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+
+        Samples with a label out of range or a NaN score are dropped.
 
         Parameters
         ----------
         y_true : tensor of int or bool, shape (N, ...)
             True labels.
-        scores : tensor of floats, shape (N, ...) or (N, C, ...)
+        y_score : tensor of floats, shape (N, ...) or (N, C, ...)
             Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
         mask : tensor of bool, optional
             Samples where it is False are left out; broadcasts against the labels.
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        parts = self._binning.count(self._part(0), y_true, scores, mask=mask, sample_weight=sample_weight)
+        parts = self._binning.count(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
         for buffer, part in zip((self.counts, self.offsets, self.dropped_counts), parts, strict=True):
             buffer[0] += part.to(buffer.dtype)
 
@@ -178,7 +193,7 @@ class ScoreMetric(torch.nn.Module):
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
         return as_numbers(self.compute())
 
-    def clone(self, prefix: str | None = None) -> Self:
+    def clone(self, *, prefix: str | None = None) -> Self:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other = copy.deepcopy(self)
         if prefix is not None:
@@ -218,7 +233,7 @@ class ScoreMetric(torch.nn.Module):
                 buffer += more.to(buffer)
         return self
 
-    def sync(self, group: distributed.ProcessGroup | None = None) -> Self:
+    def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
         """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
 
         As for :meth:`matrics.integrations.torch.ConfusionMetric.sync`: each process then has the counts of all,
@@ -227,7 +242,7 @@ class ScoreMetric(torch.nn.Module):
 
         Parameters
         ----------
-        group : ProcessGroup, optional
+        process_group : ProcessGroup, optional
             The processes; by default all. Always use the same group for one metric.
 
         Returns
@@ -236,10 +251,10 @@ class ScoreMetric(torch.nn.Module):
             The metric itself, for ``metric.sync().compute()``.
         """
         running = distributed.is_available() and distributed.is_initialized()
-        if running and distributed.get_rank(group) >= 0:  # -1: not a member of the group
+        if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
             buffers = self.counts, self.offsets, self.dropped_counts
             found = torch.cat([buffer[0].double().reshape(-1) for buffer in buffers])
-            distributed.all_reduce(found, group=group)
+            distributed.all_reduce(found, group=process_group)
             parts = found.split([buffer[0].numel() for buffer in buffers])
             for buffer, part in zip(buffers, parts, strict=True):
                 buffer[1] += part.reshape(buffer[1].shape).to(buffer.dtype)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures
-from matrics.integrations.torchmetrics_scores import BinnedScores
+from matrics.integrations.settings import Undefined
+from matrics.integrations.torchmetrics_scores import ScoreMetric
 from matrics.integrations.torchmetrics_values import ManyValues
 from matrics.state import ConfusionState
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["BinnedScores", "ConfusionMetric", "ConfusionScores"]
+__all__ = ["ConfusionMetric", "ScoreMetric"]
 
 
-class ConfusionScores(ManyValues):
+class ConfusionMetric(ManyValues):
     """Count labels once, and score their confusion matrix by any measures.
 
     The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
@@ -41,18 +42,25 @@ class ConfusionScores(ManyValues):
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their labels if left out.
-    class_axis : int, default 1
-        Where the classes of scores are: (N, C) or (N, C, ...).
+    positive : label, name or int, optional
+        The positive class: one of ``labels`` or ``class_names`` where they are given, an index otherwise. Class
+        measures without an average are then those of this class, as in :func:`matrics.score`.
+    class_axis : int, optional
+        Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
+        with a warning where all axes after the first are as long, so that they could as well be on the last one.
     threshold : float, optional
         For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
+        Class 1 is then the positive one, without ``positive``.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
-    zero_division : float, optional
-        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`. If left out, undefined classes
-        are left out of averages, as there, and a value that is still undefined is 0: early stopping, for example, ends
-        a run at a NaN. With NaN it stays NaN.
+    zero_division : float, default NaN
+        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
+        left out of averages.
+    fill_undefined : float or None, default 0
+        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
@@ -63,8 +71,8 @@ class ConfusionScores(ManyValues):
     Examples
     --------
     >>> import torch
-    >>> from matrics.integrations.torchmetrics import ConfusionScores
-    >>> metric = ConfusionScores(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> from matrics.integrations.torchmetrics import ConfusionMetric
+    >>> metric = ConfusionMetric(3, ["mcc", "recall:class"], prefix="val/", class_names=["cat", "dog", "owl"])
     >>> logits = torch.tensor([[2.0, 0.1, 0.3], [0.2, 1.5, 0.1], [0.3, 0.9, 0.2], [0.1, 0.2, 3.0]])
     >>> batch = metric(logits, torch.tensor([0, 1, 2, 2]))  # the values of this batch
     >>> for name, value in metric.compute().items():  # and of all so far
@@ -85,11 +93,13 @@ class ConfusionScores(ManyValues):
         labels: Iterable[int] | None = None,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = 1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
@@ -103,15 +113,16 @@ class ConfusionScores(ManyValues):
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
-            self.num_classes,
+            self._guarded,
             metrics,
             prefix=prefix,
-            class_names=class_names or self._guarded.class_names,
-            zero_division=zero_division,
+            class_names=class_names,
+            positive=positive,
+            undefined=Undefined.of(zero_division, fill_undefined),
         )
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
         # differently need different names.
-        axis = None if class_axis == 1 else class_axis
+        axis = None if class_axis in (None, 1) else class_axis
         weighted = None if dtype is None else str(dtype).removeprefix("torch.")
         of = None if self._guarded.codes is None else "_".join(map(str, self._guarded.codes))
         ignored = "_".join(map(str, self._guarded.ignored)) or None
@@ -124,7 +135,9 @@ class ConfusionScores(ManyValues):
     def update(
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
-        """Count a batch; labels out of range, and scores with a NaN, are dropped.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+
+        Labels out of range, and scores with a NaN, are dropped.
 
         Parameters
         ----------
@@ -184,8 +197,4 @@ class ConfusionScores(ManyValues):
             raise ValueError(f"{key}: expected counts of {own} classes, got counts of {other}")
 
     def __repr__(self) -> str:
-        return f"ConfusionScores({self.num_classes}, {self._measures})"
-
-
-#: The name before a release. The classes of this name elsewhere take the true labels first.
-ConfusionMetric = ConfusionScores
+        return f"ConfusionMetric({self.num_classes}, {self._measures})"

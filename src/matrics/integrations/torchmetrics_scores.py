@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from matrics.integrations.binned import Binning, check_loaded
-from matrics.integrations.score_values import DEFAULT, ScoreValues
+from matrics.integrations.score_values import ScoreValues
+from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_values import ManyValues
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 
 
-class BinnedScores(ManyValues):
+class ScoreMetric(ManyValues):
     """Count scores in bins: areas under curves with bounds, calibration, measures at thresholds.
 
     It is :class:`matrics.integrations.torch.ScoreMetric` for Lightning and torchmetrics: ``self.log_dict(metric)`` in a
@@ -27,28 +29,28 @@ class BinnedScores(ManyValues):
     ----------
     num_classes : int, optional
         Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
-    metrics : str, or several of them
+    metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``.
-    num_bins, low, high, edges, spacing
-        The bins, as in :meth:`matrics.ScoreState.zeros`.
+    histogram_bins, low, high, edges, spacing
+        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
         The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
         classes. (torchmetrics decides by the values of each batch.)
-    bounds, calibration_bins, prefix, class_names, class_axis, ignore_index, dtype, zero_division
+    bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, zero_division, fill_undefined
         As for :class:`matrics.integrations.torch.ScoreMetric`.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
     See Also
     --------
-    matrics.integrations.torchmetrics.ConfusionScores : measures of predicted labels.
+    matrics.integrations.torchmetrics.ConfusionMetric : measures of predicted labels.
 
     Examples
     --------
     >>> import torch
-    >>> from matrics.integrations.torchmetrics import BinnedScores
-    >>> metric = BinnedScores(3, "roc_auc, roc_auc:class", prefix="val/", class_names=["cat", "dog", "owl"])
+    >>> from matrics.integrations.torchmetrics import ScoreMetric
+    >>> metric = ScoreMetric(3, "roc_auc, roc_auc:class", prefix="val/", class_names=["cat", "dog", "owl"])
     >>> scores = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4]])
     >>> batch = metric(scores, torch.tensor([0, 1, 2, 2]))  # the values of this batch
     >>> for name, value in metric.compute().items():  # and of all so far
@@ -64,32 +66,35 @@ class BinnedScores(ManyValues):
     def __init__(
         self,
         num_classes: int | None = None,
-        metrics: str | Iterable[str] = DEFAULT,
+        metrics: str | Iterable[str] | None = None,
         *,
-        num_bins: int = 1000,
+        histogram_bins: int = 1000,
         low: float = 0.0,
         high: float = 1.0,
         edges: Sequence[float] | Tensor | None = None,
         spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
-        calibration_bins: int = 10,
+        num_bins: int = 15,
         prefix: str = "",
         class_names: Sequence[str] | None = None,
-        class_axis: int = 1,
+        positive: Hashable = None,
+        class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
-        zero_division: float | None = None,
+        zero_division: float = math.nan,
+        fill_undefined: float | None = 0.0,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
         self._binning = Binning(
             num_classes,
-            num_bins=num_bins,
+            histogram_bins=histogram_bins,
             low=low,
             high=high,
             edges=edges,
             spacing=spacing,
+            positive=positive,
             class_axis=class_axis,
             from_logits=from_logits,
             ignore_index=ignore_index,
@@ -103,17 +108,24 @@ class BinnedScores(ManyValues):
             metrics,
             prefix=prefix,
             class_names=class_names,
-            zero_division=zero_division,
+            positive=positive,
+            undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            calibration_bins=calibration_bins,
+            num_bins=num_bins,
         )
         self._has_warned = False
         # A collection shares states that have the same names and are equal after the first batch: those of other bins
         # have other edges, and metrics that count differently need different names.
-        axis = None if class_axis == 1 or num_classes is None else class_axis
+        axis = None if class_axis in (None, 1) or num_classes is None else class_axis
         ignored = "_".join(map(str, self._binning.ignored)) or None
         logits, weighted = from_logits or None, None if dtype is None else str(dtype).removeprefix("torch.")
-        options = {"axis": axis, "logits": logits, "ignoring": ignored, "in": weighted}
+        options = {
+            "axis": axis,
+            "of": None if num_classes else positive,
+            "logits": logits,
+            "ignoring": ignored,
+            "in": weighted,
+        }
         ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
         for name, leaf in zip(self._states, zeros, strict=True):
@@ -124,7 +136,9 @@ class BinnedScores(ManyValues):
     def update(
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
-        """Count a batch; samples with a label out of range or a NaN score are dropped.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+
+        Samples with a label out of range or a NaN score are dropped.
 
         Parameters
         ----------
@@ -185,4 +199,4 @@ class BinnedScores(ManyValues):
             raise ValueError(f"{prefix}{self._states[0]}: expected counts of the shape {own}, got {other}")
 
     def __repr__(self) -> str:
-        return f"BinnedScores({self.num_classes}, {self._wanted})"
+        return f"ScoreMetric({self.num_classes}, {self._wanted})"

@@ -51,7 +51,7 @@ class ManyValues(torchmetrics.Metric):
             f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
         )
 
-    def clone(self, prefix: str | None = None) -> Self:
+    def clone(self, *, prefix: str | None = None) -> Self:
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:

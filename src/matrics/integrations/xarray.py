@@ -18,8 +18,16 @@ from matrics._backend import Array, as_arrays
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid
 from matrics.integrations.xarray_counts import confusion_matrix
-from matrics.integrations.xarray_dimensions import Layout, attributes, clusters_last, dataset, layout_of, library_for
-from matrics.naming import CLASSWISE
+from matrics.integrations.xarray_dimensions import (
+    Layout,
+    attributes,
+    clusters_last,
+    dataset,
+    layout_of,
+    library_for,
+    unique,
+)
+from matrics.naming import title_of
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import Method, SchemeOfInterval
@@ -36,6 +44,7 @@ def score(
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
+    positive: Hashable = None,
     keep_attrs: bool | None = None,
 ) -> xr.Dataset:
     """Many measures of every confusion matrix of a DataArray, as the variables of a Dataset.
@@ -56,6 +65,9 @@ def score(
     zero_division, invalid, workers
         As in :func:`matrics.score`. Of a chunked array, ``invalid`` warns or raises where a chunk is computed, and
         names the chunk, and matrices by their place in it; ``workers`` is the number of threads for each chunk.
+    positive : label or int, optional
+        The positive class, as in :func:`matrics.score`: a label where the dimension of the true or of the predicted
+        classes has coordinates, an index otherwise. Specs name classes in the same way: ``"recall[dog]"``.
     keep_attrs : bool, optional
         Whether the Dataset has the attributes of ``da``; xarray's option ``keep_attrs`` if left out, which keeps them
         by default.
@@ -93,10 +105,10 @@ def score(
     """
     layout = layout_of(da, class_dims)
     stack, library = layout.stack, library_for(da=da)
-    chosen = resolve(metrics)
-    found = library.score(stack, list(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
+    chosen = resolve(metrics, layout.known(positive))
+    found = library.score(stack, unique(chosen), zero_division=zero_division, invalid=invalid, workers=workers)
     variables = {
-        name: ((class_dim,) if metric.average in CLASSWISE else (), found[name], attributes(metric))
+        str(name): ((class_dim,) if metric.is_classwise else (), found[str(metric)], attributes(metric, title_of(name)))
         for name, metric in chosen.items()
     }
     return dataset(layout, variables, _classes(layout, class_dim), keep_attrs=keep_attrs)
@@ -116,7 +128,9 @@ def interval(
     rng: Any = None,
     cluster_dim: Hashable | None = None,
     zero_division: float = math.nan,
+    invalid: Invalid = "warn",
     workers: int = 1,
+    positive: Hashable = None,
     keep_attrs: bool | None = None,
 ) -> xr.Dataset:
     """Confidence intervals of many measures of every confusion matrix of a DataArray, as the variables of a Dataset.
@@ -127,7 +141,7 @@ def interval(
         Counts, as in :func:`score`. Chunked arrays stay lazy; the dimension of clusters is whole in each chunk, too.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
-    class_dims, class_dim, keep_attrs
+    class_dims, class_dim, invalid, positive, keep_attrs
         As in :func:`score`.
     level, method, scheme, prior, num, rng, zero_division, workers
         As in :func:`matrics.interval`. For a chunked array ``rng`` is a seed or a generator of NumPy, and each chunk
@@ -162,19 +176,20 @@ def interval(
     """
     layout = layout_of(da, class_dims)
     options: dict[str, Any] = {"level": level, "method": method, "scheme": scheme, "prior": prior, "num": num}
-    options |= {"rng": rng, "zero_division": zero_division, "workers": workers}
+    options |= {"rng": rng, "zero_division": zero_division, "invalid": invalid, "workers": workers}
     if cluster_dim is not None:
         layout, options["cluster_axis"] = clusters_last(layout, cluster_dim), -3
     stack, library = layout.stack, library_for(da=da)
-    chosen = resolve(metrics)
-    found = library.interval(stack, list(chosen), **options)
+    chosen = resolve(metrics, layout.known(positive))
+    found = library.interval(stack, unique(chosen), **options)
     variables = {}
     for name, metric in chosen.items():
-        of_class = (class_dim,) if metric.average in CLASSWISE else ()
-        for (ending, part), values in zip(_PARTS.items(), _parts(found[name]), strict=True):
+        of_class = (class_dim,) if metric.is_classwise else ()
+        for (ending, part), values in zip(_PARTS.items(), _parts(found[str(metric)]), strict=True):
             own = (*of_class, "bound") if ending == "_limits" else of_class
-            attrs = _about(part, metric, level, method) if part else attributes(metric)
-            variables[name + ending] = own, values, attrs
+            title = title_of(name)
+            attrs = _about(part, title, level, method) if part else attributes(metric, title)
+            variables[str(name) + ending] = own, values, attrs
     coords = {**_classes(layout, class_dim), "bound": ["low", "high"]}
     return dataset(layout, variables, coords, keep_attrs=keep_attrs)
 
@@ -205,10 +220,10 @@ def _limits(low: Array, high: Array) -> Array:
     return backend.xp.stack(bounds, axis=-1)
 
 
-def _about(part: str, metric: Metric, level: float, method: str) -> dict[str, Any]:
+def _about(part: str, title: str, level: float, method: str) -> dict[str, Any]:
     """The attributes of a part of an interval; those of the status as CF has them for flags."""
     found: dict[str, Any] = {
-        "long_name": part.format(level=100 * level, name=metric.spec),
+        "long_name": part.format(level=100 * level, name=title),
         "units": "1",
         "method": method,
     }

@@ -25,7 +25,7 @@ def confusion_matrix(
     sample_weight: xr.DataArray | None = None,
     ignore_index: Any = None,
     groups: xr.DataArray | None = None,
-    class_dims: tuple[str, str] = (TRUE, PRED),
+    class_dims: tuple[str, str] | None = None,
 ) -> xr.DataArray:
     """Count DataArrays of labels into confusion matrices along the dimension of the samples.
 
@@ -52,8 +52,8 @@ def confusion_matrix(
     groups : xarray.DataArray, optional
         The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
         group, along a dimension of its name. Its values are looked at at once.
-    class_dims : two names, default ("true", "pred")
-        The dimensions of the result.
+    class_dims : two names, optional
+        The dimensions of the result; ``"true"`` and ``"pred"`` if left out.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def confusion_matrix(
         "ignore_index": ignore_index,
         "num_groups": None if groups is None else len(values),
     }
-    own = [*([groups.name] if groups is not None else []), *class_dims]
+    own = [*([groups.name] if groups is not None else []), *(class_dims or (TRUE, PRED))]
     found: xr.DataArray = _applied(given, options, {"y_pred": [class_dim]} if has_classes else {}, samples, own)
     coordinates = [values] * (groups is not None) + [_coordinate(names)] * 2
     found = found.assign_coords({one: (one, value) for one, value in zip(own, coordinates, strict=True)})

@@ -9,6 +9,7 @@ import xarray as xr
 
 import matrics
 from matrics._backend import Array
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.description import direction_of, range_of
 from matrics.catalogue.record import Metric
 
@@ -27,6 +28,11 @@ class Layout(NamedTuple):
     def num_classes(self) -> int:
         """The number of classes."""
         return int(self.array.sizes[self.core[-1]])
+
+    def known(self, positive: Any) -> Classes:
+        """The classes, by the labels that they have as coordinates, and which of them is positive."""
+        labels = None if self.classes is None else self.classes.values.tolist()
+        return Classes.of(self.num_classes, labels, positive)
 
     @property
     def stack(self) -> Array:
@@ -148,11 +154,17 @@ def dataset(
     return found.assign_coords({name: coord for name, coord in coords.items() if name in used})
 
 
-def attributes(metric: Metric) -> dict[str, Any]:
+def unique(metrics: Mapping[str, Metric]) -> list[Metric]:
+    """Each spec once, as two keys may be one metric, such as f1 and dice; sensitivity has a spec of its own."""
+    return list({metric.spec: metric for metric in metrics.values()}.values())
+
+
+def attributes(metric: Metric, title: str) -> dict[str, Any]:
     """What a variable says of its measure: text alone, which every file format takes."""
     found = {
-        "long_name": metric.summary.rstrip("."),
+        "long_name": title,
         "units": "1",
+        "comment": metric.summary.rstrip("."),
         "metric": metric.spec,
         "range": range_of(metric),
         "direction": direction_of(metric),

@@ -5,6 +5,7 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
+from collections.abc import Hashable
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics.catalogue.record import Metric
@@ -192,7 +193,7 @@ __all__ = [
 ]
 
 _OneVsRest: TypeAlias = Literal["one_vs_rest", "one-vs-rest"]
-_Average: TypeAlias = Literal["macro", "micro", "weighted", "binary", "class"] | None
+_Average: TypeAlias = Literal["macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"] | None
 
 @type_check_only
 class _PerClass(Metric):
@@ -201,8 +202,8 @@ class _PerClass(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> Any: ...
@@ -211,8 +212,8 @@ class _PerClass(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> ArrayT: ...
@@ -220,7 +221,7 @@ class _PerClass(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
     ) -> Self: ...
 
 @type_check_only
@@ -230,8 +231,8 @@ class _Fbeta(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         beta: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -241,8 +242,8 @@ class _Fbeta(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         beta: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -251,7 +252,7 @@ class _Fbeta(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         beta: float = ...,
     ) -> Self: ...
 
@@ -262,8 +263,8 @@ class _NetBenefit(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         weight: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -273,8 +274,8 @@ class _NetBenefit(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         weight: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -283,7 +284,7 @@ class _NetBenefit(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         weight: float = ...,
     ) -> Self: ...
 
@@ -294,8 +295,8 @@ class _DiscriminantPower(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         base: float | Literal["e"] = ...,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -305,8 +306,8 @@ class _DiscriminantPower(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         base: float | Literal["e"] = ...,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -315,7 +316,7 @@ class _DiscriminantPower(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         base: float | Literal["e"] = ...,
     ) -> Self: ...
 
@@ -352,8 +353,8 @@ class _Iba(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         alpha: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -363,8 +364,8 @@ class _Iba(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         alpha: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -373,7 +374,7 @@ class _Iba(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         alpha: float = ...,
     ) -> Self: ...
 
@@ -384,8 +385,8 @@ class _ClassRandomAccuracy(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         proportions: Literal["separate", "pooled", "true"] = "separate",
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -395,8 +396,8 @@ class _ClassRandomAccuracy(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         proportions: Literal["separate", "pooled", "true"] = "separate",
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -405,7 +406,7 @@ class _ClassRandomAccuracy(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         proportions: Literal["separate", "pooled", "true"] = ...,
     ) -> Self: ...
 
@@ -779,8 +780,8 @@ class _TverskyIndex(Metric):
         self,
         cm: HostArray,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         alpha: float = 0.5,
         beta: float = 0.5,
         zero_division: float = ...,
@@ -791,8 +792,8 @@ class _TverskyIndex(Metric):
         self,
         cm: ArrayT,
         *,
-        average: _Average = "macro",
-        pos_label: Literal[0, 1] = 1,
+        average: _Average = None,
+        positive: int | None = None,
         alpha: float = 0.5,
         beta: float = 0.5,
         zero_division: float = ...,
@@ -802,7 +803,7 @@ class _TverskyIndex(Metric):
         self,
         *,
         average: _Average = ...,
-        pos_label: Literal[0, 1] = ...,
+        positive: Hashable = ...,
         alpha: float = ...,
         beta: float = ...,
     ) -> Self: ...

@@ -47,7 +47,7 @@ def true_positives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.true_positives([[8, 2], [3, 7]], average=None)
+    >>> matrics.true_positives([[8, 2], [3, 7]], average="class")
     array([8., 7.])
     """
     return t.tp
@@ -70,7 +70,7 @@ def true_negatives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.true_negatives([[8, 2], [3, 7]], average=None)
+    >>> matrics.true_negatives([[8, 2], [3, 7]], average="class")
     array([7., 8.])
     """
     return t.tn
@@ -92,7 +92,7 @@ def false_positives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.false_positives([[8, 2], [3, 7]], average=None)
+    >>> matrics.false_positives([[8, 2], [3, 7]], average="class")
     array([3., 2.])
     """
     return t.fp
@@ -114,7 +114,7 @@ def false_negatives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.false_negatives([[8, 2], [3, 7]], average=None)
+    >>> matrics.false_negatives([[8, 2], [3, 7]], average="class")
     array([2., 3.])
     """
     return t.fn
@@ -136,7 +136,7 @@ def positives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.positives([[8, 2], [3, 7]], average=None)
+    >>> matrics.positives([[8, 2], [3, 7]], average="class")
     array([10., 10.])
     """
     return t.true
@@ -158,7 +158,7 @@ def negatives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.negatives([[8, 2], [3, 7]], average=None)
+    >>> matrics.negatives([[8, 2], [3, 7]], average="class")
     array([10., 10.])
     """
     return t.not_true
@@ -180,7 +180,7 @@ def predicted_positives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.predicted_positives([[8, 2], [3, 7]], average=None)
+    >>> matrics.predicted_positives([[8, 2], [3, 7]], average="class")
     array([11.,  9.])
     """
     return t.pred
@@ -202,7 +202,7 @@ def predicted_negatives(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.predicted_negatives([[8, 2], [3, 7]], average=None)
+    >>> matrics.predicted_negatives([[8, 2], [3, 7]], average="class")
     array([ 9., 11.])
     """
     return t.not_pred
@@ -224,7 +224,7 @@ def population(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.population([[8, 2], [3, 7]], average=None)
+    >>> matrics.population([[8, 2], [3, 7]], average="class")
     array([20., 20.])
     """
     return t.xp.broadcast_to(t.total[None, ...], t.tp.shape)
@@ -247,7 +247,7 @@ def class_error_count(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_error_count([[8, 2], [3, 7]], average=None)
+    >>> matrics.class_error_count([[8, 2], [3, 7]], average="class")
     array([5., 5.])
     """
     return t.class_errors
@@ -269,7 +269,7 @@ def automatic_manual_difference(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.automatic_manual_difference([[8, 2], [3, 7]], average=None)
+    >>> matrics.automatic_manual_difference([[8, 2], [3, 7]], average="class")
     array([ 1., -1.])
     """
     return t.fp - t.fn
@@ -291,7 +291,7 @@ def prevalence(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.prevalence([[8, 2], [3, 7]], average=None)
+    >>> matrics.prevalence([[8, 2], [3, 7]], average="class")
     array([0.5, 0.5])
     """
     return t.divide(t.true, t.total[None, ...])
@@ -313,7 +313,7 @@ def predicted_prevalence(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.predicted_prevalence([[8, 2], [3, 7]], average=None)
+    >>> matrics.predicted_prevalence([[8, 2], [3, 7]], average="class")
     array([0.55, 0.45])
     """
     return t.divide(t.pred, t.total[None, ...])
@@ -336,7 +336,7 @@ def class_accuracy(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_accuracy([[8, 2], [3, 7]], average=None)
+    >>> matrics.class_accuracy([[8, 2], [3, 7]], average="class")
     array([0.75, 0.75])
     """
     total = t.total[None, ...]
@@ -360,7 +360,7 @@ def class_error(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_error([[8, 2], [3, 7]], average=None)
+    >>> matrics.class_error([[8, 2], [3, 7]], average="class")
     array([0.25, 0.25])
     """
     return t.divide(t.class_errors, t.total[None, ...])

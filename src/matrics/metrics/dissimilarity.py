@@ -55,7 +55,7 @@ def batagelj_bren(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.batagelj_bren([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.batagelj_bren([[8, 2], [3, 7]], average="class").round(3)
     array([0.107, 0.107])
     """
     right, wrong = t.odds
@@ -78,7 +78,7 @@ def baulieu_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.418, 0.456])
     """
     tp, fp, fn, _ = t.outcomes
@@ -103,7 +103,7 @@ def baulieu_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.317, 0.317])
     """
     return t.define(t.ppv * t.tpr * t.npv * t.tnr, t.in_truth & t.has_pred & t.has_not_pred)
@@ -126,7 +126,7 @@ def baulieu_iii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_iii([[8, 2], [3, 7]], average=None)
+    >>> matrics.baulieu_iii([[8, 2], [3, 7]], average="class")
     array([0.25, 0.25])
     """
     return t.define(t.within(0.5 - 2 * t.class_covariance_share, 0, 1), (t.total != 0)[None, ...])
@@ -148,7 +148,7 @@ def baulieu_iv(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_iv([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_iv([[8, 2], [3, 7]], average="class").round(3)
     array([-60.402, -69.066])
     """
     total = t.total[None, ...]
@@ -172,7 +172,7 @@ def baulieu_v(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_v([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_v([[8, 2], [3, 7]], average="class").round(3)
     array([0.429, 0.462])
     """
     errors = t.class_errors + 1
@@ -195,7 +195,7 @@ def baulieu_vi(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_vi([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_vi([[8, 2], [3, 7]], average="class").round(3)
     array([0.357, 0.385])
     """
     errors = t.class_errors
@@ -218,7 +218,7 @@ def baulieu_vii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_vii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_vii([[8, 2], [3, 7]], average="class").round(3)
     array([0.034, 0.06 ])
     """
     return t.divide(t.wide(t.class_errors), t.whole + _cube(t))
@@ -239,7 +239,7 @@ def baulieu_viii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_viii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_viii([[8, 2], [3, 7]], average="class").round(3)
     array([0.003, 0.003])
     """
     difference = t.share(t.fp - t.fn)
@@ -260,7 +260,7 @@ def baulieu_ix(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_ix([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_ix([[8, 2], [3, 7]], average="class").round(3)
     array([0.318, 0.348])
     """
     errors = t.fp + 2 * t.fn
@@ -282,7 +282,7 @@ def baulieu_x(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_x([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_x([[8, 2], [3, 7]], average="class").round(3)
     array([0.348, 0.348])
     """
     errors = t.class_errors + t.xp.maximum(t.fp, t.fn)
@@ -304,7 +304,7 @@ def baulieu_xi(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_xi([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_xi([[8, 2], [3, 7]], average="class").round(3)
     array([0.417, 0.385])
     """
     errors = t.class_errors
@@ -327,7 +327,7 @@ def baulieu_xii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_xii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_xii([[8, 2], [3, 7]], average="class").round(3)
     array([0.417, 0.455])
     """
     # 1 is subtracted from the larger of the two, which is exact where their sum is near 1.
@@ -352,7 +352,7 @@ def baulieu_xiii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_xiii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_xiii([[8, 2], [3, 7]], average="class").round(3)
     array([0.035, 0.067])
     """
     errors = t.class_errors
@@ -373,7 +373,7 @@ def baulieu_xiv(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_xiv([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_xiv([[8, 2], [3, 7]], average="class").round(3)
     array([0.467, 0.533])
     """
     errors = t.fp + 2 * t.fn
@@ -395,7 +395,7 @@ def baulieu_xv(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baulieu_xv([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baulieu_xv([[8, 2], [3, 7]], average="class").round(3)
     array([0.5  , 0.533])
     """
     errors = t.class_errors + t.xp.maximum(t.fp, t.fn)
@@ -417,7 +417,7 @@ def canberra(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.canberra([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.canberra([[8, 2], [3, 7]], average="class").round(3)
     array([0.238, 0.263])
     """
     errors = t.class_errors
@@ -439,7 +439,7 @@ def bray_curtis_dissimilarity(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average=None)
+    >>> matrics.bray_curtis_dissimilarity([[8, 2], [3, 7]], average="class")
     array([0.025, 0.025])
     """
     return t.divide(t.abs(t.fp - t.fn) / 2, t.total[None, ...])

@@ -269,7 +269,7 @@ def class_cen(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_cen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average=None).round(3)
+    >>> matrics.class_cen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average="class").round(3)
     array([0.479, 0.646, 0.382])
     """
     return _class_confusion_entropy(t, 1)
@@ -290,7 +290,7 @@ def class_mcen(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_mcen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average=None).round(3)
+    >>> matrics.class_mcen([[7, 2, 1], [3, 6, 1], [0, 2, 8]], average="class").round(3)
     array([0.594, 0.775, 0.514])
     """
     return _class_confusion_entropy(t, 0)

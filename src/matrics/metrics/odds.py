@@ -85,7 +85,7 @@ def positive_likelihood_ratio(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.positive_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.positive_likelihood_ratio([[8, 2], [3, 7]], average="class").round(3)
     array([2.667, 3.5  ])
     """
     (tp, fp, _, _), (true, _, not_true, _) = t.outcomes, t.sizes
@@ -111,7 +111,7 @@ def negative_likelihood_ratio(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.negative_likelihood_ratio([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.negative_likelihood_ratio([[8, 2], [3, 7]], average="class").round(3)
     array([0.286, 0.375])
     """
     (_, _, fn, tn), (true, _, not_true, _) = t.outcomes, t.sizes
@@ -138,7 +138,7 @@ def diagnostic_odds_ratio(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.diagnostic_odds_ratio([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.diagnostic_odds_ratio([[8, 2], [3, 7]], average="class").round(3)
     array([9.333, 9.333])
     """
     right, wrong = t.odds
@@ -169,7 +169,7 @@ def lift(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.lift([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.lift([[8, 2], [3, 7]], average="class").round(3)
     array([1.455, 1.556])
     """
     return t.divide(*_parts_of_lift(t))
@@ -192,7 +192,7 @@ def information_score(t: Table, *, base: Base = math.e) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.information_score([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.information_score([[8, 2], [3, 7]], average="class").round(3)
     array([0.375, 0.442])
     """
     return t.define(t.log_quotient(*_parts_of_lift(t)) / math.log(base), t.in_both)
@@ -219,7 +219,7 @@ def discriminant_power(t: Table, *, base: Base = math.e) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.discriminant_power([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.discriminant_power([[8, 2], [3, 7]], average="class").round(3)
     array([1.231, 1.231])
     """
     right, wrong = t.odds
@@ -245,7 +245,7 @@ def sensitivity_index(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.sensitivity_index([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.sensitivity_index([[8, 2], [3, 7]], average="class").round(3)
     array([1.366, 1.366])
     """
     xp = t.xp
@@ -282,7 +282,7 @@ def yule_q(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.yule_q([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.yule_q([[8, 2], [3, 7]], average="class").round(3)
     array([0.806, 0.806])
     """
     right, wrong = t.odds
@@ -308,7 +308,7 @@ def yule_y(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.yule_y([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.yule_y([[8, 2], [3, 7]], average="class").round(3)
     array([0.507, 0.507])
     """
     right, wrong = (t.sqrt(product) for product in t.odds)

@@ -53,7 +53,7 @@ def recall(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.recall([[8, 2], [5, 5]], average=None)
+    >>> matrics.recall([[8, 2], [5, 5]], average="class")
     array([0.8, 0.5])
     """
     return t.define(t.tpr, t.has_true)
@@ -98,7 +98,7 @@ def precision(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.precision([[8, 2], [2, 3]], average=None)
+    >>> matrics.precision([[8, 2], [2, 3]], average="class")
     array([0.8, 0.6])
     """
     return t.define(t.ppv, t.has_pred)
@@ -143,7 +143,7 @@ def fpr(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fpr([[8, 2], [5, 5]], average=None)
+    >>> matrics.fpr([[8, 2], [5, 5]], average="class")
     array([0.5, 0.2])
     """
     return t.define(t.fpr, t.has_not_true)
@@ -167,7 +167,7 @@ def fnr(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fnr([[8, 2], [5, 5]], average=None)
+    >>> matrics.fnr([[8, 2], [5, 5]], average="class")
     array([0.2, 0.5])
     """
     return t.define(t.fnr, t.has_true)
@@ -189,7 +189,7 @@ def fdr(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fdr([[8, 2], [2, 3]], average=None)
+    >>> matrics.fdr([[8, 2], [2, 3]], average="class")
     array([0.2, 0.4])
     """
     return t.divide(t.fp, t.pred)
@@ -235,7 +235,7 @@ def f1(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.f1([[8, 2], [2, 3]], average=None)
+    >>> matrics.f1([[8, 2], [2, 3]], average="class")
     array([0.8, 0.6])
     """
     # Each is halved, as the sum could overflow; by a multiplication, which is three times as fast as a division.
@@ -257,7 +257,7 @@ def fbeta(t: Table, *, beta: float = 1.0) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fbeta([[8, 2], [2, 3]], beta=2, average=None)
+    >>> matrics.fbeta([[8, 2], [2, 3]], beta=2, average="class")
     array([0.8, 0.6])
     """
     # β² / (1 + β²) and 1 / (1 + β²), from the smaller of β and 1 / β, as β² could overflow.
@@ -385,7 +385,7 @@ def distance_index(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.distance_index([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.distance_index([[8, 2], [3, 7]], average="class").round(3)
     array([0.361, 0.361])
     """
     return t.define(_distance_from_the_corner(t), t.in_truth)
@@ -408,7 +408,7 @@ def similarity_index(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.similarity_index([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.similarity_index([[8, 2], [3, 7]], average="class").round(3)
     array([0.745, 0.745])
     """
     return t.define(1 - _distance_from_the_corner(t) / math.sqrt(2), t.in_truth)
@@ -428,7 +428,7 @@ def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.net_benefit([[8, 2], [3, 7]], average=None)
+    >>> matrics.net_benefit([[8, 2], [3, 7]], average="class")
     array([0.25, 0.25])
     """
     return t.divide(t.tp - weight * t.fp, t.total[None, ...])

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args, overload
 from matrics._backend import Array
 from matrics.catalogue.registry import metric
 from matrics.evaluation import Invalid, evaluate
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.table import Table
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
@@ -30,6 +31,17 @@ class GershgorinBounds(NamedTuple):
     """1 + r; no eigenvalue of A or B is larger."""
     valid_lower: Array
     """A lower bound that holds for B: min_j b_jj (1 - r) if r <= 1, else max_j b_jj (1 - r)."""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 def _symmetric_part(t: Table, x: Array) -> Array:
@@ -176,10 +188,10 @@ def eve(t: Table, *, empty: Literal["nan", "repair", "zero"] = "nan") -> Array:
 
 
 @overload
-def eigenvalues(cm: HostArray, matrix: Matrix = ..., *, invalid: Invalid = ...) -> NumPyArray: ...
+def eigenvalues(cm: HostArray, *, matrix: Matrix = ..., invalid: Invalid = ...) -> NumPyArray: ...
 @overload
-def eigenvalues(cm: ArrayT, matrix: Matrix = ..., *, invalid: Invalid = ...) -> ArrayT: ...
-def eigenvalues(cm: Any, matrix: Matrix = "B", *, invalid: Invalid = "warn") -> Array:
+def eigenvalues(cm: ArrayT, *, matrix: Matrix = ..., invalid: Invalid = ...) -> ArrayT: ...
+def eigenvalues(cm: Any, *, matrix: Matrix = "B", invalid: Invalid = "warn") -> Array:
     """Eigenvalues of the symmetric matrices that Dembélé derives from a confusion matrix.
 
     Parameters

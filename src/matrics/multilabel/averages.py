@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
-from matrics.naming import CLASSWISE
+from matrics.naming import named, title_of
+from matrics.scoring import resolve
 
 Average = Literal["macro", "micro", "weighted", "samples", "label"]
 AVERAGES = get_args(Average)
@@ -18,10 +20,22 @@ SUPPORT = "positives:binary"
 Scores = dict[str, Array]
 
 
-def check_average(average: Any) -> None:
-    """Raise unless it is the name of an average."""
+def checked_average(average: Any) -> Average:
+    """The name of an average, the mean over labels if there is none; anything else raises an error."""
+    if average is None:
+        return "macro"
     if average not in AVERAGES:
         raise ValueError(f"average: expected one of {', '.join(map(repr, AVERAGES))}, got {average!r}")
+    found: Average = average
+    return found
+
+
+def asked(metrics: str | Metric | Iterable[str | Metric], average: Average) -> dict[str, Metric]:
+    """The metrics of the matrices of labels, under keys whose titles say of what the values are the average."""
+    how = {"label": " of each label", "samples": ", mean over samples"}.get(average, f", {average} over labels")
+    found = resolve(metrics, TWO)
+    # Class 1 is that a sample has the label.
+    return {named(str(key), title_of(key).removesuffix(" of class 1") + how): found[key] for key in found}
 
 
 def over_labels(
@@ -46,7 +60,7 @@ def over_labels(
 def means(metrics: dict[str, Metric], scores: Scores, weights: Array, zero_division: float) -> Scores:
     """The mean of each measure over the labels or samples, which ``weights`` has in its last axis."""
     return {
-        key: _mean(scores[str(metric)], weights, zero_division, is_classwise=metric.average in CLASSWISE)
+        key: _mean(scores[str(metric)], weights, zero_division, is_classwise=metric.is_classwise)
         for key, metric in metrics.items()
     }
 

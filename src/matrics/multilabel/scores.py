@@ -10,9 +10,9 @@ from typing import Any, overload
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options
-from matrics.multilabel.averages import Average, check_average, means, over_labels
+from matrics.multilabel.averages import Average, asked, checked_average, means, over_labels
 from matrics.multilabel.counting import Samples, count, enter
-from matrics.scoring import resolve_of_two, score
+from matrics.scoring import score
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 
@@ -100,7 +100,7 @@ def multilabel_score(
     y_pred: HostArray,
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    average: Average = ...,
+    average: Average | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: int | Sequence[int] | None = ...,
     zero_division: float = ...,
@@ -113,7 +113,7 @@ def multilabel_score(
     y_pred: ArrayT,
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    average: Average = ...,
+    average: Average | None = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: int | Sequence[int] | None = ...,
     zero_division: float = ...,
@@ -125,7 +125,7 @@ def multilabel_score(
     y_pred: Any,
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    average: Average = "macro",
+    average: Average | None = None,
     sample_weight: Any = None,
     ignore_index: int | Sequence[int] | None = None,
     zero_division: float = math.nan,
@@ -146,10 +146,10 @@ def multilabel_score(
         1 where the label is predicted.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; class measures and overall ones.
-    average : {"macro", "micro", "weighted", "samples", "label"}
-        ``"macro"``: the mean over the labels. ``"weighted"``: the same, weighted by the number of samples that truly
-        have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``: the mean over
-        samples of the measure of each sample's own matrix. ``"label"``: no average.
+    average : {"macro", "micro", "weighted", "samples", "label"}, optional
+        ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
+        samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``:
+        the mean over samples of the measure of each sample's own matrix. ``"label"``: no average.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N). With ``average="samples"`` it is that of the mean.
     ignore_index : int or sequence of int, optional
@@ -192,9 +192,9 @@ def multilabel_score(
     >>> [float(matrics.multilabel_score(y_true, y_pred, "f1", average=a)["f1"].round(3)) for a in averages]
     [0.556, 0.667, 0.667, 0.722]
     """
-    check_average(average)
+    average = checked_average(average)
     check_options(zero_division, invalid, workers)
-    chosen = resolve_of_two(metrics)
+    chosen = asked(metrics, average)
     samples = enter(y_true, y_pred, sample_weight, ignore_index)
     scored = partial(score, zero_division=zero_division, invalid=invalid, workers=workers)
     if average == "samples":

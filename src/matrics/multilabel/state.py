@@ -11,9 +11,9 @@ from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options
 from matrics.labels import check_count
-from matrics.multilabel.averages import Average, check_average, over_labels
+from matrics.multilabel.averages import Average, asked, checked_average, over_labels
 from matrics.multilabel.counting import Counts, count, enter
-from matrics.scoring import resolve_of_two
+from matrics.results import short_repr
 from matrics.state import ConfusionState
 from matrics.typing import ArrayLike
 
@@ -49,6 +49,9 @@ class MultilabelState(NamedTuple):
 
     labels: ConfusionState
     samples: ConfusionState
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @classmethod
     def zeros(
@@ -184,7 +187,7 @@ class MultilabelState(NamedTuple):
         self,
         metrics: str | Metric | Iterable[str | Metric] = "core",
         *,
-        average: Average = "macro",
+        average: Average | None = None,
         zero_division: float = math.nan,
         invalid: Invalid = "warn",
         workers: int = 1,
@@ -194,8 +197,9 @@ class MultilabelState(NamedTuple):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a class measure without an average is that of class 1.
-        average : {"macro", "micro", "weighted", "label"}
+            As in :func:`matrics.score`; a class measure without an average is that of class 1. There is no
+            ``positive``: to have the label is the positive class of each of these matrices.
+        average : {"macro", "micro", "weighted", "label"}, optional
             As in :func:`matrics.multilabel_score`. A mean over samples is not among them, as it needs the matrix of
             each sample, which a state of fixed size does not keep.
         zero_division, invalid, workers
@@ -218,7 +222,7 @@ class MultilabelState(NamedTuple):
         >>> state.score("recall", average="micro")["recall"].round(3)
         np.float64(0.667)
         """
-        check_average(average)
+        average = checked_average(average)
         if average == "samples":
             raise ValueError(
                 "average: expected 'macro', 'micro', 'weighted' or 'label', got 'samples', which needs the matrix of "
@@ -227,7 +231,7 @@ class MultilabelState(NamedTuple):
         check_options(zero_division, invalid, workers)
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         return over_labels(
-            resolve_of_two(metrics),
+            asked(metrics, average),
             average,
             lambda specs: self.labels.score(specs, **options),
             lambda specs: _pooled(self.labels).score(specs, **options),

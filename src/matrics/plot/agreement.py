@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import list_metrics
+from matrics.naming import title_of
 from matrics.plot.cells import draw_cells, short_name
 from matrics.plot.display import Display
 from matrics.plot.signs import mark_cells
@@ -32,7 +33,7 @@ NEGATIVE = -0.3  # correlations below are marked
 SIGNS = {"spearman": "ρ", "kendall": "τ"}
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class AgreementDisplay(Display):
     """Rank correlations of K measures, as from :func:`matrics.plot.agreement`.
 
@@ -109,20 +110,21 @@ class AgreementDisplay(Display):
         return " ".join(told)
 
     def _longest(self) -> int:
-        return max(len(short_name(name, NAME)) for name in self.names)
+        return max(len(_shown(name)) for name in self.names)
 
     def _names_of_rows(self) -> dict[int, str]:
         """Rows and their names: of many measures one a family, the largest families first, as far as there is room."""
         if len(self.names) <= WITH_NAMES:
-            return {place: short_name(name, NAME) for place, name in enumerate(self.names)}
+            return {place: _shown(name) for place, name in enumerate(self.names)}
         rows_of_line = LINE / 72 * len(self.names) / self._side()
         found: dict[int, str] = {}
         for start, family in sorted(self._starts(), key=lambda one: -len(one[1])):
             place = start + (len(family) - 1) // 2
             if all(abs(place - other) >= rows_of_line for other in found):
-                known = next((name for name in list_metrics("core") if name in family), family[0])
+                core = list_metrics("core")
+                known = min(family, key=lambda name: core.index(name) if name in core else len(core))
                 others = f" and {len(family) - 1} more" if len(family) > 1 else ""
-                found[place] = short_name(known, NAME) + others
+                found[place] = _shown(known) + others
         return dict(sorted(found.items()))
 
     def _starts(self) -> list[tuple[int, list[str]]]:
@@ -195,25 +197,30 @@ class AgreementDisplay(Display):
         axes.set_ylabel(f"{self.by.capitalize()}'s {SIGNS[self.by]}", fontsize=SMALL, color=INK, labelpad=2)
 
 
+def _shown(name: str) -> str:
+    """What the picture calls a measure."""
+    return short_name(title_of(name), NAME)
+
+
 def _some(names: Sequence[str]) -> str:
     """Up to six names, and how many more."""
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return ", ".join(map(title_of, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def agreement(
     found: Agreement | ArrayLike,
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
-    by: Correlation = "spearman",
-    threshold: float = 0.95,
+    correlation: Correlation = "spearman",
+    least_correlation: float = 0.95,
     text: Literal["auto"] | bool = "auto",
     ax: Any = None,
 ) -> AgreementDisplay:
     """Draw how far measures agree: a heat map of their rank correlations, sorted so that similar ones are neighbours.
 
     Frames are around families, measures that order the matrices alike. The tree at the right shows how far measures,
-    and groups of them, are apart, with a dashed line at ``threshold``. Colours follow the square of the correlation,
-    blue for positive and orange for negative ones, those below -0.3 with a minus; undefined ones are grey.
+    and groups of them, are apart, with a dashed line at ``least_correlation``. Colours follow the square of the
+    correlation, blue for positive and orange for negative ones, those below -0.3 with a minus; undefined ones are grey.
 
     Parameters
     ----------
@@ -221,9 +228,9 @@ def agreement(
         The result of :func:`matrics.study.agreement`; or confusion matrices, for which it is computed.
     metrics : str, Metric, or several of them
         The measures, if matrices are given.
-    by : {"spearman", "kendall"}
-        The correlation.
-    threshold : float, default 0.95
+    correlation : {"spearman", "kendall"}
+        Which one.
+    least_correlation : float, default 0.95
         The least average absolute correlation in a family, as in :meth:`matrics.study.Agreement.families`.
     text : "auto" or bool, default "auto"
         Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
@@ -251,23 +258,26 @@ def agreement(
     >>> display.families
     [['true_entropy'], ['mcc', 'error_rate', 'accuracy']]
     """
-    if by not in get_args(Correlation):
-        raise ValueError(f"by: expected 'spearman' or 'kendall', got {by!r}")
+    if correlation not in get_args(Correlation):
+        raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {correlation!r}")
     if text not in ("auto", True, False):
         raise ValueError(f"text: expected 'auto', True or False, got {text!r}")
     result = found if isinstance(found, Agreement) else compute(found, metrics)
     if len(result.names) < 2:
         raise ValueError(f"metrics: expected at least two measures, got {len(result.names)}")
-    order = result.order(by)
+    order = result.order(correlation=correlation)
     place = {result.names[number]: row for row, number in enumerate(order)}
-    families = [sorted(family, key=place.__getitem__) for family in result.families(threshold, by)]
-    correlation = np.asarray(result.spearman if by == "spearman" else result.kendall)
+    families = [
+        sorted(family, key=place.__getitem__)
+        for family in result.families(least_correlation=least_correlation, correlation=correlation)
+    ]
+    table = np.asarray(result.spearman if correlation == "spearman" else result.kendall)
     return AgreementDisplay(
-        correlation[np.ix_(order, order)],
+        table[np.ix_(order, order)],
         tuple(place),
         sorted(families, key=lambda family: place[family[0]]),
-        np.asarray(result.linkage(by)),
-        by,
-        threshold,
+        np.asarray(result.linkage(correlation=correlation)),
+        correlation,
+        least_correlation,
         len(order) <= WITH_TEXT if text == "auto" else bool(text),
     ).plot(ax)

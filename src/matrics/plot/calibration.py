@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY
-from matrics.plot.curve_data import read_scores
+from matrics.plot.curve_data import index_of, read_scores, sides_of
 from matrics.plot.inputs import on_host
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -24,7 +24,9 @@ from matrics.plot.lines import (
 )
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
+from matrics.ranking.inputs import read
 from matrics.ranking.probability_bins import Bins, Of
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.limits import normal_quantile, wilson
 from matrics.uncertainty.options import check_level
@@ -69,8 +71,19 @@ class CalibrationLine(NamedTuple):
     edges: NumPyArray
     error: float
 
+    def __repr__(self) -> str:
+        return short_repr(self)
 
-@dataclass(eq=False)
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+@dataclass(eq=False, repr=False)
 class CalibrationDisplay(LinesDisplay):
     """Reliability diagrams, as from :func:`matrics.plot.calibration`.
 
@@ -86,6 +99,8 @@ class CalibrationDisplay(LinesDisplay):
         Of the limits.
     together : bool
         Whether all lines are in one panel.
+    positive : str
+        What the positive class is called, if the user has said which one it is.
     """
 
     lines: list[CalibrationLine]
@@ -93,6 +108,7 @@ class CalibrationDisplay(LinesDisplay):
     of: Of | None
     level: float
     together: bool = False
+    positive: str = ""
 
     def panels(self) -> int:
         """One for each model, or one for all."""
@@ -133,6 +149,8 @@ class CalibrationDisplay(LinesDisplay):
     def _prepare(self, axes: Axes) -> Axes:
         """Name the axes; returns those of the histogram below."""
         x, y = AXES[self.of]
+        if self.positive:
+            x, y = f"{x} of {self.positive}", f"share of {self.positive}"
         tidy(axes, grid="both")
         ticks = np.linspace(0, 1, 6 if self.panels() == 1 else 3)
         axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal", ylabel=y, xticks=ticks, yticks=ticks)
@@ -170,7 +188,11 @@ class CalibrationDisplay(LinesDisplay):
 
     def describe(self) -> str:
         """What the picture shows, in a few sentences."""
-        what = {None: "of the positive class", "top_label": "of the predicted class", "class_wise": "of each class"}
+        what = {
+            None: f"of {self.positive or 'the positive class'}",
+            "top_label": "of the predicted class",
+            "class_wise": "of each class",
+        }
         bins = len(self.lines[0].samples)
         told = [f"reliability diagram: probabilities {what[self.of]} and how often it happens, in {bins} bins."]
         told.append("; ".join(self._in_words(self.lines[k]) for k in self.named) + ".")
@@ -196,9 +218,11 @@ class CalibrationDisplay(LinesDisplay):
 
 def calibration(
     y_true: ArrayLike,
-    probs: ArrayLike | Mapping[str, ArrayLike],
+    y_prob: ArrayLike | Mapping[str, ArrayLike],
     *,
     names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
     num_bins: int = 15,
     bins: Bins = "width",
     of: Of | None = None,
@@ -215,12 +239,14 @@ def calibration(
 
     Parameters
     ----------
-    y_true : array_like of int or bool, shape (N,)
-        True labels.
-    probs : array_like of floating numbers, shape (N,), (M, N), (N, n) or (M, N, n), or mapping of str to such
+    y_true : array_like of int, bool or text, shape (N,)
+        True labels, of text with ``positive``.
+    y_prob : array_like of floating numbers, shape (N,), (M, N), (N, n) or (M, N, n), or mapping of str to such
         Predicted probabilities of class 1 of two, or of every class, of one or of M models.
     names : sequence of str, optional
         The names of the models.
+    class_names, positive
+        As in :func:`matrics.plot.curve`: of every class's probabilities only those of ``positive`` are drawn.
     num_bins, bins, of
         As in :func:`matrics.reliability_curve`: 15 bins of equal width, or of equal mass; of probabilities of classes
         the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
@@ -253,51 +279,58 @@ def calibration(
     reliability diagram: probabilities of the positive class and how often it happens,
     """
     level = check_level(level)
-    options: dict[str, Any] = {"num_bins": num_bins, "bins": bins, "of": of}
-    if isinstance(probs, Mapping):
-        if not probs:
-            raise ValueError("probs: expected the probabilities of at least one model, got an empty mapping")
+    if isinstance(y_prob, Mapping) and not y_prob:
+        raise ValueError("y_prob: expected the probabilities of at least one model, got an empty mapping")
+    first = next(iter(y_prob.values())) if isinstance(y_prob, Mapping) else y_prob
+    one = index_of(class_names, positive)
+    title = ""
+    if positive is not None:
+        title = sides_of(read(y_true, first, positive=one, name="y_prob"), class_names).name(1)
+    options: dict[str, Any] = {"num_bins": num_bins, "bins": bins, "of": of, "positive": one}
+    if isinstance(y_prob, Mapping):
         if names is not None:
-            raise ValueError("names: expected none, as the keys of probs are the names")
-        models = {str(key): _lines_of(y_true, one, level, options) for key, one in probs.items()}
+            raise ValueError("names: expected none, as the keys of y_prob are the names")
+        models = {str(key): _lines_of(y_true, one, level, options, class_names) for key, one in y_prob.items()}
         lines = [
             line._replace(name=f"{key}, {line.name}" if len(found) > 1 else key)
             for key, found in models.items()
             for line in found
         ]
     else:
-        lines = _lines_of(y_true, probs, level, options)
+        lines = _lines_of(y_true, y_prob, level, options, class_names)
         if names is not None:
             if isinstance(names, str) or len(names) != len(lines):
                 raise ValueError(f"names: expected {len(lines)}, one for each line, got {names!r}")
             lines = [line._replace(name=str(name)) for line, name in zip(lines, names, strict=True)]
-    if of is None and _have_classes(y_true, next(iter(probs.values())) if isinstance(probs, Mapping) else probs):
+    if of is None and positive is None and _have_classes(y_true, first):
         of = "top_label"
     named = most_telling([line.error for line in lines], higher_is_better=False)
     together = len(lines) > MOST_NAMED if together is None else together
-    return CalibrationDisplay(lines, named, of, level, together).plot(ax)
+    return CalibrationDisplay(lines, named, of, level, together, title).plot(ax)
 
 
-def _have_classes(y_true: Any, probs: Any) -> bool:
+def _have_classes(y_true: Any, y_prob: Any) -> bool:
     """Whether the probabilities are of every class, as the library reads them."""
-    _, (labels, scores) = _backend.as_arrays(y_true=y_true, probs=probs)
+    _, (labels, scores) = _backend.as_arrays(y_true=y_true, y_prob=y_prob)
     return bool(scores.ndim > labels.ndim >= 1 and scores.shape[-2] == labels.shape[-1])
 
 
-def _lines_of(y_true: Any, probs: Any, level: float, options: dict[str, Any]) -> list[CalibrationLine]:
+def _lines_of(
+    y_true: Any, y_prob: Any, level: float, options: dict[str, Any], class_names: Sequence[str] | None
+) -> list[CalibrationLine]:
     """A line for each element of the batch, and of class-wise ones for each class against the rest."""
-    if options["of"] == "class_wise" and _have_classes(y_true, probs):
+    if options["of"] == "class_wise" and options["positive"] is None and _have_classes(y_true, y_prob):
         return [
             line._replace(name=one.name)
-            for one in read_scores(y_true, probs, None)
-            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None})
+            for one in read_scores(y_true, y_prob, None, class_names)
+            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None)
         ]
-    found = reliability_curve(y_true, probs, **options)
+    found = reliability_curve(y_true, y_prob, **options)
     predicted, happened, count, edges = (on_host("curve", part).astype(float) for part in found)
-    errors = on_host("error", expected_calibration_error(y_true, probs, **options)).reshape(-1)
+    errors = on_host("error", expected_calibration_error(y_true, y_prob, **options)).reshape(-1)
     batch = predicted.shape[:-1]
     if not errors.size:
-        raise ValueError(f"probs: expected the probabilities of at least one model, got shape {np.shape(probs)}")
+        raise ValueError(f"y_prob: expected the probabilities of at least one model, got shape {np.shape(y_prob)}")
     names = [f"curve {', '.join(map(str, place))}" for place in np.ndindex(*batch)] if batch else [""]
     flat = [part.reshape(-1, part.shape[-1]) for part in (predicted, happened, count, edges)]
     lines = []

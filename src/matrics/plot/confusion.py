@@ -24,6 +24,7 @@ from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
 from matrics.plot.style import INK, right, tidy, wrong
+from matrics.results import short_repr
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -52,12 +53,15 @@ class Confusion(NamedTuple):
     samples: float
     share: float
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     def __str__(self) -> str:
         """In words, as captions have it."""
         return f"{self.true} predicted as {self.predicted}: {self.samples:,.10g} ({self.share:.1%} of {self.true})"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConfusionMatrixDisplay(Display):
     """One or several confusion matrices, as from :func:`matrics.plot.confusion_matrix`.
 
@@ -165,7 +169,8 @@ def confusion_matrix(
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
     class_names : sequence of str, optional
-        The names of the classes; their numbers if left out. Where there is no room for all of them, some are left out.
+        The names of the classes; the labels of data frames, or their numbers, if left out. Where there is no room for
+        all of them, some are left out.
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
@@ -201,7 +206,7 @@ def confusion_matrix(
     >>> cm = [[50, 3, 2], [4, 60, 1], [0, 2, 40]]
     >>> display = matrics.plot.confusion_matrix(cm, class_names=["cat", "dog", "fox"])
     >>> display.top_confusions[0][0]
-    Confusion(true='dog', predicted='cat', samples=4, share=0.06153846153846154)
+    Confusion(true='dog', predicted='cat', samples=4, share=0.06154)
     >>> print(display.describe()[:74])
     confusion matrix of 3 classes and 162 samples, 92.6% of them predicted cor
     """
@@ -221,7 +226,7 @@ def confusion_matrix(
         check(matrices[0])
     valid = np.delete(matrices, list(invalid), axis=0)
     places = ordered_classes(valid.sum(axis=0, dtype=np.float64), order)
-    class_names = names_of_classes(class_names, n)
+    class_names = names_of_classes(class_names, n, *(cm.values() if isinstance(cm, Mapping) else (cm,)))
     in_order = tuple(class_names[place] for place in places)
     matrices = matrices[:, places][:, :, places]
     with np.errstate(invalid="ignore"):

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.plot.curve_bands import Band, bands_of_models
-from matrics.plot.curve_data import CurveLine, computed_before, lines_of_scores, measures_of, read_scores, spelt, steps
+from matrics.plot.curve_data import (
+    CurveLine,
+    computed_before,
+    equal_values,
+    lines_of_scores,
+    measures_of,
+    one_measure,
+    read_scores,
+    refuse_with_computed,
+    spelt,
+    steps,
+)
 from matrics.plot.curve_lines import BEHIND, draw_equal_values
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -26,7 +38,6 @@ from matrics.plot.lines import (
 from matrics.plot.style import FAINT, tidy
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve
 from matrics.ranking.thresholds import ThresholdCurve
-from matrics.scoring import resolve_of_two
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:
@@ -45,7 +56,7 @@ AXES = {
 Curves = ThresholdCurve | RocCurve | PrecisionRecallCurve
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CurveDisplay(LinesDisplay):
     """Curves of one or several models, as from :func:`matrics.plot.curve`.
 
@@ -66,8 +77,12 @@ class CurveDisplay(LinesDisplay):
     prevalence : float
         The share of positive samples; NaN if it is not known, or differs between curves.
     iso, level, best_of
-        The measure of the lines of equal value, the level of the bands and the measure whose best threshold is marked;
-        None without.
+        The measure of the lines of equal value, the level of the bands and the title of the measure whose best
+        threshold is marked; None without.
+    positive : str
+        What the positive class is called, if the user has said which one it is.
+    sides : Classes
+        The two classes that are told apart, as titles call them.
     """
 
     kind: str
@@ -81,6 +96,8 @@ class CurveDisplay(LinesDisplay):
     level: float | None = None
     best_of: str | None = None
     ranges: list[tuple[float, float]] = field(default_factory=list)
+    positive: str = ""
+    sides: Classes = TWO
 
     def panels(self) -> int:
         """One for each measure of several models, else one."""
@@ -116,7 +133,7 @@ class CurveDisplay(LinesDisplay):
                     else f" at prevalence {self.prevalence:.2g}"
                 )
                 handles += axes.plot(
-                    [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.name}{of}"
+                    [], [], color=BEHIND, linewidth=0.8, linestyle=":", label=f"equal {self.iso.title(self.sides)}{of}"
                 )
         if self.kind == "roc":
             axes.plot([0, 1], [0, 1], color=BEHIND, linewidth=1.0, zorder=1.55)
@@ -165,11 +182,17 @@ class CurveDisplay(LinesDisplay):
         return steps(line.x[known][::-1], line.y[known][::-1])
 
     def _label(self, line: CurveLine) -> str:
-        """The name of a line in the legend, with what is to be known of it."""
+        """The name of a line in the legend, cut to fit there, with what is to be known of it."""
+        told = self._told(line)
+        short = cut_name(line.name, max(14, LONGEST_LABEL - len(told)))
+        return ": ".join(part for part in (short, told) if part) or "curve"
+
+    def _told(self, line: CurveLine) -> str:
+        """What is to be known of a line."""
         if line.problem:
-            return _together(line.name, line.problem)
+            return line.problem
         if self.kind == "threshold" and self.panels() > 1:
-            return cut_name(line.name)
+            return ""
         told = ""
         if not np.isnan(line.summary):
             told = f"{SUMMARIES[self.kind]} {line.summary:.3f}"
@@ -178,11 +201,11 @@ class CurveDisplay(LinesDisplay):
             told += f" from {limit:.3g} on" if np.isfinite(limit) else " where nothing is predicted as positive"
         elif line.best is not None:
             told += f"; {self.best_of} best at {line.thresholds[line.best]:.3g}"
-        return _together(line.name, told) or "curve"
+        return told
 
     def _name_axes(self, axes: Axes, number: int) -> None:
         if self.kind != "threshold":
-            x, y = AXES[self.kind]
+            x, y = (f"{name} of {self.positive}" if self.positive else name for name in AXES[self.kind])
             axes.set(xlabel=x, ylabel=y, xlim=(-0.015, 1.015), ylim=(-0.015, 1.015), aspect="equal")
             return
         axes.set_xlabel("threshold" + ": positive from this score on" * (self.panels() == 1))
@@ -204,7 +227,8 @@ class CurveDisplay(LinesDisplay):
         number = len(self.lines[0])
         if what:
             area = AREAS[self.kind] * any(np.isfinite(line.summary) for line in self.lines[0])
-            told = [f"{what} curve{f's of {number} models or classes' if number > 1 else ''}{area}."]
+            of = f" of {number} models or classes" if number > 1 else ""
+            told = [f"{what} curve{'s' * (number > 1)}{of}{f' for {self.positive}' if self.positive else ''}{area}."]
         else:
             told = [
                 f"{', '.join(self.measures)} at every threshold{f', of {number} models' if self.panels() > 1 else ''}."
@@ -226,24 +250,20 @@ class CurveDisplay(LinesDisplay):
     def _in_words(self, line: CurveLine, panel: str) -> str:
         if line.problem:
             return f"{line.name or 'the curve'} is undefined: {line.problem}"
-        label = "" if self._label(line) == "curve" else self._label(line)
+        label = ": ".join(part for part in (line.name, self._told(line)) if part)
         if self.kind == "threshold" and self.panels() > 1 and line.best is not None:
             label = f"{panel} of {line.name}: best {line.summary:.3f} from {line.thresholds[line.best]:.3g} on"
         return label
 
 
-def _together(name: str, told: str) -> str:
-    """A name and what is told of it, in a line that fits below the picture."""
-    short = cut_name(name, max(14, LONGEST_LABEL - len(told)))
-    return ": ".join(part for part in (short, told) if part)
-
-
 def curve(
     y_true: ArrayLike | Curves | Mapping[str, Curves],
     y_score: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    kind: str | Metric | Iterable[str | Metric] | None = None,
     *,
+    kind: str | Metric | Iterable[str | Metric] | None = None,
     names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
     iso: str | Metric | bool | None = None,
     best: str | Metric | bool | None = None,
     level: float | None = None,
@@ -259,16 +279,22 @@ def curve(
 
     Parameters
     ----------
-    y_true : array_like of int or bool, shape (N,)
-        True labels; or, without ``y_score``, a curve that was computed before: a :class:`matrics.ThresholdCurve`,
-        :class:`matrics.RocCurve` or :class:`matrics.PrecisionRecallCurve`, or a mapping of names to such curves.
+    y_true : array_like of int, bool or text, shape (N,)
+        True labels, of text with ``positive``; or, without ``y_score``, a curve that was computed before: a
+        :class:`matrics.ThresholdCurve`, :class:`matrics.RocCurve` or :class:`matrics.PrecisionRecallCurve`, or a
+        mapping of names to such curves.
     y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
         Scores of class 1, of one or of M models; or of n classes, each of which is compared with the rest.
     kind : {"roc", "precision_recall"} or one or several measures
-        What is drawn; ``"roc"`` if left out. Measures as in :func:`matrics.threshold_curve`, against the threshold; of
-        several models each measure has a panel of its own.
+        What is drawn; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
+        :func:`matrics.threshold_curve`, against the threshold; of several models each measure has a panel of its own.
     names : sequence of str, optional
         The names of the curves.
+    class_names : sequence of str, optional
+        The names of the n classes, in the order of their scores.
+    positive : str or int, optional
+        The label of the positive class, against the rest: one of ``y_true``, or of ``class_names`` if there are any.
+        Class 1 if left out, or of n classes each against the rest.
     iso : str, Metric or bool, optional
         Behind a ROC or a precision-recall curve: lines on which this measure has the same value, for the share of
         positive samples of the data. F1 for precision and recall if left out; False for none.
@@ -304,30 +330,36 @@ def curve(
     >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
     >>> print(matrics.plot.curve(y_true, y_score).describe())
     ROC curve; AUC is the area under it. AUC 0.889.
-    >>> display = matrics.plot.curve(y_true, y_score, "f1", level=0.9, rng=0)
-    >>> print(display.describe()[:50])
-    f1 at every threshold. f1: best 0.857 from 0.3 on.
+    >>> display = matrics.plot.curve(y_true, y_score, kind="f1", level=0.9, rng=0)
+    >>> print(display.describe()[:72])
+    f1 of class 1 at every threshold. f1 of class 1: best 0.857 from 0.3 on.
+    >>> y_true = ["ok", "ok", "fraud", "ok", "fraud", "fraud"]
+    >>> print(matrics.plot.curve(y_true, y_score, kind="pr", positive="fraud").describe()[:72])
+    precision-recall curve for fraud; AP is the average precision. AP 0.917.
     """
     if y_score is None:
-        _refuse_with_computed(kind, best, level)
+        refuse_with_computed(kind, best, level)
         shown, measures, models = computed_before(y_true, names)
-        prevalence, drawn = np.nan, None
+        prevalence, drawn, sides = np.nan, None, TWO
     else:
         kind = spelt(kind)
-        measures = measures_of("roc" if kind is None else kind)
+        scores = read_scores(y_true, y_score, names, class_names, positive)
+        sides = scores[0].sides
+        measures = measures_of("roc" if kind is None else kind, sides)
         shown = "threshold" if measures else "roc" if kind is None else str(kind)
-        scores = read_scores(y_true, y_score, names)
-        best = best if measures or best is None or isinstance(best, bool) else _one_measure(best, "best")
+        best = best if measures or best is None or isinstance(best, bool) else one_measure(best, "best", sides)
         if measures and not (best is None or isinstance(best, bool)):
             raise ValueError("best: expected True or False, as each measure against the threshold has its own best one")
         models = lines_of_scores(scores, shown, measures, best)
         shares = {float(one.y_true.mean()) for one in scores if not one.problem}
         prevalence = shares.pop() if len(shares) == 1 else np.nan
         drawn = bands_of_models(scores, shown, measures, level, num, rng) if level is not None else None
-    return _display(
-        shown, measures, models, drawn, prevalence, _equal_values(iso, shown, prevalence), level,
-        best.name if isinstance(best, Metric) else None,
-    ).plot(ax)  # fmt: skip
+    display = _display(
+        shown, measures, models, drawn, prevalence, equal_values(iso, shown, prevalence, sides), level,
+        best.title(sides) if isinstance(best, Metric) else None,
+    )  # fmt: skip
+    display.sides, display.positive = sides, "" if positive is None else sides.name(1)
+    return display.plot(ax)
 
 
 def _display(  # noqa: PLR0917 (what a display holds)
@@ -360,34 +392,3 @@ def _display(  # noqa: PLR0917 (what a display holds)
     return CurveDisplay(
         kind, panels, of_panels, list(measures), titles, named, prevalence, iso, level, best_of, ranges
     )  # fmt: skip
-
-
-def _refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
-    for name, value in (("kind", kind), ("level", level)):
-        if value is not None:
-            raise ValueError(f"{name}: expected None beside a curve that was computed before; pass y_true and y_score")
-    if best is not None and not isinstance(best, bool):
-        raise ValueError(
-            "best: expected True or False beside a curve that was computed before; pass y_true and y_score"
-        )
-
-
-def _one_measure(metric: Any, name: str) -> Metric:
-    chosen = list(resolve_of_two(metric).values())
-    if len(chosen) != 1 or chosen[0].average in ("class", "one_vs_rest"):
-        raise ValueError(f"{name}: expected one measure with one value a matrix, got {metric!r}")
-    return chosen[0]
-
-
-def _equal_values(iso: Any, kind: str, prevalence: float) -> Metric | None:
-    """The measure of the lines of equal values; none where the share of positive samples is not known."""
-    if kind == "threshold":
-        if iso is not None and iso is not False:
-            raise ValueError("iso: expected None, as it is for ROC and precision-recall curves")
-        return None
-    if iso is True or (iso is None and kind == "precision_recall"):
-        iso = "f1"
-    if iso is None or iso is False:
-        return None
-    metric = _one_measure(iso, "iso")
-    return metric if np.isfinite(prevalence) else None

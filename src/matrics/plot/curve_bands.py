@@ -9,11 +9,13 @@ import numpy as np
 
 from matrics._backend import NUMPY
 from matrics._draws import Source, source_of
+from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate
 from matrics.labels import check_count
 from matrics.plot.curve_data import Scores
-from matrics.scoring import resolve_of_two
+from matrics.results import frame_of, short_repr, to_dict
+from matrics.scoring import resolve
 from matrics.typing import NumPyArray
 from matrics.uncertainty.limits import percentile_limits
 from matrics.uncertainty.options import check_level
@@ -37,6 +39,17 @@ class Band(NamedTuple):
     x: NumPyArray
     low: NumPyArray
     high: NumPyArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
@@ -72,7 +85,7 @@ def _bands(  # noqa: PLR0917 (what is drawn, and how)
         wanted = list(measures.values())
     else:
         pair = ("fpr", "recall") if kind == "roc" else ("recall", "precision")
-        wanted = list(resolve_of_two(pair).values())
+        wanted = list(resolve(pair, TWO).values())
     at_once = max(1, NUMBERS_AT_ONCE // (4 * width))
     parts = []
     for start in range(0, num, at_once):

@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
+from matrics.naming import check_names, title_of
 from matrics.plot.inputs import on_host
 from matrics.ranking.areas import average_precision, roc_auc
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
-from matrics.ranking.inputs import read
+from matrics.ranking.inputs import Samples, read
+from matrics.ranking.positive import two_classes
 from matrics.ranking.rows import as_rows
 from matrics.ranking.thresholds import ThresholdCurve, threshold_curve
-from matrics.scoring import resolve_of_two
+from matrics.results import frame_of, short_repr, to_dict
+from matrics.scoring import resolve
 from matrics.typing import NumPyArray
 
 __all__ = [
     "CurveLine",
     "Scores",
     "computed_before",
+    "equal_values",
+    "index_of",
     "lines_of_scores",
     "measures_of",
+    "one_measure",
     "read_scores",
+    "refuse_with_computed",
+    "sides_of",
     "spelt",
     "steps",
 ]
 
-NAMED = ("roc", "precision_recall")
+# What curves are called that have a name, and how else they are called. PyCM's PR is the prevalence.
+NAMED = {
+    "roc": "roc",
+    "roc_curve": "roc",
+    "precision_recall": "precision_recall",
+    "precision_recall_curve": "precision_recall",
+    "pr": "precision_recall",
+    "pr_curve": "precision_recall",
+}
+
+
+#: Each of several classes against the rest.
+EACH = Classes(2, ("the rest", "each class"), by_construction=True)
 
 
 class Scores(NamedTuple):
@@ -38,6 +59,7 @@ class Scores(NamedTuple):
     y_true: NumPyArray  # (N,), integers 0 and 1
     scores: NumPyArray  # (N,)
     problem: str  # why there is no curve; empty if there is one
+    sides: Classes = TWO  # both classes, as titles call them
 
 
 class CurveLine(NamedTuple):
@@ -68,9 +90,26 @@ class CurveLine(NamedTuple):
     best: int | None = None
     problem: str = ""
 
+    def __repr__(self) -> str:
+        return short_repr(self)
 
-def read_scores(y_true: Any, y_score: Any, names: Sequence[str] | None) -> list[Scores]:
-    """Each model, or each class against the rest, with a name.
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+def read_scores(
+    y_true: Any,
+    y_score: Any,
+    names: Sequence[str] | None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+) -> list[Scores]:
+    """Each model, or each class against the rest, with a name; with ``positive`` that class alone.
 
     Raises
     ------
@@ -78,33 +117,57 @@ def read_scores(y_true: Any, y_score: Any, names: Sequence[str] | None) -> list[
         Names, labels and scores do not fit.
     """
     if not isinstance(y_score, Mapping):
-        return _read_one(y_true, y_score, names)
+        return _read_one(y_true, y_score, names, class_names, positive)
     if not y_score:
         raise ValueError("y_score: expected the scores of at least one model, got an empty mapping")
     if names is not None:
         raise ValueError("names: expected none, as the keys of y_score are the names")
     found: list[Scores] = []
     for key, scores in y_score.items():
-        parts = _read_one(y_true, scores, None)
+        parts = _read_one(y_true, scores, None, class_names, positive)
         named = [part._replace(name=f"{key}, {part.name}" if len(parts) > 1 else str(key)) for part in parts]
         found += named
     return found
 
 
-def _read_one(y_true: Any, y_score: Any, names: Sequence[str] | None) -> list[Scores]:
-    samples = read(y_true, y_score, name="y_score")
+def _read_one(
+    y_true: Any, y_score: Any, names: Sequence[str] | None, class_names: Sequence[str] | None, positive: Hashable
+) -> list[Scores]:
+    samples = read(y_true, y_score, positive=index_of(class_names, positive))
+    sides = sides_of(samples, class_names)
     rows, shape = as_rows(samples)
-    scores, positive, spoiled = (
+    scores, labels, spoiled = (
         np.asarray(rows.backend.to_numpy(part)) for part in (rows.scores, rows.positive, rows.spoiled)
     )
     if not len(scores):
         raise ValueError(f"y_score: expected the scores of at least one model, got shape {np.shape(y_score)}")
-    what = "curve" if samples.num_classes is None else "class"
-    found = [f"{what} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
+    if samples.num_classes is not None and class_names is not None:
+        check_names(class_names, samples.num_classes)
+        found = [", ".join([*map(str, place[:-1]), class_names[place[-1]]]) for place in np.ndindex(*shape)]
+    else:
+        what = "curve" if samples.num_classes is None else "class"
+        found = [f"{what} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
     return [
-        Scores(name, positive[k].astype(np.int64), scores[k], _problem(positive[k], is_spoiled=bool(spoiled[k])))
+        Scores(name, labels[k].astype(np.int64), scores[k], _problem(labels[k], is_spoiled=bool(spoiled[k])), sides)
         for k, name in enumerate(_chosen(names, found))
     ]
+
+
+def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
+    """The number of the positive class among classes that have names; without names what is positive is a label."""
+    if class_names is None or positive is None:
+        return positive
+    return Classes.of(len(class_names), tuple(class_names), positive).positive
+
+
+def sides_of(samples: Samples, class_names: Sequence[str] | None) -> Classes:
+    """What titles call the two classes that scores tell apart."""
+    if samples.num_classes is not None:
+        return EACH
+    if samples.names is None or class_names is None:
+        return two_classes(samples.names)
+    rest, positive = (class_names[k] if isinstance(k, int) else k for k in samples.names)
+    return two_classes((rest, positive))
 
 
 def _chosen(names: Sequence[str] | None, found: list[str]) -> list[str]:
@@ -126,13 +189,12 @@ def _problem(positive: NumPyArray, *, is_spoiled: bool) -> str:
 
 
 def spelt(kind: Any) -> Any:
-    """The name of a curve that has one, also from "ROC" or "precision-recall"; anything else as it is."""
-    name = kind.lower().replace("-", "_") if isinstance(kind, str) else ""
-    return name if name in NAMED else kind
+    """The name of a curve that has one, also from "PR" or "precision-recall"; anything else as it is."""
+    return NAMED.get(kind.lower().replace("-", "_").replace(" ", "_"), kind) if isinstance(kind, str) else kind
 
 
-def measures_of(kind: Any) -> dict[str, Metric]:
-    """The measures that are drawn against the threshold; none for the curves that have names.
+def measures_of(kind: Any, classes: Classes) -> dict[str, Metric]:
+    """The measures that are drawn against the threshold, by their titles; none for the curves that have names.
 
     Raises
     ------
@@ -141,11 +203,11 @@ def measures_of(kind: Any) -> dict[str, Metric]:
     """
     if isinstance(kind, str) and kind in NAMED:
         return {}
-    chosen = resolve_of_two(kind)
+    chosen = resolve(kind, classes)
     for name, metric in chosen.items():
-        if metric.average in ("class", "one_vs_rest"):
+        if metric.is_classwise:
             raise ValueError(f"kind: expected measures with one value a matrix, got {name}: name an average")
-    return chosen
+    return {title_of(name): metric for name, metric in chosen.items()}
 
 
 def lines_of_scores(
@@ -217,9 +279,15 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
     if isinstance(curves, ThresholdCurve):
         thresholds = on_host("thresholds", curves.thresholds)
         values = {name: on_host("values", value) for name, value in curves.values.items()}
-        measures = measures_of(list(values))
         flat = thresholds.reshape(-1, thresholds.shape[-1])
-        columns = [value.reshape(flat.shape) for value in values.values()]
+        measures: dict[str, Metric] = {}
+        columns = []
+        for name, value in values.items():
+            ((title, metric),) = measures_of(name, TWO).items()
+            title = title if title_of(name) == name else title_of(name)  # which class it is of, the curve itself says
+            if title not in measures:
+                columns.append(value.reshape(flat.shape))
+            measures.setdefault(title, metric)
         found = _chosen(names, [f"curve {k}" for k in range(len(flat))] if thresholds.ndim > 1 else [""])
         return (
             "threshold",
@@ -260,3 +328,36 @@ def _undefined_if_nan(line: CurveLine) -> CurveLine:
 def steps(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
     """The corners of steps: each value holds from the x before it, which it does not include, to its own."""
     return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+
+def refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
+    """Raise if something is asked for that a curve that was computed before does not tell."""
+    for name, value in (("kind", kind), ("level", level)):
+        if value is not None:
+            raise ValueError(f"{name}: expected None beside a curve that was computed before; pass y_true and y_score")
+    if best is not None and not isinstance(best, bool):
+        raise ValueError(
+            "best: expected True or False beside a curve that was computed before; pass y_true and y_score"
+        )
+
+
+def one_measure(metric: Any, name: str, classes: Classes) -> Metric:
+    """The one measure that ``best`` or ``iso`` names."""
+    chosen = list(resolve(metric, classes).values())
+    if len(chosen) != 1 or chosen[0].is_classwise:
+        raise ValueError(f"{name}: expected one measure with one value a matrix, got {metric!r}")
+    return chosen[0]
+
+
+def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Metric | None:
+    """The measure of the lines of equal values; none where the share of positive samples is not known."""
+    if kind == "threshold":
+        if iso is not None and iso is not False:
+            raise ValueError("iso: expected None, as it is for ROC and precision-recall curves")
+        return None
+    if iso is True or (iso is None and kind == "precision_recall"):
+        iso = "f1"
+    if iso is None or iso is False:
+        return None
+    metric = one_measure(iso, "iso", classes)
+    return metric if np.isfinite(prevalence) else None

@@ -15,6 +15,7 @@ from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
 from matrics.plot.signs import mark_cells, outline, signed, signed_bar
 from matrics.plot.style import ink_on, right, tidy, wrong
+from matrics.results import short_repr
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.cells import adjusted, independent_cells, paired_cells
 from matrics.uncertainty.options import check_level
@@ -50,13 +51,16 @@ class Change(NamedTuple):
     b: float
     p_value: float
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     def __str__(self) -> str:
         """In words, as captions have it."""
         p_value = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         return f"{self.true} predicted as {self.predicted}: {self.a:.1%} → {self.b:.1%} ({p_value})"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DifferenceDisplay(Display):
     """The difference of two confusion matrices, as from :func:`matrics.plot.difference`.
 
@@ -80,7 +84,7 @@ class DifferenceDisplay(Display):
         Which test was made of each cell, with which correction and level; or why there is none.
     tested : int
         The number of cells that were tested.
-    values : {"share", "count"}
+    what : {"share", "count"}
         What is subtracted.
     text : bool
         Whether the differences are written into the cells.
@@ -98,7 +102,7 @@ class DifferenceDisplay(Display):
     names: tuple[str, str]
     test: str
     tested: int
-    values: Values = "share"
+    what: Values = "share"
     text: bool = True
     top: int = 5
 
@@ -123,8 +127,8 @@ class DifferenceDisplay(Display):
         if not self.text:
             signed_bar(
                 axes,
-                self._limit() * (100 if self.values == "share" else 1),
-                "points" if self.values == "share" else "samples",
+                self._limit() * (100 if self.what == "share" else 1),
+                "points" if self.what == "share" else "samples",
             )
 
     def describe(self) -> str:
@@ -145,7 +149,7 @@ class DifferenceDisplay(Display):
     def _lines(self) -> list[str]:
         """What the colours and marks mean, and the largest changes in words."""
         first, second = map(short_name, self.names)
-        unit = "percentage points of the true class" if self.values == "share" else "numbers of samples"
+        unit = "percentage points of the true class" if self.what == "share" else "numbers of samples"
         lines = [f"{second} less {first}: {unit}", f"Blue: {second} is better. Orange: it is worse."]
         if not self.tested:
             return [*lines, f"{self.test[0].upper()}{self.test[1:]}."]
@@ -174,7 +178,7 @@ class DifferenceDisplay(Display):
     def _texts(self) -> list[list[str]]:
         """The signed differences; nothing where neither matrix has samples."""
         empty = (self.a + self.b) == 0
-        factor, digits = (100, 1) if self.values == "share" else (1, 0)
+        factor, digits = (100, 1) if self.what == "share" else (1, 0)
         return [
             [
                 "" if none or np.isnan(value) else signed(factor * value, digits)
@@ -199,7 +203,7 @@ def difference(
     joint: ArrayLike | None = None,
     class_names: Sequence[str] | None = None,
     names: Sequence[str] = ("a", "b"),
-    values: Values = "share",
+    what: Values = "share",
     level: float = 0.95,
     correction: Correction = "holm",
     order: Literal["clusters"] | Sequence[int] | None = None,
@@ -221,10 +225,10 @@ def difference(
         In place of both: two classifiers on the same samples, as from :func:`matrics.joint_confusion_matrix`. The
         test is then that of the samples on which they differ, which finds more.
     class_names : sequence of str, optional
-        The names of the classes; their numbers if left out.
+        The names of the classes; the labels of data frames, or their numbers, if left out.
     names : sequence of str, default ("a", "b")
         Those of a and of b.
-    values : {"share", "count"}
+    what : {"share", "count"}
         What is subtracted: shares of the true classes, or numbers of samples, if both have equally many of each class.
     level : float, default 0.95
         A cell is marked if its corrected p-value is at most 1 - level.
@@ -279,8 +283,8 @@ def difference(
     dog predicted as cat: 15.0% → 2.0% (p = 0.0061)
     """
     level = check_level(level)
-    if values not in get_args(Values):
-        raise ValueError(f"values: expected 'share' or 'count', got {values!r}")
+    if what not in get_args(Values):
+        raise ValueError(f"what: expected 'share' or 'count', got {what!r}")
     if correction not in CORRECTIONS:
         raise ValueError(f"correction: expected 'holm' or 'benjamini_hochberg', got {correction!r}")
     if text not in ("auto", True, False):
@@ -292,7 +296,7 @@ def difference(
     first, second, table = _read(a, b, joint)
     n = len(first)
     places = ordered_classes(first + second, order)
-    all_names = names_of_classes(class_names, n)
+    all_names = names_of_classes(class_names, n, a, b)
     first, second = (matrix[np.ix_(places, places)] for matrix in (first, second))
     if table is not None:
         table = table[np.ix_(places, places, places)]
@@ -300,8 +304,8 @@ def difference(
     if tested:
         test = f"{test}, level {1 - level:.2g}"
     sizes = [matrix.sum(axis=1, keepdims=True) for matrix in (first, second)]
-    if values == "count" and not np.array_equal(*sizes):
-        raise ValueError("values: expected 'share', as a and b have different numbers of samples of a class")
+    if what == "count" and not np.array_equal(*sizes):
+        raise ValueError("what: expected 'share', as a and b have different numbers of samples of a class")
     with np.errstate(invalid="ignore"):
         shares = [matrix / size for matrix, size in zip((first, second), sizes, strict=True)]
         beyond = p_values <= 1 - level
@@ -314,7 +318,7 @@ def difference(
     return DifferenceDisplay(
         first,
         second,
-        second - first if values == "count" else np.where(np.abs(gap) < NOISE, 0.0, gap),
+        second - first if what == "count" else np.where(np.abs(gap) < NOISE, 0.0, gap),
         p_values,
         beyond,
         sorted(changes, key=lambda one: -abs(one.b - one.a)),
@@ -322,7 +326,7 @@ def difference(
         (str(names[0]), str(names[1])),
         test,
         tested,
-        values,
+        what,
         n <= 20 if text == "auto" else bool(text),
         top,
     ).plot(ax)

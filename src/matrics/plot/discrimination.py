@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
+from matrics.labels import check_count
+from matrics.naming import title_of
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics.plot.style import FAINT, Style, sequence_of_styles, styles, tidy
+from matrics.results import short_repr
 from matrics.scoring import resolve
 from matrics.study.line import DiscriminationLine, LineStatus, discrimination_line
 from matrics.typing import ArrayLike, NumPyArray
@@ -44,8 +48,11 @@ class NamedLine(NamedTuple):
     names: tuple[str, ...]
     line: DiscriminationLine
 
+    def __repr__(self) -> str:
+        return short_repr(self)
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class DiscriminationLinesDisplay(LinesDisplay):
     """Discrimination lines, as from :func:`matrics.plot.discrimination_lines`.
 
@@ -208,10 +215,10 @@ def _intervals(line: DiscriminationLine) -> tuple[NumPyArray, NumPyArray, NumPyA
 
 def discrimination_lines(
     metrics: str | Metric | Iterable[str | Metric] | Mapping[str, str | Metric],
-    num_classes: int = 3,
-    imbalance: float | ArrayLike = 0.0,
+    num_classes: int,
     *,
-    class_index: int | None = None,
+    imbalance: float | ArrayLike = 0.0,
+    positive: int | None = None,
     hits: ArrayLike | None = None,
     ax: Any = None,
 ) -> DiscriminationLinesDisplay:
@@ -224,12 +231,12 @@ def discrimination_lines(
     ----------
     metrics : str, Metric, or several of them, or mapping of names to them
         Measures as in :func:`matrics.score`.
-    num_classes : int, default 3
+    num_classes : int
         The number of classes, at least 2.
     imbalance : float or array_like, shape (P,), default 0
         In [0, 1]: 0 for classes of one size, 1 for halving sizes.
-    class_index : int, optional
-        The class whose value is meant, for measures that have one for each.
+    positive : int, optional
+        The index of the class whose value is meant, for class measures without an average.
     hits : array_like, shape (X,), optional
         The recalls x; 201 numbers from 0 to 1 if left out.
     ax : matplotlib.axes.Axes, or array of them, optional
@@ -251,17 +258,18 @@ def discrimination_lines(
     Examples
     --------
     >>> import matrics.plot
-    >>> display = matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "csi"], hits=[0.8, 0.9, 1])
+    >>> display = matrics.plot.discrimination_lines(["accuracy", "cohen_kappa", "csi"], 3, hits=[0.8, 0.9, 1])
     >>> [one.names for one in display.lines[0]]
     [('accuracy', 'cohen_kappa'), ('csi',)]
     >>> print(display.describe()[-70:])
     cohen_kappa has y = 0.700 for x = 0.9; csi has y = 0.678 for x = 0.9.
     """
-    chosen: dict[str, Any] = (
-        {str(key): one for key, one in metrics.items()}
-        if isinstance(metrics, Mapping)
-        else {str(name): metric for name, metric in resolve(metrics).items()}
-    )
+    chosen: dict[str, Any]
+    if isinstance(metrics, Mapping):
+        chosen = {str(key): one for key, one in metrics.items()}
+    else:
+        classes = Classes.of(check_count(num_classes, "num_classes"), None, positive)
+        chosen = {title_of(key): one for key, one in resolve(metrics, classes).items()}
     levels = np.asarray(imbalance, float)
     by_imbalance = levels.ndim == 1 and levels.size > 1
     if levels.ndim > 1 or not levels.size:
@@ -274,7 +282,7 @@ def discrimination_lines(
         )
     x = np.linspace(0, 1, 201) if hits is None else hits
     every = {
-        name: discrimination_line(metric, num_classes, levels.reshape(-1), class_index=class_index, hits=x)
+        name: discrimination_line(metric, num_classes, levels.reshape(-1), positive=positive, hits=x)
         for name, metric in chosen.items()
     }
     if not next(iter(every.values())).x.size:

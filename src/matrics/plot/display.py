@@ -24,6 +24,9 @@ __all__ = ["Display"]
 FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 
+MOST_TOLD = 400  # characters of a display as text
+
+
 # Matplotlib's settings belong to the process: two threads that changed them at once could leave them changed.
 SETTINGS = threading.Lock()
 
@@ -154,6 +157,10 @@ class Display:
         text = re.sub(r'font-family: [^;"]*; | transform="rotate\(-0 [^"]*"', "", text[text.index("<svg") :])
         label = html.escape(self.describe(), quote=True)
         return text.replace("<svg ", f'<svg role="img" aria-label="{label}" style="font-family: {FONTS}" ', 1)
+
+    def __repr__(self) -> str:
+        told = self.describe()
+        return f"<{type(self).__name__}: {told if len(told) <= MOST_TOLD else f'{told[:MOST_TOLD]}…'}>"
 
     def _repr_html_(self) -> str:
         """Show the picture in a notebook, on white whatever the notebook's colours are."""

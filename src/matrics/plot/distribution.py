@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.naming import title_of
 from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import names_of_rows, on_host
@@ -30,7 +31,7 @@ NAME = 24  # characters
 LIGHT, DARK, ORANGE = "#9cc4e2", "#08306b", "#b85606"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DistributionDisplay(Display):
     """Values of a measure in G groups, as from :func:`matrics.plot.distribution`.
 
@@ -40,7 +41,7 @@ class DistributionDisplay(Display):
         The values of each group, of any length; NaN and infinite ones are not drawn, and counted beside the name.
     names : list of str
         Those of the groups.
-    name : str
+    title : str
         That of the measure.
     quantiles : array, shape (G, 5)
         Of the finite values of each group: the limits of the share ``level`` and of the middle half, and the median
@@ -55,7 +56,7 @@ class DistributionDisplay(Display):
 
     values: list[NumPyArray]
     names: list[str]
-    name: str
+    title: str
     quantiles: NumPyArray
     estimates: NumPyArray | None
     rows: list[int]
@@ -89,13 +90,13 @@ class DistributionDisplay(Display):
         axes.set_yticks(list(places), labels=[self._label(self.rows[place]) for place in places])
         axes.tick_params(axis="y", length=0, labelsize=SMALL)
         axes.spines["left"].set_visible(False)
-        write_below(axes, self.name or "value", self._notes(), owns_figure=self.owns_figure)
+        write_below(axes, self.title or "value", self._notes(), owns_figure=self.owns_figure)
 
     def describe(self) -> str:
         """What the picture shows, in a few sentences."""
-        told = [f"Distribution of {self.name or 'values'} in {len(self.values)} groups."]
+        told = [f"Distribution of {self.title or 'values'} in {len(self.values)} groups."]
         if len(self.values) == 1:
-            told = [f"Distribution of {self.name or 'values'}."]
+            told = [f"Distribution of {self.title or 'values'}."]
         for group in self.rows[:5]:
             low, _, middle, _, high = self.quantiles[group]
             name = f"{self.names[group]}: " if len(self.values) > 1 else ""
@@ -217,7 +218,7 @@ def draw_shape(axes: Axes, place: float, values: NumPyArray) -> None:
 def distribution(
     values: ArrayLike | Mapping[str, ArrayLike],
     *,
-    name: str = "",
+    title: str = "",
     names: Sequence[str] | None = None,
     estimates: ArrayLike | None = None,
     level: float = 0.95,
@@ -236,7 +237,7 @@ def distribution(
         R values of a measure, for each of G groups, as :func:`matrics.score` returns them for a stack of
         :func:`matrics.resample`, whose first axis is that of the replicates. Groups in a mapping may have different
         numbers of values.
-    name : str, optional
+    title : str, optional
         That of the measure, for the axis.
     names : sequence of str, optional
         Those of the groups; the keys of a mapping, or numbers, if left out.
@@ -264,13 +265,13 @@ def distribution(
     >>> import matrics.plot
     >>> cm = [[40, 10], [5, 45]]
     >>> replicates = matrics.mcc(matrics.resample(cm, 10_000, rng=0))
-    >>> display = matrics.plot.distribution(replicates, name="mcc", estimates=matrics.mcc(cm))
+    >>> display = matrics.plot.distribution(replicates, title="mcc", estimates=matrics.mcc(cm))
     >>> display.describe()
     'Distribution of mcc. 10,000 values around 0.704, 95% of them between 0.561 and 0.831.'
     """
     level = check_level(level)
     if isinstance(values, Mapping):
-        names = [str(key) for key in values] if names is None else names
+        names = [title_of(key) if isinstance(key, str) else str(key) for key in values] if names is None else names
         groups = [on_host(f"values of {key}", one).astype(np.float64) for key, one in values.items()]
         if any(one.ndim != 1 for one in groups):
             raise ValueError(f"values: expected (R,) in each group, got shapes {[one.shape for one in groups]}")
@@ -290,7 +291,13 @@ def distribution(
     finite = [group[np.isfinite(group)] for group in groups]
     quantiles = np.stack([np.quantile(one, shares) if len(one) else np.full(5, np.nan) for one in finite])
     return DistributionDisplay(
-        groups, names_of_rows(names, len(groups), "group"), str(name), quantiles, marked, _rows(quantiles[:, 2]), level
+        groups,
+        names_of_rows(names, len(groups), "group"),
+        title_of(title),
+        quantiles,
+        marked,
+        _rows(quantiles[:, 2]),
+        level,
     ).plot(ax)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.plot.inputs import on_host
+from matrics.results import short_repr
 from matrics.typing import NumPyArray
 
 __all__ = ["TrainingRun", "read_runs"]
@@ -32,6 +33,9 @@ class TrainingRun(NamedTuple):
 
     name: str
     values: dict[str, tuple[NumPyArray, NumPyArray]]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:
@@ -103,9 +107,9 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
     if isinstance(run, Path):
         columns = _columns_of_records(_read_file(run))
     elif isinstance(run, Mapping):
-        columns = {str(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
+        columns = {_named(key): _numbers(str(key), _over_steps(str(key), value)) for key, value in run.items()}
     elif _are_records(run):
-        columns = _columns_of_records([{str(key): value for key, value in one.items()} for one in run])
+        columns = _columns_of_records([{_named(key): value for key, value in one.items()} for one in run])
     else:
         raise TypeError(f"runs: expected of the run {name} a mapping, a list of the scores of each step or a path")
     if not columns:
@@ -119,6 +123,11 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
             raise ValueError(f"{key}: expected as many values as steps, {len(at)}, got {len(values)}")
         found[key] = _last_of_each_step(at, values)
     return found
+
+
+def _named(key: Any) -> str:
+    """A key as text, with its title if it has one."""
+    return key if isinstance(key, str) else str(key)
 
 
 def _over_steps(name: str, value: Any) -> Any:

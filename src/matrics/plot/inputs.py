@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
+from matrics.catalogue.classes import labels_of_frame
 from matrics.evaluation import as_stack
-from matrics.naming import check_names
+from matrics.naming import names_or_labels
 from matrics.typing import NumPyArray
 
 __all__ = ["host_stack", "names_of_classes", "names_of_panels", "names_of_rows", "on_host"]
@@ -50,9 +51,15 @@ def host_stack(cm: Any) -> tuple[list[str] | None, NumPyArray]:
     return names, host.reshape(-1, n, n)
 
 
-def names_of_classes(class_names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    """A name for each class: its number if none is given."""
-    return check_names(class_names, n) or tuple(map(str, range(n)))
+def names_of_classes(class_names: Sequence[str] | None, n: int, *matrices: Any) -> tuple[str, ...]:
+    """A name for each class: the labels of data frames, or else its number, if none is given."""
+    found = [labels for labels in map(labels_of_frame, matrices) if labels is not None]
+    if any(labels != found[0] for labels in found):
+        raise ValueError(
+            f"expected data frames with the same labels in the same order, got {found[0]} and "
+            f"{next(labels for labels in found if labels != found[0])}: cm.loc[labels, labels] puts them in order"
+        )
+    return tuple(map(str, names_or_labels(class_names, n, found[0] if found else None) or range(n)))
 
 
 def names_of_panels(names: Sequence[str] | None, found: Sequence[str] | None, number: int) -> list[str]:

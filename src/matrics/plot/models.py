@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
+from matrics.naming import title_of
 from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import names_of_rows, on_host
 from matrics.plot.style import FAINT, INK, SMALL, tidy
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.models import compare_models
 from matrics.uncertainty.results import Interval, ModelComparison
@@ -34,7 +37,7 @@ class MeasureOfModels(NamedTuple):
     Parameters
     ----------
     name : str
-        The measure.
+        The title of the measure.
     higher_is_better : bool
         Whether higher values are better.
     estimate, low, high : array, shape (M,)
@@ -50,6 +53,17 @@ class MeasureOfModels(NamedTuple):
     high: NumPyArray
     tied: NumPyArray | None
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
     @property
     def best(self) -> int | None:
         """The number of the model with the best estimate; None if all are undefined."""
@@ -61,7 +75,7 @@ class MeasureOfModels(NamedTuple):
         return np.argsort(-self.estimate if self.higher_is_better else self.estimate, kind="stable")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ModelsDisplay(Display):
     """Measures of models with their limits, as from :func:`matrics.plot.models`.
 
@@ -342,7 +356,7 @@ def models(
         )
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise ValueError(f"most: expected a number of models to show, 2 or more, got {most!r}")
-    measures = [_read(str(name), result) for name, result in results.items()]
+    measures = [_read(name, result) for name, result in results.items()]
     sizes = {len(measure.estimate) for measure in measures}
     if len(sizes) > 1:
         raise ValueError(f"results: expected the same models for all measures, got {sorted(sizes)} of them")
@@ -355,19 +369,31 @@ def models(
     ).plot(ax)
 
 
-def _read(name: str, result: Any) -> MeasureOfModels:
+def _read(key: str, result: Any) -> MeasureOfModels:
     """One measure of all models, on the host."""
+    name = title_of(key)
     compared = isinstance(result, ModelComparison)
     found = result.intervals if compared else result
     if not isinstance(found, Interval):
         raise TypeError(f"results: expected intervals or comparisons of models, got {type(result).__name__} for {name}")
-    better = get_metric(name).higher_is_better
+    better = _metric_of(key).higher_is_better
     if better is None:
         raise ValueError(f"results: expected measures of which higher or lower values are better, got {name}")
-    estimate, low, high = (on_host(name, part) for part in (found.estimate, found.low, found.high))
+    estimate, low, high = (on_host("results", part) for part in (found.estimate, found.low, found.high))
     if estimate.ndim != 1 or not len(estimate):
         raise ValueError(
             f"results: expected a value of {name} for each of M models, got the shape {estimate.shape}: "
             "take an average of the classes, or one class"
         )
-    return MeasureOfModels(name, better, estimate, low, high, on_host(name, result.tied) if compared else None)
+    return MeasureOfModels(name, better, estimate, low, high, on_host("tied", result.tied) if compared else None)
+
+
+def _metric_of(key: str) -> Metric:
+    """The measure of a key of results, which may be that of one class: ``recall/cat``."""
+    try:
+        return get_metric(key)
+    except ValueError:
+        measure, slash, _ = key.partition("/")
+        if not slash:
+            raise
+        return get_metric(measure)

@@ -13,6 +13,7 @@ from matrics.metrics.spectral import Matrix, eigenvalues, eve, gershgorin_bounds
 from matrics.plot.inputs import host_stack, names_of_panels
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
 from matrics.plot.style import INK, SMALL, tidy
+from matrics.results import short_repr
 from matrics.study.figures.eigenvalues import gershgorin_circles
 from matrics.typing import ArrayLike, NumPyArray
 
@@ -59,8 +60,11 @@ class Spectrum(NamedTuple):
     eve: float
     problem: str = ""
 
+    def __repr__(self) -> str:
+        return short_repr(self)
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class SpectrumDisplay(LinesDisplay):
     """Eigenvalues of one or several matrices, as from :func:`matrics.plot.spectrum`.
 
@@ -330,7 +334,7 @@ def _spectrum_of(name: str, cm: NumPyArray, matrix: Matrix) -> Spectrum:
     except InvalidConfusionMatrix:
         nothing = np.full(len(cm), np.nan)
         return Spectrum(name, nothing, nothing, nothing, np.nan, np.nan, np.nan, np.nan, "an invalid matrix")
-    values = np.asarray(eigenvalues(cm, matrix))
+    values = np.asarray(eigenvalues(cm, matrix=matrix))
     centres, radii = gershgorin_circles(cm, matrix)
     problem = ""
     if np.isnan(values).any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics.catalogue.registry import get_metric
+from matrics.naming import title_of
 from matrics.plot.history import TrainingRun, read_runs
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -33,7 +35,7 @@ LOWER_IS_BETTER = ("loss", "error", "brier_score", "cross_entropy", "perplexity"
 HIGHER_IS_BETTER = ("roc_auc", "average_precision", "accuracy")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TrainingDisplay(LinesDisplay):
     """Measures over steps, as from :func:`matrics.plot.training`.
 
@@ -81,7 +83,7 @@ class TrainingDisplay(LinesDisplay):
             handles += [handle for handle in found if handle.get_label() not in {one.get_label() for one in handles}]
             self._mark_best(axes, metric)
             axes.set_xlabel("step")
-            axes.set_ylabel(cut_name(metric))
+            axes.set_ylabel(cut_name(title_of(metric)))
         if self.best:
             handles += panels[0].plot(
                 [], [], marker="o", markersize=7, color=INK, markerfacecolor="none", markeredgewidth=1.4,
@@ -140,19 +142,20 @@ class TrainingDisplay(LinesDisplay):
     def describe(self) -> str:
         """What the picture shows, in a few sentences."""
         number = len(self.runs)
-        told = [f"{', '.join(self.metrics)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
-        for metric in self.metrics:
+        titles = [title_of(metric) for metric in self.metrics]
+        told = [f"{', '.join(titles)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
+        for metric, title in zip(self.metrics, titles, strict=True):
             known = [run.values[metric] for run in self.runs if metric in run.values]
             undefined = sum(int(np.isnan(values).sum()) for _, values in known)
             if metric in self.best:
                 which, place = self.best[metric]
                 steps, values = self.runs[which].values[metric]
                 of = f" of {self.runs[which].name}" if number > 1 else ""
-                told.append(f"{metric}: best {values[place]:.4g} at step {steps[place]:,.10g}{of}.")
+                told.append(f"{title}: best {values[place]:.4g} at step {steps[place]:,.10g}{of}.")
             elif not any(np.isfinite(values).any() for _, values in known):
-                told.append(f"{metric} has no values.")
+                told.append(f"{title} has no values.")
             if undefined:
-                told.append(f"{metric} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
+                told.append(f"{title} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
         if self.smoothed:
             told.append("Lines are smoothed, with the values as they are behind them.")
         return " ".join(told)
@@ -240,13 +243,14 @@ def training(
 
 def _direction(name: str) -> bool | None:
     """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if nobody knows."""
-    for part in reversed(name.replace("_loss", "/loss").split("/")):
+    for title in reversed(name.replace("_loss", "/loss").split("/")):
+        part = re.split(", | of ", title)[0]  # recall, macro; recall of cat
         if part in HIGHER_IS_BETTER:
             return True
         if part.endswith(LOWER_IS_BETTER):
             return False
         try:
-            return get_metric(part).higher_is_better
+            return get_metric(re.split(", | of ", part)[0]).higher_is_better  # of files: recall of fraud
         except (ValueError, TypeError):
             continue
     return None

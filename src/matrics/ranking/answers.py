@@ -10,10 +10,11 @@ from matrics import _backend
 from matrics._backend import Array, Standard
 from matrics.evaluation import check_options
 from matrics.ranking import bounds
+from matrics.ranking.averages import check_average
 from matrics.ranking.binned_calibration import (
     calibration_error,
     check_of,
-    group_size,
+    group_starts,
     reliability,
     sums,
 )
@@ -46,7 +47,7 @@ def matrices(leaves: Sequence[Array], *, looks: bool) -> tuple[Standard, Array]:
 def area(leaves: Sequence[Array], function: Any, average: Any, zero_division: float) -> Bounded:
     """An area with its limits."""
     check_options(zero_division, "nan")
-    bounds.check_average(average)
+    average = check_average(average)
     zero_division = float(zero_division)
     reading = Reading.of(leaves)
     backend, is_valid, has_classes = reading.backend, reading.is_valid(), reading.has_classes
@@ -62,7 +63,7 @@ def area(leaves: Sequence[Array], function: Any, average: Any, zero_division: fl
             areas = bounds.average_of(areas, weights, zero_division, is_defined, backend)
         else:
             areas = [xp.where(is_defined, part, zero_division) for part in areas]
-            is_valid = is_valid[..., None] if is_valid is not None and has_classes and average is None else is_valid
+            is_valid = is_valid[..., None] if is_valid is not None and has_classes and average == "class" else is_valid
         if is_valid is not None:
             areas = [xp.where(is_valid, part, math.nan) for part in areas]
     if backend is not reading.own and reading.own.widest_float(leaves[1]) == reading.own.xp.float32:
@@ -75,16 +76,16 @@ def calibration(leaves: Sequence[Array], num_bins: int, of: Any) -> tuple[Readin
     reading = Reading.of(leaves)
     chosen = check_of(of, has_classes=reading.has_classes)
     reading = reading.of_top_label() if chosen == "top_label" else reading.of_classes()
-    size = group_size(num_bins, reading.edges.shape[0] - 1)
-    return reading, sums(reading.floats(), reading.offsets, reading.edges, size, reading.backend)
+    starts = group_starts(num_bins, reading.edges.shape[0] - 1)
+    return reading, sums(reading.floats(), reading.offsets, reading.edges, starts, reading.backend)
 
 
 def reliability_curve(leaves: Sequence[Array], num_bins: int, of: Any) -> Reliability:
     """Mean score and share of positives in groups of bins."""
     reading, parts = calibration(leaves, num_bins, of)
     mean, share = reliability(*parts, reading.backend)
-    edges = reading.edges[:: (reading.edges.shape[0] - 1) // num_bins]
     backend = reading.backend
+    edges = backend.xp.stack([reading.edges[k] for k in group_starts(num_bins, reading.edges.shape[0] - 1)])
     edges = backend.copied(backend.xp.broadcast_to(edges, (*mean.shape[:-1], num_bins + 1)))
     return Reliability(*map(reading.finish, (mean, share, parts[0], edges)))
 

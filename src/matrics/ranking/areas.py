@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any, Literal
 
 from matrics._backend import Array
@@ -18,10 +19,11 @@ MULTI_CLASS = {"one_vs_rest": "one_vs_rest", "one_vs_one": "one_vs_one", "ovr": 
 
 def roc_auc(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
-    average: Average | None = "macro",
+    average: Average | None = None,
     multi_class: Literal["one_vs_rest", "one_vs_one"] = "one_vs_rest",
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -33,17 +35,22 @@ def roc_auc(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels: 0 and 1, or 0 to n - 1 with scores of n classes.
-    scores : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Scores of class 1 of two, or of each of n classes: probabilities, logits, or whatever is higher for samples of
         the class. Scores with one axis more than the labels are scores of classes, if the samples are on the axis
         before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
-    average : {"macro", "weighted", "micro", None}, default "macro"
-        Of class scores: the mean over classes, that mean weighted by the samples of each class, the area of all
-        classes' scores pooled, or every class. Without an axis of classes it has no effect.
+    average : {"macro", "weighted", "micro", "class"}, optional
+        Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
+        of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and beside
+        ``positive`` it is an error.
     multi_class : {"one_vs_rest", "one_vs_one"}
         Each class against all others, or the mean over all pairs of classes (Hand and Till), which does not change
         with the sizes of the classes. "weighted" then weights each pair by its samples.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of scores of n classes it picks those of this class, against
+        the rest.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
@@ -53,7 +60,7 @@ def roc_auc(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         Between 0 and 1; ½ for scores that tell nothing. NaN for a batch element with a NaN score. Undefined classes
         are left out of means.
 
@@ -81,6 +88,11 @@ def roc_auc(
     >>> matrics.roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     np.float64(0.75)
 
+    Labels that are no numbers:
+
+    >>> matrics.roc_auc(["ok", "ok", "fraud", "fraud"], [0.1, 0.4, 0.35, 0.8], positive="fraud")
+    np.float64(0.75)
+
     Two models on the same samples:
 
     >>> matrics.roc_auc([0, 0, 1, 1], [[0.1, 0.4, 0.35, 0.8], [0.5, 0.5, 0.5, 0.5]])
@@ -88,26 +100,29 @@ def roc_auc(
 
     Scores of three classes:
 
-    >>> scores = [[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
-    >>> matrics.roc_auc([0, 1, 2, 1], scores, average=None)
+    >>> y_score = [[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
+    >>> matrics.roc_auc([0, 1, 2, 1], y_score, average="class")
     array([1., 1., 1.])
     """
     how = MULTI_CLASS.get(multi_class)
     if how is None:
         raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {multi_class!r}")
-    samples = read(y_true, scores, sample_weight, ignore_index)
+    if how == "one_vs_one" and positive is not None:
+        raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     if how == "one_vs_one" and samples.num_classes is not None:
         return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division)
-    return of_rows(_roc_area, samples, check_average(average), zero_division)
+    return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division)
 
 
 def partial_roc_auc(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
     max_fpr: float,
     standardized: bool = True,
-    average: Average | None = "macro",
+    average: Average | None = None,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -116,7 +131,7 @@ def partial_roc_auc(
 
     Parameters
     ----------
-    y_true, scores, average, sample_weight, ignore_index, zero_division
+    y_true, y_score, average, positive, sample_weight, ignore_index, zero_division
         As of :func:`matrics.roc_auc`, each class against the rest.
     max_fpr : float
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
@@ -127,7 +142,7 @@ def partial_roc_auc(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         For ``max_fpr=1`` that of :func:`matrics.roc_auc`.
 
     Raises
@@ -159,14 +174,20 @@ def partial_roc_auc(
             value = 0.5 * (1 + (value - least) / (most - least))
         return safe.define(value, found.of_both_classes)  # after scaling, which is not for zero_division
 
-    return of_rows(area, read(y_true, scores, sample_weight, ignore_index), check_average(average), zero_division)
+    return of_rows(
+        area,
+        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        check_average(average, positive=positive),
+        zero_division,
+    )
 
 
 def average_precision(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
-    average: Average | None = "macro",
+    average: Average | None = None,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -178,14 +199,14 @@ def average_precision(
 
     Parameters
     ----------
-    y_true, scores, average, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index
         As of :func:`matrics.roc_auc`, each class against the rest.
     zero_division : float, default NaN
         The value where there is no positive sample.
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         Above 0 and up to 1; of scores that tell nothing, about the share of the positive samples. NaN for a batch
         element with a NaN score. Undefined classes are left out of means.
 
@@ -205,7 +226,10 @@ def average_precision(
     np.float64(0.8333333333333333)
     """
     return of_rows(
-        _average_precision, read(y_true, scores, sample_weight, ignore_index), check_average(average), zero_division
+        _average_precision,
+        read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+        check_average(average, positive=positive),
+        zero_division,
     )
 
 

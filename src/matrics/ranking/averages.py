@@ -18,12 +18,15 @@ Average = Literal["macro", "weighted", "micro", "class"]
 RowFunction = Callable[[Rows, Safe], Array]
 
 
-def check_average(average: Any, known: tuple[str, ...] = get_args(Average)) -> str:
-    """The average in words, where None is every class; anything else raises an error."""
-    found = "class" if average is None else average
+def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, positive: Any = None) -> str:
+    """The average in words, where None is the mean over classes; anything else raises an error."""
+    if average is not None and positive is not None:
+        raise ValueError(
+            f"average={average!r}: expected None beside positive={positive!r}, which is one class against the rest"
+        )
+    found = "macro" if average is None else average
     if found not in known:
-        expected = ", ".join([repr(name) for name in known if name != "class"] + ["None"] * ("class" in known))
-        raise ValueError(f"average: expected one of {expected}, got {average!r}")
+        raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {average!r}")
     return str(found)
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate, frames_to_the_user
 from matrics.ranking.constraints import Constraint, read_constraints
-from matrics.ranking.inputs import read
+from matrics.ranking.inputs import Samples, read
 from matrics.ranking.thresholds import all_thresholds
-from matrics.scoring import resolve_of_two
+from matrics.results import frame_of, short_repr, to_dict
+from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 
 
@@ -33,10 +35,22 @@ class BestThreshold(NamedTuple):
     threshold: Array
     value: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 class Goal(NamedTuple):
     """What is sought: the best value of a measure, under constraints."""
 
+    name: str  # of the measure, as given
     metric: Metric
     constraints: list[Constraint]
 
@@ -51,38 +65,48 @@ class Goal(NamedTuple):
         return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
 
     def ranked(self, values: list[Array], backend: Standard) -> Array:
-        """Numbers of which the largest is that of the best threshold; minus infinity where there can be none."""
-        xp, inf = backend.xp, math.inf
-        allowed = ~xp.isnan(values[0])
-        for constraint, found in zip(self.constraints, values[1:], strict=True):
-            allowed = allowed & constraint.holds(found)
-        return xp.where(allowed, self.sign * values[0], -inf)
+        """Numbers of which the largest is that of the best threshold; minus infinity where there can be none.
+
+        The worst value, which may be infinite, is still a value.
+        """
+        xp = backend.xp
+        allowed = ~xp.isnan(values[0]) & self.holds(values, backend)
+        worst = float(xp.finfo(values[0].dtype).min)
+        return xp.where(allowed, xp.clip(self.sign * values[0], worst, None), -math.inf)
+
+    def holds(self, values: list[Array], backend: Standard) -> Array:
+        """Where all constraints hold."""
+        found = backend.xp.ones_like(values[0], dtype=backend.xp.bool)
+        for constraint, of_constraint in zip(self.constraints, values[1:], strict=True):
+            found = found & constraint.holds(of_constraint)
+        return found
 
 
-def read_goal(metric: Any, subject_to: Any) -> Goal:
+def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
     """What is sought; raises for anything but one measure of which it is known which values are better."""
-    chosen = list(resolve_of_two(metric).values())
+    chosen = resolve(metric, classes)
     if len(chosen) != 1:
-        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {', '.join(map(str, chosen))}")
-    (found,) = chosen
-    constraints = read_constraints(subject_to)
+        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {', '.join(chosen)}")
+    ((name, found),) = chosen.items()
+    constraints = read_constraints(subject_to, classes)
     for one in (found, *(constraint.metric for constraint in constraints)):
-        if one.average in ("class", "one_vs_rest"):
+        if one.is_classwise:
             raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
     if found.higher_is_better is None:
         raise ValueError(
-            f"metric: expected a measure of which higher or lower values are better, and {found} is neither: "
+            f"metric: expected a measure of which higher or lower values are better, and {name} is neither: "
             "constrain it (subject_to=), and name another one"
         )
-    return Goal(found, constraints)
+    return Goal(name, found, constraints)
 
 
 def best_threshold(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     metric: str | Metric,
     *,
     subject_to: str | Iterable[str] | None = None,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -92,11 +116,11 @@ def best_threshold(
 
     Parameters
     ----------
-    y_true, scores, sample_weight, ignore_index
+    y_true, y_score, positive, sample_weight, ignore_index
         As of :func:`matrics.threshold_confusion_matrix`.
     metric : str or Metric
         The measure, whose highest value is sought, or the lowest one of a measure that is better so. A class measure
-        without an average is that of class 1.
+        without an average is that of the positive class.
     subject_to : str or list of str, optional
         Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``;
         several in a list, or with commas between them. A threshold at which such a measure is undefined does not keep
@@ -112,7 +136,8 @@ def best_threshold(
         ``threshold``, one of the scores, or infinity where it is best to predict no sample as positive; and ``value``.
         Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest.
         NaN where the measure is undefined at every threshold, or a score is NaN. Also NaN, of several curves or where
-        values cannot be looked at, where no threshold keeps to the constraints.
+        values cannot be looked at, where no threshold keeps to the constraints, or the measure is undefined at all
+        that do.
 
     Raises
     ------
@@ -120,7 +145,7 @@ def best_threshold(
         As :func:`matrics.threshold_curve`.
     ValueError
         No threshold of the one curve keeps to the constraints: the message has the best attainable value of each. Or
-        as :func:`matrics.threshold_curve`.
+        some do, and the measure is undefined at all of these. Or as :func:`matrics.threshold_curve`.
 
     Notes
     -----
@@ -130,14 +155,19 @@ def best_threshold(
     Examples
     --------
     >>> import matrics
-    >>> y_true, scores = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
-    >>> matrics.best_threshold(y_true, scores, "f1")
-    BestThreshold(threshold=np.float64(0.3), value=np.float64(0.8571428571428571))
-    >>> matrics.best_threshold(y_true, scores, "recall", subject_to="precision>=0.9")
-    BestThreshold(threshold=np.float64(0.6), value=np.float64(0.6666666666666666))
+    >>> y_true, y_score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.6, 0.9]
+    >>> matrics.best_threshold(y_true, y_score, "f1")
+    BestThreshold(threshold=0.3, value=0.8571)
+    >>> matrics.best_threshold(y_true, y_score, "recall", subject_to="precision>=0.9")
+    BestThreshold(threshold=0.6, value=0.6667)
     """
-    goal = read_goal(metric, subject_to)
-    samples = read(y_true, scores, sample_weight, ignore_index)
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    goal = read_goal(metric, subject_to, samples.classes)
+    return find_best(samples, goal, zero_division=zero_division, workers=workers)
+
+
+def find_best(samples: Samples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:
+    """The best threshold of samples; on the host says why where there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
     values = goal.measured(cm, zero_division=zero_division, workers=workers)
@@ -148,32 +178,52 @@ def best_threshold(
     threshold = xp.where(is_found, backend.take_along(limits, place)[..., 0], math.nan)
     value = xp.where(is_found, backend.take_along(values[0], place)[..., 0], math.nan)
     if backend is NUMPY and goal.constraints and not is_found.all():
-        _say_impossible(goal, values, is_found)
+        _say_why(goal, values, is_found)
     return BestThreshold(samples.finish(threshold), samples.finish(value))
 
 
-def _say_impossible(goal: Goal, values: list[Array], is_found: Array) -> None:
-    """Raise for one curve that no threshold keeps to the constraints, and warn of those of several."""
-    defined = ~np.isnan(values[0]).all(axis=-1)
-    impossible = defined & ~is_found
-    if not impossible.any():
+def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:
+    """Raise for one curve without a best threshold under these constraints, and warn of those of several.
+
+    Nothing is said where nothing is defined, as with a score that is NaN.
+    """
+    holds = goal.holds(values, NUMPY)
+    is_undefined = ~is_found & holds.any(axis=-1)
+    is_defined = ~np.all([np.isnan(found).all(axis=-1) for found in values], axis=0)
+    missing = ~is_found & is_defined
+    if not missing.any():
         return
-    first = tuple(int(i) for i in np.argwhere(impossible)[0])
+    first = tuple(int(i) for i in np.argwhere(missing)[0])
+    own = [found[first] for found in values]
+    message = _undefined(goal, holds[first]) if is_undefined[first] else _impossible(goal, own)
+    if is_found.ndim == 0:
+        raise ValueError(message)
+    warnings.warn(
+        f"{message} (curve {list(first)}; {np.count_nonzero(missing)} of {is_found.size} have none)",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )
+
+
+def _undefined(goal: Goal, holds: Array) -> str:
+    texts = " and ".join(constraint.text for constraint in goal.constraints)
+    number = np.count_nonzero(holds)
+    where = "at the only threshold" if number == 1 else f"at all {number} thresholds"
+    return (
+        f"metric: {goal.name} is undefined (0/0) {where} with {texts}: there is nothing to choose from; relax the "
+        "constraint, or say with zero_division= what an undefined value counts as"
+    )
+
+
+def _impossible(goal: Goal, values: list[Array]) -> str:
     best = []
     for constraint, found in zip(goal.constraints, values[1:], strict=True):
-        attainable = float(constraint.best(found[first], np))
-        is_defined = math.isfinite(attainable)
+        attainable = float(constraint.best(found, np))
+        is_defined = not np.isnan(found).all()
         best.append(
             f"the best attainable {constraint.name} is {attainable:.6g}"
             if is_defined
             else f"{constraint.name} is undefined"
         )
     texts = " and ".join(constraint.text for constraint in goal.constraints)
-    message = f"subject_to: no threshold has {texts}; {', '.join(best)}" + (" (each alone)" if len(best) > 1 else "")
-    if is_found.ndim == 0:
-        raise ValueError(message)
-    warnings.warn(
-        f"{message} (curve {list(first)}; {np.count_nonzero(impossible)} of {is_found.size} have none)",
-        RuntimeWarning,
-        stacklevel=frames_to_the_user(),
-    )
+    return f"subject_to: no threshold has {texts}; {', '.join(best)}" + (" (each alone)" if len(best) > 1 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from matrics._backend import NUMPY, Array
 from matrics.catalogue.record import Metric
 from matrics.labels import check_count
-from matrics.ranking.best import Goal, best_threshold, read_goal
+from matrics.ranking.best import Goal, find_best, read_goal
 from matrics.ranking.inputs import read
-from matrics.ranking.rows import Rows, as_rows, new_scores, sort
+from matrics.ranking.rows import Rows, as_rows
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
@@ -42,13 +43,28 @@ class BestThresholdInterval(NamedTuple):
     value: Interval
     optimism: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 def best_threshold_interval(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     metric: str | Metric,
     *,
     subject_to: str | Iterable[str] | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    clusters: ArrayLike | None = None,
     level: float = 0.95,
     num: int = 1000,
     rng: Any = None,
@@ -59,8 +75,11 @@ def best_threshold_interval(
 
     Parameters
     ----------
-    y_true, scores, metric, subject_to, zero_division, workers
-        As of :func:`matrics.best_threshold`; arrays in the memory of the CPU.
+    y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
+        As of :func:`matrics.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
+        drawn; those that are left out, or have weight 0, are not drawn.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95
         The coverage of the intervals.
     num : int, default 1000
@@ -79,7 +98,7 @@ def best_threshold_interval(
     TypeError
         Arrays are on a device or traced; or as :func:`matrics.best_threshold`.
     ValueError
-        There are no samples; or as :func:`matrics.best_threshold`.
+        There are no samples, or fewer than two clusters; or as :func:`matrics.best_threshold`.
 
     Notes
     -----
@@ -99,30 +118,32 @@ def best_threshold_interval(
     >>> import matrics, numpy
     >>> random = numpy.random.default_rng(0)
     >>> y_true = random.integers(0, 2, 400)
-    >>> scores = y_true + random.normal(size=400)
-    >>> found = matrics.best_threshold_interval(y_true, scores, "f1", rng=1)
+    >>> y_score = y_true + random.normal(size=400)
+    >>> found = matrics.best_threshold_interval(y_true, y_score, "f1", rng=1)
     >>> print(f"{found.threshold.estimate:.2f}, between {found.threshold.low:.2f} and {found.threshold.high:.2f}")
     -0.30, between -0.53 and 0.30
     >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")
     0.77, between 0.73 and 0.80
     """
-    goal, level, num = read_goal(metric, subject_to), check_level(level), check_count(num, "num")
-    samples = read(y_true, scores)
+    level, num = check_level(level), check_count(num, "num")
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    goal = read_goal(metric, subject_to, samples.classes)
     if samples.backend is not NUMPY:
         raise TypeError(
             "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"
         )
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
-    constraints = [constraint.text for constraint in goal.constraints]
+    units = None if clusters is None else _clusters(clusters, samples.y_true.shape[-1])
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
-    best = best_threshold(samples.y_true, samples.scores, goal.metric, subject_to=constraints, **options)
+    best = find_best(samples, goal, **options)
     rows, shape = as_rows(samples)
     generator = np.random.default_rng(rng)
     parts = []
     for k, (threshold, value) in enumerate(zip(np.ravel(best.threshold), np.ravel(best.value), strict=True)):
-        drawn = _replicates(rows.cut(slice(k, k + 1)), goal, num, generator, options)
-        status = _status(rows.positive[k], drawn)
+        row = _Row.of(rows, k, units)
+        drawn = _replicates(row, goal, num, generator, options)
+        status = _status(row, drawn)
         with NUMPY.quiet():  # measures may be infinite
             parts.append(_intervals(drawn, float(threshold), float(value), level, status))
 
@@ -147,29 +168,76 @@ class _Replicates(NamedTuple):
     undefined: int
 
 
-def _replicates(row: Rows, goal: Goal, num: int, rng: np.random.Generator, options: dict[str, Any]) -> _Replicates:
-    """Draw samples with replacement, as often as there are samples, and choose a threshold each time."""
-    ranked = sort(row)
-    length = row.scores.shape[1]
-    starts = np.flatnonzero(new_scores(ranked.keys, NUMPY)[0])
-    limits = np.concatenate([[math.inf], ranked.decode(ranked.keys)[0, starts]])
+class _Row(NamedTuple):
+    """The samples of one curve that may be drawn, those of the highest score first."""
+
+    scores: Array  # (N,)
+    positive: Array  # (N,)
+    weight: Array | None  # (N,), where there are weights
+    unit: Array  # (N,): the cluster of each sample, or its own number
+    units: int
+
+    @classmethod
+    def of(cls, rows: Rows, k: int, clusters: Array | None) -> _Row:
+        """One of the rows."""
+        scores, positive = rows.scores[k], rows.positive[k]
+        order = np.lexsort((~positive, -scores))
+        weight = None if rows.weight is None else rows.weight[k]
+        if weight is not None:
+            order = order[weight[order] > 0]
+        units = np.arange(order.size) if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
+        own = None if weight is None else weight[order]
+        return cls(scores[order], positive[order], own, units, int(units.max()) + 1 if units.size else 0)
+
+    def drawn(self, times: Array) -> Array:
+        """How often each sample is drawn, or the weight of that, (R, N), of the times of each cluster (R, K)."""
+        found = times[:, self.unit]
+        return found if self.weight is None else found * self.weight
+
+    def fewest(self) -> int:
+        """The clusters, or samples, with a sample of the class that has fewer."""
+        return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
+
+
+def _clusters(clusters: Any, number: int) -> Array:
+    """The cluster of each sample, by number."""
+    names = np.asarray(clusters)
+    if names.shape != (number,):
+        raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
+    missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
+    if missing:
+        raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
+    found, codes = np.unique(names, return_inverse=True)
+    if found.size < 2:
+        raise ValueError(f"clusters: expected at least two, got {found.size}")
+    return codes
+
+
+def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, options: dict[str, Any]) -> _Replicates:
+    """Draw samples or clusters with replacement, as many as there are, and choose a threshold each time."""
+    is_first = np.ones(row.scores.size, bool)
+    is_first[1:] = row.scores[1:] != row.scores[:-1]
+    starts = np.flatnonzero(is_first)
+    limits = np.concatenate([[math.inf], row.scores[starts]])
     at_once = max(1, MATRICS_AT_ONCE // limits.size)
 
-    def measured(draws: Array) -> list[Array]:
-        """The measures at all thresholds of samples that were drawn so often, (R, N)."""
-        counts = []
-        for of_class in (ranked.negative, ranked.positive):
-            of_score = np.add.reduceat(draws * of_class, starts, axis=-1) if length else np.zeros((len(draws), 0), int)
-            counts.append(np.concatenate([np.zeros((len(draws), 1), int), of_score.cumsum(-1)], axis=-1))
-        cells = [np.stack([up[:, -1:] - up, up], axis=-1) for up in counts]
+    def measured(times: Array) -> list[Array]:
+        """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
+        cells, draws = [], row.drawn(times)
+        for of_class in (~row.positive, row.positive):
+            empty = np.zeros((len(draws), 1), draws.dtype)
+            of_score = np.add.reduceat(draws * of_class, starts, axis=-1) if starts.size else empty[:, :0]
+            up = np.concatenate([empty, of_score.cumsum(-1)], axis=-1)
+            down = np.concatenate([of_score[:, ::-1].cumsum(-1)[:, ::-1], empty], axis=-1)
+            cells.append(np.stack([down, up], axis=-1))
         return goal.measured(np.stack(cells, axis=-2), **options)
 
-    own = measured(np.ones((1, length), int))[0][0]
+    own = measured(np.ones((1, row.units), int))[0][0]
     found = []
     for start in range(0, num, at_once):
         number = min(at_once, num - start)
-        draws = rng.multinomial(length, np.full(length, 1 / max(1, length)), size=number)
-        values = measured(draws)
+        times = rng.multinomial(row.units, np.full(row.units, 1 / max(1, row.units)), size=number)
+        values = measured(times)
         order = goal.ranked(values, NUMPY)
         place = order.argmax(axis=-1)
         each = np.arange(number)
@@ -205,8 +273,7 @@ def _intervals(
     return of_threshold, of_value, optimism
 
 
-def _status(positive: Array, drawn: _Replicates) -> int:
+def _status(row: _Row, drawn: _Replicates) -> int:
     if drawn.undefined > MANY_UNDEFINED * (drawn.undefined + drawn.values.size):
         return IntervalStatus.UNDEFINED_REPLICATES
-    fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
-    return IntervalStatus.FEW_SAMPLES if fewest < FEW_SAMPLES else IntervalStatus.OK
+    return IntervalStatus.FEW_SAMPLES if row.fewest() < FEW_SAMPLES else IntervalStatus.OK

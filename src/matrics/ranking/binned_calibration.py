@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, get_args
 
 from matrics._backend import Array, Standard
@@ -18,35 +19,35 @@ def check_of(of: Any, *, has_classes: bool) -> str | None:
     return "top_label" if of is None and has_classes else of
 
 
-def group_size(num_bins: Any, bins: int) -> int:
-    """How many bins of the state are one of these; raises unless all are equally many."""
+def group_starts(num_bins: Any, bins: int) -> list[int]:
+    """The edges of the state, by number, where groups of its bins begin, and the last edge; raises for more groups."""
     number = check_count(num_bins, "num_bins")
-    if bins % number:
-        divisors = [k for k in range(1, bins + 1) if bins % k == 0]
-        near = sorted(sorted(divisors, key=lambda k: abs(k - number))[:3])
-        raise ValueError(
-            f"num_bins: expected a divisor of the {bins} bins of the state, such as {', '.join(map(str, near))}, got "
-            f"{number}"
-        )
-    return bins // number
+    if number > bins:
+        raise ValueError(f"num_bins: expected at most the {bins} bins of the state, got {number}")
+    return [(2 * k * bins + number) // (2 * number) for k in range(number + 1)]
 
 
-def grouped(x: Array, size: int, xp: Any) -> Array:
-    """Sums over groups of so many bins, along the last axis; what is beyond the edges counts in the outer groups."""
+def grouped(x: Array, starts: list[int], xp: Any) -> Array:
+    """Sums over groups of bins, along the last axis; what is beyond the edges counts in the outer groups."""
     *batch, length = x.shape
     if length == 3:  # one bin, and what is beyond
         return xp.sum(x, axis=-1, keepdims=True)
     x = xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)
-    return xp.sum(xp.reshape(x, (*batch, (length - 2) // size, size)), axis=-1)
+    number = len(starts) - 1
+    if (length - 2) % number == 0:
+        return xp.sum(xp.reshape(x, (*batch, number, (length - 2) // number)), axis=-1)
+    return xp.stack([xp.sum(x[..., a:b], axis=-1) for a, b in itertools.pairwise(starts)], axis=-1)
 
 
-def sums(counts: Array, offsets: Array, edges: Array, size: int, backend: Standard) -> tuple[Array, Array, Array]:
+def sums(
+    counts: Array, offsets: Array, edges: Array, starts: list[int], backend: Standard
+) -> tuple[Array, Array, Array]:
     """Number of samples, number of positives and sum of the scores, in each group of bins."""
     xp = backend.xp
     number = counts[..., 0] + counts[..., 1]
     anchors = xp.reshape(xp.concat([edges[:1], edges]), (1,) * (number.ndim - 1) + (-1,))
-    scores = grouped(number * anchors, size, xp) + grouped(offsets, size, xp)
-    return grouped(number, size, xp), grouped(counts[..., 1], size, xp), scores
+    scores = grouped(number * anchors, starts, xp) + grouped(offsets, starts, xp)
+    return grouped(number, starts, xp), grouped(counts[..., 1], starts, xp), scores
 
 
 def reliability(number: Array, positives: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:

@@ -23,11 +23,11 @@ MANTISSA, LEAST_EXPONENT = 24, -126
 MOST_EQUAL_BINS = 2**18
 
 
-def make_edges(num_bins: int, low: float, high: float, edges: Any, spacing: Spacing | None) -> Array:
+def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing: Spacing | None) -> Array:
     """The edges (K + 1,) in float64, each rounded down to 24 bits; they never decrease."""
     if edges is not None:
-        return _given(edges, num_bins, low, high, spacing)
-    num_bins = check_count(num_bins, "num_bins")
+        return _given(edges, histogram_bins, low, high, spacing)
+    histogram_bins = check_count(histogram_bins, "histogram_bins")
     if spacing not in (None, *get_args(Spacing)):
         raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {spacing!r}")
     for name, value in (("low", low), ("high", high)):
@@ -36,19 +36,21 @@ def make_edges(num_bins: int, low: float, high: float, edges: Any, spacing: Spac
     if spacing == "logit":
         if (low, high) != (0, 1):
             raise ValueError(f"spacing='logit': expected low=0 and high=1, as of probabilities, got {low} and {high}")
-        logits = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, max(num_bins - 1, 0))
+        logits = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, max(histogram_bins - 1, 0))
         return rounded([0, *(1 / (1 + np.exp(-logits))), 1])
     if not low < high:
         raise ValueError(f"low, high: expected low < high, got {low} and {high}")
-    made = rounded(low + np.arange(num_bins + 1) * (float(high) - float(low)) / num_bins)
+    made = rounded(low + np.arange(histogram_bins + 1) * (float(high) - float(low)) / histogram_bins)
     if not (np.diff(made) > 0).all():
-        raise ValueError(f"num_bins: expected fewer: {num_bins} bins from {low} to {high} are too narrow for float32")
+        raise ValueError(
+            f"histogram_bins: expected fewer: {histogram_bins} bins from {low} to {high} are too narrow for float32"
+        )
     return made
 
 
-def _given(edges: Any, num_bins: int, low: float, high: float, spacing: Spacing | None) -> Array:
-    if spacing is not None or (low, high) != (0, 1) or num_bins != 1000:
-        raise ValueError("edges: expected edges= alone, or num_bins=, low=, high= and spacing=, got both")
+def _given(edges: Any, histogram_bins: int, low: float, high: float, spacing: Spacing | None) -> Array:
+    if spacing is not None or (low, high) != (0, 1) or histogram_bins != 1000:
+        raise ValueError("edges: expected edges= alone, or histogram_bins=, low=, high= and spacing=, got both")
     given = np.asarray(edges)
     if given.ndim != 1 or given.size < 2 or given.dtype.kind not in "iuf":
         raise ValueError(f"edges: expected two or more increasing numbers, got {edges!r}")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import Array, Standard
-
-Average = Literal["macro", "weighted", "micro"]
+from matrics.results import frame_of, short_repr, to_dict
 
 
 class Bounded(NamedTuple):
@@ -26,6 +25,17 @@ class Bounded(NamedTuple):
     value: Array
     low: Array
     high: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 class Bins(NamedTuple):
@@ -107,12 +117,6 @@ def average_of(
         return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, 1.0)))
     means = widened(means, share.shape[-1], backend)
     return [xp.where(total[..., 0] > 0, mean, math.nan) for mean in means]
-
-
-def check_average(average: object) -> None:
-    """Raise unless it is one of the averages."""
-    if average is not None and average not in get_args(Average):
-        raise ValueError(f"average: expected 'macro', 'weighted', 'micro' or None, got {average!r}")
 
 
 def widened(areas: list[Array], length: int, backend: Standard, ends: tuple[float, float] = (0.0, 1.0)) -> list[Array]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any, NamedTuple, overload
 
 from matrics._backend import Array
 from matrics.ranking.probabilities import check_zero_division, finish, is_class, mean, read_probabilities
 from matrics.ranking.probability_bins import Bins, binned, check_bins, forecasts
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.safety import Safe
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
@@ -37,6 +39,17 @@ class BrierDecomposition(NamedTuple):
     within_bin_variance: Any
     within_bin_covariance: Any
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
     @property
     def score(self) -> Any:
         """The Brier score, shape (*B,): the sum of the parts, resolution and covariance subtracted."""
@@ -47,8 +60,9 @@ class BrierDecomposition(NamedTuple):
 @overload
 def brier_score(
     y_true: HostArray,
-    probs: HostArray,
+    y_prob: HostArray,
     *,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -56,16 +70,18 @@ def brier_score(
 @overload
 def brier_score(
     y_true: ArrayLike,
-    probs: ArrayT,
+    y_prob: ArrayT,
     *,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
 ) -> ArrayT: ...
 def brier_score(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     *,
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -78,10 +94,14 @@ def brier_score(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
-    probs : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels in [0, n), or any labels with ``positive=``.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are taken as they are: nobody looks whether
         those of a sample sum to 1.
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -92,12 +112,12 @@ def brier_score(
     Returns
     -------
     array, shape (*B,)
-        Differentiable with respect to ``probs``. NaN for a batch element with a NaN.
+        Differentiable with respect to ``y_prob``. NaN for a batch element with a NaN.
 
     Raises
     ------
     TypeError
-        ``probs`` is not floating, or ``y_true`` not integer.
+        ``y_prob`` is not floating, or ``y_true`` not integer.
     ValueError
         The shapes do not fit; or, where looking is free, a label, a probability or a weight is out of range. Elsewhere
         such a value makes the result of its batch element NaN.
@@ -117,7 +137,7 @@ def brier_score(
     np.float64(0.3125)
     """
     zero_division = check_zero_division(zero_division)
-    samples = read_probabilities(y_true, probs, sample_weight, ignore_index, keeps_gradient=True)
+    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive, keeps_gradient=True)
     xp, p = samples.backend.xp, samples.scores
     happens = samples.y_true == 1 if samples.num_classes is None else is_class(samples)
     distance = xp.where(happens, 1 - p, p)
@@ -129,10 +149,11 @@ def brier_score(
 
 def brier_decomposition(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     *,
     num_bins: int = 15,
     bins: Bins = "width",
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
 ) -> BrierDecomposition:
@@ -150,12 +171,16 @@ def brier_decomposition(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
-    probs : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels in [0, n), or any labels with ``positive=``.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. Of classes, each part is the sum of those of the
         classes, each against the rest, in bins of its own probabilities.
     num_bins, bins
         As in :func:`matrics.expected_calibration_error`.
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -188,7 +213,7 @@ def brier_decomposition(
     np.True_
     """
     num_bins = check_bins(num_bins, bins)
-    samples = read_probabilities(y_true, probs, sample_weight, ignore_index)
+    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend)
     cast = forecasts(samples, "class_wise")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 from matrics._backend import Array
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import check_zero_division, finish, read_probabilities
 from matrics.ranking.probability_bins import Binned, Bins, Forecasts, Of, binned, check_bins, forecasts
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.safety import Safe
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
@@ -37,16 +39,29 @@ class Reliability(NamedTuple):
     count: Any
     edges: Any
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each bin, which is from ``low`` to ``high``."""
+        edges = {"low": self.edges[..., :-1], "high": self.edges[..., 1:]}
+        return frame_of(edges | dict(zip(self._fields[:3], self[:3], strict=True)))
+
 
 @overload
 def expected_calibration_error(
     y_true: HostArray,
-    probs: HostArray,
+    y_prob: HostArray,
     *,
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
     norm: Norm = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -54,24 +69,26 @@ def expected_calibration_error(
 @overload
 def expected_calibration_error(
     y_true: ArrayLike,
-    probs: ArrayT,
+    y_prob: ArrayT,
     *,
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
     norm: Norm = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
 ) -> ArrayT: ...
 def expected_calibration_error(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     *,
     num_bins: int = 15,
     bins: Bins = "width",
     of: Of | None = None,
     norm: Norm = "l1",
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -81,8 +98,8 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
-    probs : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels in [0, n), or any labels with ``positive=``.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
     num_bins : int, default 15
         How many bins there are.
@@ -96,6 +113,10 @@ def expected_calibration_error(
     norm : {"l1", "l2", "max"}
         The mean over samples of the distance of their bin, the root of the mean of its square, or the largest distance
         (the maximum calibration error).
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -111,7 +132,7 @@ def expected_calibration_error(
     Raises
     ------
     TypeError
-        ``probs`` is not floating, or ``y_true`` not integer.
+        ``y_prob`` is not floating, or ``y_true`` not integer.
     ValueError
         The shapes or options do not fit; or, where looking is free, a label, a probability or a weight is out of range.
         Elsewhere such a value makes the result of its batch element NaN.
@@ -131,14 +152,16 @@ def expected_calibration_error(
     >>> import matrics
     >>> matrics.expected_calibration_error([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], num_bins=2)
     np.float64(0.25)
-    >>> probs = [[0.75, 0.25, 0.0], [0.25, 0.5, 0.25]]
-    >>> matrics.expected_calibration_error([0, 2], probs)
+    >>> y_prob = [[0.75, 0.25, 0.0], [0.25, 0.5, 0.25]]
+    >>> matrics.expected_calibration_error([0, 2], y_prob)
     np.float64(0.375)
     """
     if norm not in get_args(Norm):
         raise ValueError(f"norm: expected 'l1', 'l2' or 'max', got {norm!r}")
     zero_division = check_zero_division(zero_division)
-    samples, cast, into = _read(y_true, probs, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of)
+    samples, cast, into = _read(
+        y_true, y_prob, positive, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of
+    )
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, zero_division)
     # Sums of differences: two sums that agree would leave a rounding error.
@@ -159,32 +182,35 @@ def expected_calibration_error(
 @overload
 def reliability_curve(
     y_true: HostArray,
-    probs: HostArray,
+    y_prob: HostArray,
     *,
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
 ) -> Reliability: ...
 @overload
 def reliability_curve(
     y_true: ArrayLike,
-    probs: ArrayT,
+    y_prob: ArrayT,
     *,
     num_bins: int = ...,
     bins: Bins = ...,
     of: Of | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
 ) -> Reliability: ...
 def reliability_curve(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     *,
     num_bins: int = 15,
     bins: Bins = "width",
     of: Of | None = None,
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
 ) -> Reliability:
@@ -193,10 +219,10 @@ def reliability_curve(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels in [0, n).
-    probs : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels in [0, n), or any labels with ``positive=``.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class.
-    num_bins, bins, of, sample_weight, ignore_index
+    num_bins, bins, of, positive, sample_weight, ignore_index
         As in :func:`matrics.expected_calibration_error`. ``of="class_wise"`` gives one curve for each class, of shape
         (*B, n, num_bins).
 
@@ -222,7 +248,9 @@ def reliability_curve(
     >>> curve.count
     array([1., 1., 2.])
     """
-    samples, cast, into = _read(y_true, probs, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of)
+    samples, cast, into = _read(
+        y_true, y_prob, positive, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of
+    )
     safe, weight = Safe(samples.backend), cast.weight
     count, predicted, positives = into.sums(weight, weight * cast.probability, weight * cast.outcome)
     shares = safe.divide(predicted, count), safe.divide(positives, count)
@@ -231,16 +259,24 @@ def reliability_curve(
 
 
 def _read(
-    y_true: Any, probs: Any, sample_weight: Any, ignore_index: Any, *, num_bins: Any, bins: Any, of: Any
+    y_true: Any,
+    y_prob: Any,
+    positive: Hashable,
+    sample_weight: Any,
+    ignore_index: Any,
+    *,
+    num_bins: Any,
+    bins: Any,
+    of: Any,
 ) -> tuple[Samples, Forecasts, Binned]:
     num_bins = check_bins(num_bins, bins)
     if of is not None and of not in get_args(Of):
         raise ValueError(f"of: expected 'top_label' or 'class_wise', got {of!r}")
-    samples = read_probabilities(y_true, probs, sample_weight, ignore_index)
+    samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
     if of is not None and samples.num_classes is None:
         raise ValueError(
             f"of={of!r} is for probabilities of classes (*B, N, n), got those of class 1, shape "
-            f"{tuple(samples.scores.shape)}: leave it out, or stack 1 - probs and probs along a last axis"
+            f"{tuple(samples.scores.shape)}: leave it out, or stack 1 - y_prob and y_prob along a last axis"
         )
     cast = forecasts(samples, of)
     weight = None if samples.weight is None else cast.weight

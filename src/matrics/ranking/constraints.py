@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from matrics._backend import Array, Namespace
 from matrics._names import split_outside
+from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
-from matrics.scoring import resolve_of_two
+from matrics.scoring import resolve
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -37,7 +38,7 @@ class Constraint(NamedTuple):
         return xp.min(xp.where(missing, inf, values), axis=-1)
 
 
-def read_constraints(given: Any) -> list[Constraint]:
+def read_constraints(given: Any, classes: Classes = TWO) -> list[Constraint]:
     """The constraints of a text, with commas between several, or of several texts."""
     if given is None:
         return []
@@ -47,11 +48,11 @@ def read_constraints(given: Any) -> list[Constraint]:
         raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {given!r}")
     if not all(text.strip() for text in texts):
         raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {given!r}")
-    return [_read(part.strip()) for text in texts for part in split_outside(text) if part.strip()]
+    return [_read(part.strip(), classes) for text in texts for part in split_outside(text) if part.strip()]
 
 
-def _read(text: str) -> Constraint:
-    found = re.fullmatch(r"([^<>=]*(?:\([^()]*\))?[^<>=]*)(>=|<=|>|<)([^<>=]*)", text)
+def _read(text: str, classes: Classes) -> Constraint:
+    found = re.fullmatch(r"((?:\[[^\[\]]*\]|\([^()]*\)|[^<>=\[(])*)(>=|<=|>|<)([^<>=]*)", text)
     if found is None:
         raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {text!r}")
     name, sign, number = (part.strip() for part in found.groups())
@@ -61,7 +62,7 @@ def _read(text: str) -> Constraint:
         limit = math.nan
     if math.isnan(limit):
         raise ValueError(f"subject_to: expected a number after {sign} in {text!r}, got {number!r}")
-    chosen = list(resolve_of_two(name).values())
+    chosen = list(resolve(name, classes).values())
     if len(chosen) != 1:
         raise ValueError(f"subject_to: expected one measure before {sign} in {text!r}, got {len(chosen)}")
     return Constraint(text, name, chosen[0], sign, limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from matrics._backend import Array
@@ -10,6 +11,7 @@ from matrics.evaluation import check_options
 from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
 from matrics.ranking.inputs import Samples, is_number, read
 from matrics.ranking.rows import Rows, as_rows, points
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.safety import Safe
 from matrics.typing import ArrayLike
 
@@ -29,6 +31,17 @@ class RocCurve(NamedTuple):
     tpr: Array
     thresholds: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 class PrecisionRecallCurve(NamedTuple):
     """The precision-recall curve, each field of shape (*B, N + 1).
@@ -45,11 +58,23 @@ class PrecisionRecallCurve(NamedTuple):
     recall: Array
     thresholds: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 def roc_curve(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -58,7 +83,7 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true, scores, sample_weight, ignore_index
+    y_true, y_score, positive, sample_weight, ignore_index
         As of :func:`matrics.threshold_confusion_matrix`.
     zero_division : float, default NaN
         The rate of a class without samples.
@@ -82,13 +107,16 @@ def roc_curve(
     >>> curve.fpr, curve.tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    return RocCurve(*_curve(read(y_true, scores, sample_weight, ignore_index), zero_division, ("fpr", "recall")))
+    return RocCurve(
+        *_curve(read(y_true, y_score, sample_weight, ignore_index, positive=positive), zero_division, ("fpr", "recall"))
+    )
 
 
 def precision_recall_curve(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     *,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -97,7 +125,7 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true, scores, sample_weight, ignore_index
+    y_true, y_score, positive, sample_weight, ignore_index
         As of :func:`matrics.threshold_confusion_matrix`.
     zero_division : float, default NaN
         The value of an undefined point: of precision where no sample is predicted as positive, of recall without
@@ -122,16 +150,21 @@ def precision_recall_curve(
     (array([ nan, 1.  , 0.5 , 0.67, 0.5 ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
     return PrecisionRecallCurve(
-        *_curve(read(y_true, scores, sample_weight, ignore_index), zero_division, ("precision", "recall"))
+        *_curve(
+            read(y_true, y_score, sample_weight, ignore_index, positive=positive),
+            zero_division,
+            ("precision", "recall"),
+        )
     )
 
 
 def precision_at_recall(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     recall: float,
     *,
-    average: Average | None = "macro",
+    average: Average | None = None,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -140,7 +173,7 @@ def precision_at_recall(
 
     Parameters
     ----------
-    y_true, scores, average, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index
         As of :func:`matrics.roc_auc`, each class against the rest.
     recall : float
         The recall to reach, from 0 to 1.
@@ -149,7 +182,7 @@ def precision_at_recall(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         Between 0 and 1. :func:`matrics.best_threshold` gives the threshold as well.
 
     Raises
@@ -165,16 +198,18 @@ def precision_at_recall(
     """
     least = _share(recall, "recall")
 
-    samples = read(y_true, scores, sample_weight, ignore_index)
-    return of_rows(_highest("precision", "recall", least), samples, check_average(average), zero_division)
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    how = check_average(average, positive=positive)
+    return of_rows(_highest("precision", "recall", least), samples, how, zero_division)
 
 
 def recall_at_precision(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     precision: float,
     *,
-    average: Average | None = "macro",
+    average: Average | None = None,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -183,7 +218,7 @@ def recall_at_precision(
 
     Parameters
     ----------
-    y_true, scores, average, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index
         As of :func:`matrics.roc_auc`, each class against the rest.
     precision : float
         The precision to reach, from 0 to 1.
@@ -192,7 +227,7 @@ def recall_at_precision(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         Between 0 and 1; 0 where no threshold reaches the precision, as then no sample can be predicted as positive.
 
     Raises
@@ -208,8 +243,9 @@ def recall_at_precision(
     """
     least = _share(precision, "precision")
 
-    samples = read(y_true, scores, sample_weight, ignore_index)
-    return of_rows(_highest("recall", "precision", least), samples, check_average(average), zero_division)
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    how = check_average(average, positive=positive)
+    return of_rows(_highest("recall", "precision", least), samples, how, zero_division)
 
 
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:

@@ -11,7 +11,6 @@ from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
 from matrics.labels import (
     broadcast,
-    check_ignore_index,
     check_labels,
     check_weights,
     is_kept,
@@ -21,6 +20,8 @@ from matrics.labels import (
     widen,
 )
 from matrics.ranking.bins import decode, place
+from matrics.ranking.inputs import check_pair
+from matrics.ranking.positive import LEFT_OUT, read_labels
 from matrics.words import TwoWords
 
 # So many scores are binned at a time on the host.
@@ -40,25 +41,24 @@ def bin_samples(
     *,
     sample_weight: Any,
     ignore_index: Any,
+    positive: Any = None,
     counts: Array,
     batch_ndim: int,
     edges: Array,
     states: Array,
 ) -> Binned:
     """Histograms of labels and scores in the shapes of a state, whose leaves the last four are."""
-    ignored = check_ignore_index(ignore_index)
-    values = {"y_true": y_true, "scores": scores}
+    has_classes = counts.ndim - batch_ndim == 3
+    if has_classes and positive is not None:
+        raise TypeError("positive: expected None, as this state has the scores of each of its classes")
+    labels = read_labels(y_true, positive, ignore_index, lambda _: has_classes, is_batch=True)
+    values = {"y_true": labels.values, "y_score": scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     own, arrays = _backend.as_arrays(**values, state=counts, edges=edges, states=states)
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
+    check_pair(arrays[0], arrays[1], "y_score", own, "count them with matrics.ConfusionState")
     check_labels(arrays[0], "y_true", own)
-    if not own.is_float(arrays[1]):
-        raise TypeError(
-            f"scores: expected floating scores, got dtype {arrays[1].dtype}; for predicted labels there is "
-            "matrics.ConfusionState"
-        )
-    has_classes = counts.ndim - batch_ndim == 3
     sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
     batch = tuple(counts.shape[:batch_ndim])
     shapes = {name: tuple(array.shape) for name, array in zip(values, arrays, strict=False)}
@@ -78,7 +78,9 @@ def bin_samples(
     if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != batch:
         got = said(dict(zip(values, arrays, strict=False)))
         raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
-    ignored = labels_to_ignore(ignored, samples[0], backend)
+    ignored = labels_to_ignore(labels.ignored, samples[0], backend)
+    if labels.positive is not None and labels.names is None:
+        samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
     edges = decode(edges, states, backend.widest_float(edges), backend)
     with backend.quiet():  # infinite weights
         count = _in_parts if is_on_host else _count
@@ -88,17 +90,31 @@ def bin_samples(
     return Binned(own, tuple(made))
 
 
+def _against_rest(
+    y_true: Array, positive: int, ignored: tuple[int, ...], backend: Standard
+) -> tuple[Array, tuple[int, ...]]:
+    """Integers as 0 and 1, below 0 where they are dropped, and what then stands for the labels to leave out."""
+    xp, kept = backend.xp, is_kept(y_true, ignored, backend)
+    y_true = widen(y_true, backend)
+    found = xp.where(y_true == positive, 1, xp.where(y_true < 0, -1, xp.zeros_like(y_true)))
+    return (found, ()) if kept is None else (xp.where(kept, found, LEFT_OUT), (LEFT_OUT,))
+
+
 def _check_classes(y_true: Array, scores: Array, n: int | None) -> None:
     """Raise unless scores have the classes of the state."""
-    shapes = f"y_true {tuple(y_true.shape)}, scores {tuple(scores.shape)}"
+    shapes = f"y_true {tuple(y_true.shape)}, y_score {tuple(scores.shape)}"
     if n is not None and (scores.ndim == 0 or scores.shape[-1] != n):
         raise ValueError(
-            f"scores: expected {n} along the last axis, one for each class of the state, got {shapes}; without "
+            f"y_score: expected {n} along the last axis, one for each class of the state, got {shapes}; without "
             "num_classes= a state takes the scores of class 1 of two"
+        )
+    if n is not None and tuple(y_true.shape) == tuple(scores.shape):
+        raise ValueError(
+            f"y_true: expected one axis less than y_score has, got {shapes}; of one-hot labels take y_true.argmax(-1)"
         )
     if n is None and scores.ndim > y_true.ndim > 0 and scores.shape[-1] != y_true.shape[-1]:
         raise ValueError(
-            f"scores: expected those of class 1, with the samples of the labels, got {shapes}; for an axis of classes "
+            f"y_score: expected those of class 1, with the samples of the labels, got {shapes}; for an axis of classes "
             "make the state with num_classes="
         )
 

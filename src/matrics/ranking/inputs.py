@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.classes import Classes
+from matrics.evaluation import frames_to_the_user
 from matrics.labels import (
     broadcast,
-    check_ignore_index,
     check_labels,
     check_weights,
     is_kept,
@@ -22,6 +25,7 @@ from matrics.labels import (
     said,
     widen,
 )
+from matrics.ranking.positive import REST, Labels, against_rest, read_labels, two_classes
 
 
 class Samples(NamedTuple):
@@ -35,6 +39,12 @@ class Samples(NamedTuple):
     spoiled: Array | None  # (*B,), where a label is out of range or a weight is negative, NaN or infinite
     num_classes: int | None  # None for scores of class 1 of two
     is_weighted: bool = True  # whether the weights are those of the user, and not 0 for samples that are left out
+    names: tuple[Hashable, Hashable] | None = None  # of the other and of the positive class, where there is positive=
+
+    @property
+    def classes(self) -> Classes:
+        """The two classes of the matrices that thresholds make of these scores."""
+        return two_classes(self.names)
 
     def finish(self, x: Array) -> Array:
         """A result as an array of the user's library; a single number of NumPy is a scalar, as its own sums are."""
@@ -52,13 +62,24 @@ class Samples(NamedTuple):
         return self._replace(backend=own, own=own, **found)
 
 
+OTHERS = "; of other labels say with positive= which class the scores are of"
+# Probabilities of a sample that were rounded add up to 1 up to this.
+NEAR = 1e-3
+# Fewer rows may look like one-hot labels by chance.
+ROWS = 5
+
+#: What messages call scores, by the name of their argument.
+WORDS = {"y_score": "scores", "y_prob": "probabilities", "logits": "logits"}
+
+
 def read(
     y_true: Any,
     scores: Any,
     sample_weight: Any = None,
     ignore_index: Any = None,
     *,
-    name: str = "scores",
+    positive: Hashable = None,
+    name: str = "y_score",
     has_classes: bool | None = None,
     keeps_gradient: bool = False,
 ) -> Samples:
@@ -71,6 +92,9 @@ def read(
 
     Parameters
     ----------
+    positive
+        The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
+        classes it picks those of this class.
     name
         What messages call the scores.
     has_classes
@@ -78,18 +102,20 @@ def read(
     keeps_gradient
         Whether results depend smoothly on the scores, which then stay where gradients are recorded.
     """
-    ignored, is_weighted = check_ignore_index(ignore_index), sample_weight is not None
-    values = {"y_true": y_true, name: scores}
+    is_weighted = sample_weight is not None
+    labels = read_labels(
+        y_true,
+        positive,
+        ignore_index,
+        lambda shape: _has_classes(shape, _shape(scores, name)) if has_classes is None else has_classes,
+    )
+    values = {"y_true": labels.values, name: scores}
     if is_weighted:
         values["sample_weight"] = sample_weight
     own, (y_true, scores, *weights) = _backend.as_arrays(**values)
     y_true = listed(values["y_true"], y_true, "y_true")
+    check_pair(y_true, scores, name, own, "count them with matrics.confusion_matrix")
     check_labels(y_true, "y_true", own, of_any_kind=False)
-    if not own.is_float(scores):
-        raise TypeError(
-            f"{name}: expected floating {name}, got dtype {scores.dtype}; if these are {name}, make them floating; "
-            "if they are predicted labels, count them with matrics.confusion_matrix"
-        )
     arrays = [y_true, scores if keeps_gradient else own.detached(scores), *weights]
     views = [own.host_view(array) for array in arrays]
     is_on_host = all(view is not None for view in views)
@@ -107,23 +133,101 @@ def read(
     if n == 0:
         raise ValueError(f"{name}: expected at least one class along the last axis, got shape {shapes[name]}")
     num_classes, weight = n if has_classes else None, weights[0] if weights else None
-    kept = is_kept(y_true, labels_to_ignore(ignored, y_true, backend), backend)
+    if is_on_host:
+        _warn_of_one_hot(y_true, scores, name)
+    xp, names, is_bad = backend.xp, labels.names, None
+    kept = is_kept(y_true, labels_to_ignore(labels.ignored, y_true, backend), backend)
+    y_true = widen(y_true, backend) if kept is not None or not is_on_host else y_true
+    if labels.positive is not None and not has_classes:
+        y_true, is_bad, found = against_rest(widen(y_true, backend), kept, labels.positive, backend)
+        names = names or found
     if kept is not None:
-        xp = backend.xp
-        y_true = xp.where(kept, widen(y_true, backend), 0)
+        y_true = xp.where(kept, y_true, 0)
         scores = xp.where(kept[..., None] if has_classes else kept, scores, 0)
         weight = xp.where(kept, xp.ones_like(kept, dtype=scores.dtype) if weight is None else weight, 0)
-    if is_on_host:
-        refuse_outside(y_true, n, None, "y_true")
+    weight, spoiled = _checked(y_true, weight, is_bad, n, backend, "" if has_classes else OTHERS)
+    y_true = widen(y_true, backend)
+    samples = Samples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names)
+    return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
+
+
+def _checked(  # noqa: PLR0917 (all of it is what is to be checked)
+    y_true: Array, weight: Array | None, is_bad: Array | None, n: int, backend: Standard, advice: str
+) -> tuple[Array | None, Array | None]:
+    """The weights, and which batch elements are spoiled; on the host bad labels and weights raise."""
+    if backend is NUMPY:
+        refuse_outside(y_true, n, None, "y_true", advice)
         if weight is not None:
             refuse_weights(weight, None)
-        return Samples(backend, own, widen(y_true, backend), scores, weight, None, num_classes, is_weighted)
-    xp, y_true = backend.xp, widen(y_true, backend)
-    is_bad = (y_true < 0) | (y_true >= n)
+        return weight, None
+    is_bad = (y_true < 0) | (y_true >= n) if is_bad is None else is_bad
     if weight is not None:
         is_bad = is_bad | ~((weight >= 0) & (weight < math.inf))
-        weight = xp.where(is_bad, 0, weight)
-    return Samples(backend, own, y_true, scores, weight, xp.any(is_bad, axis=-1), num_classes, is_weighted)
+        weight = backend.xp.where(is_bad, 0, weight)
+    return weight, backend.xp.any(is_bad, axis=-1)
+
+
+def _of_one_class(samples: Samples, labels: Labels, name: str) -> Samples:
+    """The samples of scores of classes as those of one class against the rest."""
+    xp, n = samples.backend.xp, samples.scores.shape[-1]
+    if name == "logits":
+        raise ValueError(
+            "positive: expected y_prob= of classes, of which it picks one; of logits (*B, N, n) take the softmax first"
+        )
+    if labels.names is not None:
+        raise ValueError(
+            f"positive: expected integers in y_true beside {name} of every class (*B, N, {n}), as nothing says which "
+            f"column is that of a label such as {labels.names[1]!r}: pass one column, {name}[..., k], and its label"
+        )
+    if labels.positive is None or not 0 <= labels.positive < n:
+        raise ValueError(
+            f"positive: expected the number of a class, from 0 to {n - 1}, which is that of its column in {name}, got "
+            f"{labels.positive!r}"
+        )
+    y_true = xp.astype(samples.y_true == labels.positive, samples.y_true.dtype)
+    scores = samples.scores[..., labels.positive]
+    return samples._replace(y_true=y_true, scores=scores, num_classes=None, names=(REST, labels.positive))
+
+
+def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: str) -> None:
+    """Raise unless scores are floating; the message says if both are the wrong way round, or what labels are for."""
+    what = WORDS[name]
+    if not own.is_float(scores):
+        if own.is_float(y_true) and own.is_integer(scores):
+            raise TypeError(
+                f"y_true: expected labels, got floating numbers beside {name} of integers: the labels come first, then "
+                f"the {what}"
+            )
+        raise TypeError(
+            f"{name}: expected floating {what}, got dtype {scores.dtype}; if these are {what}, make them floating; "
+            f"if they are predicted labels, {instead}"
+        )
+
+
+def _shape(scores: Any, name: str) -> tuple[int, ...]:
+    return tuple(_backend.as_arrays(**{name: scores})[1][0].shape)
+
+
+def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
+    """Warn of labels with a 1 in each row beside probabilities that add up to 1 in each: those of classes, surely."""
+    if y_true.ndim < 2 or y_true.shape != scores.shape or y_true.shape[-1] < 2 or name == "logits":
+        return
+    labels, shares = (x.reshape(-1, x.shape[-1]) for x in (y_true, scores))
+
+    def is_one_hot(part: slice) -> bool:
+        with np.errstate(invalid="ignore"):  # infinite scores
+            are_shares = (shares[part] >= 0).all() and (np.abs(shares[part].sum(axis=-1) - 1) < NEAR).all()
+        return bool(are_shares and ((labels[part] == 1).sum(axis=-1) == 1).all())
+
+    # The first rows tell of most arrays that they are something else.
+    if len(labels) >= ROWS and is_one_hot(slice(ROWS)) and is_one_hot(slice(None)):
+        warnings.warn(
+            f"y_true {y_true.shape} and {name} {scores.shape}: every row was taken for the samples of a curve of its "
+            "own; as each row has one label 1, and probabilities that add up to 1, these may be one-hot labels: for "
+            "scores of classes pass y_true.argmax(-1)",
+            RuntimeWarning,
+            stacklevel=frames_to_the_user(),
+        )
 
 
 def _has_classes(labels: tuple[int, ...], scores: tuple[int, ...]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any, overload
 
 from matrics import _backend
 from matrics._backend import Array, Standard
-from matrics.labels import class_axis_last, listed
-from matrics.ranking.inputs import Samples, read
+from matrics.labels import class_axis_last, listed, warn_if_ambiguous
+from matrics.ranking.inputs import WORDS, Samples, read
 from matrics.ranking.probabilities import (
     check_zero_division,
     finish,
@@ -27,10 +28,11 @@ __all__ = ["binary_cross_entropy", "log_loss"]
 @overload
 def log_loss(
     y_true: HostArray,
-    probs: HostArray | None = ...,
+    y_prob: HostArray | None = ...,
     *,
     logits: HostArray | None = ...,
     class_axis: int | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -38,20 +40,22 @@ def log_loss(
 @overload
 def log_loss(
     y_true: ArrayLike,
-    probs: ArrayT | None = ...,
+    y_prob: ArrayT | None = ...,
     *,
     logits: ArrayT | None = ...,
     class_axis: int | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
 ) -> ArrayT: ...
 def log_loss(
     y_true: Any,
-    probs: Any = None,
+    y_prob: Any = None,
     *,
     logits: Any = None,
     class_axis: int | None = None,
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -60,19 +64,23 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N), or that of ``probs``
+    y_true : array_like, shape (*B, N), or that of ``y_prob``
         True labels, integers or booleans. Floating numbers are soft labels: probabilities of class 1, shape (N,), or
         probabilities of every class, shape (*B, N, n), with ``class_axis``.
-    probs : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are taken as they are: nobody looks whether
         those of a sample sum to 1.
     logits : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        In place of ``probs``: what the sigmoid or the softmax is taken of. For losses to train with: value and gradient
-        are exact for logits of any size, where the probability itself is rounded to 0 or 1.
+        In place of ``y_prob``: what the sigmoid or the softmax is taken of. For losses to train with: value and
+        gradient are exact for logits of any size, where the probability itself is rounded to 0 or 1.
     class_axis : int, optional
         Where the classes are. Left out, the number of axes decides: integer labels (*B, N) beside (*B, N, n) have
-        classes along the last one. Soft labels of several axes need it, as they could be labels of class 1 as well, for
-        which there is :func:`matrics.binary_cross_entropy`.
+        classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
+        it, as they could be labels of class 1 as well, for which there is :func:`matrics.binary_cross_entropy`.
+    positive : str or int, optional
+        The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        against the rest; of logits of n classes it cannot, and soft labels have none.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -85,13 +93,13 @@ def log_loss(
     array, shape (*B,)
         In [0, ∞]; infinite where a true class has the probability 0. NaN for a batch element with a NaN, or
         with an infinite logit among those of several classes.
-        Differentiable with respect to ``probs``, ``logits`` and soft labels; with respect to a probability of 0 of a
+        Differentiable with respect to ``y_prob``, ``logits`` and soft labels; with respect to a probability of 0 of a
         true class, where the slope is infinite, the gradient is 0.
 
     Raises
     ------
     TypeError
-        Not exactly one of ``probs`` and ``logits`` is given; or it is not floating.
+        Not exactly one of ``y_prob`` and ``logits`` is given; or it is not floating.
     ValueError
         The shapes do not fit; or, where looking is free, a label, a probability or a weight is out of range. Elsewhere
         such a value makes the result of its batch element NaN.
@@ -119,9 +127,10 @@ def log_loss(
     """
     return _log_loss(
         y_true,
-        probs,
+        y_prob,
         logits,
         class_axis=class_axis,
+        positive=positive,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
         zero_division=zero_division,
@@ -132,9 +141,10 @@ def log_loss(
 @overload
 def binary_cross_entropy(
     y_true: HostArray,
-    probs: HostArray | None = ...,
+    y_prob: HostArray | None = ...,
     *,
     logits: HostArray | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
@@ -142,18 +152,20 @@ def binary_cross_entropy(
 @overload
 def binary_cross_entropy(
     y_true: ArrayLike,
-    probs: ArrayT | None = ...,
+    y_prob: ArrayT | None = ...,
     *,
     logits: ArrayT | None = ...,
+    positive: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     ignore_index: Any = ...,
     zero_division: float = ...,
 ) -> ArrayT: ...
 def binary_cross_entropy(
     y_true: Any,
-    probs: Any = None,
+    y_prob: Any = None,
     *,
     logits: Any = None,
+    positive: Hashable = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -167,10 +179,12 @@ def binary_cross_entropy(
     ----------
     y_true : array_like, shape (*B, N)
         True labels, 0 or 1; floating numbers are soft labels, probabilities of class 1.
-    probs : array_like of floating numbers, shape (*B, N)
+    y_prob : array_like of floating numbers, shape (*B, N)
         Predicted probabilities of class 1.
     logits : array_like of floating numbers, shape (*B, N)
-        In place of ``probs``: what the sigmoid is taken of.
+        In place of ``y_prob``: what the sigmoid is taken of.
+    positive : str or int, optional
+        The label of the class that the probabilities or logits are of, as in :func:`matrics.log_loss`.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
@@ -196,9 +210,10 @@ def binary_cross_entropy(
     """
     return _log_loss(
         y_true,
-        probs,
+        y_prob,
         logits,
         class_axis=None,
+        positive=positive,
         sample_weight=sample_weight,
         ignore_index=ignore_index,
         zero_division=zero_division,
@@ -208,20 +223,21 @@ def binary_cross_entropy(
 
 def _log_loss(
     y_true: Any,
-    probs: Any,
+    y_prob: Any,
     logits: Any,
     *,
     class_axis: int | None,
+    positive: Hashable,
     sample_weight: Any,
     ignore_index: Any,
     zero_division: float,
     has_classes: bool | None,
 ) -> Array:
-    if (probs is None) == (logits is None):
-        raise TypeError(f"expected one of probs and logits, got {'neither' if probs is None else 'both'}")
+    if (y_prob is None) == (logits is None):
+        raise TypeError(f"expected one of y_prob and logits, got {'neither' if y_prob is None else 'both'}")
     zero_division = check_zero_division(zero_division)
-    name, scores = ("probs", probs) if logits is None else ("logits", logits)
-    options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes}
+    name, scores = ("y_prob", y_prob) if logits is None else ("logits", logits)
+    options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes, "positive": positive}
     samples, is_soft = _read(y_true, scores, sample_weight, ignore_index, **options)
     with samples.backend.quiet():
         if samples.num_classes is None:
@@ -240,10 +256,18 @@ def _read(
     name: str,
     class_axis: int | None,
     has_classes: bool | None,
+    positive: Hashable,
 ) -> tuple[Samples, bool]:
     """The samples, and whether their labels are soft."""
     own, (labels,) = _backend.as_arrays(y_true=y_true)
     is_soft = own.is_float(listed(y_true, labels, "y_true"))
+    if is_soft:
+        both, (_, beside) = _backend.as_arrays(**{"y_true": y_true, name: scores})
+        if not both.is_float(beside):
+            raise TypeError(
+                f"{name}: expected floating {WORDS[name]}, got dtype {beside.dtype}; the labels come first, then the "
+                f"{WORDS[name]}"
+            )
     if class_axis is not None:
         has_classes, backend, (scores,) = True, *_backend.as_arrays(**{name: scores})
         scores = class_axis_last(scores, class_axis, name, backend)
@@ -257,6 +281,8 @@ def _read(
                 "matrics.binary_cross_entropy for the latter; labels that are not soft are integers"
             )
     if is_soft:
+        if positive is not None:
+            raise TypeError("positive: expected None beside soft labels, which are the probabilities of a class")
         if ignore_index is not None:
             raise TypeError(
                 "ignore_index: expected None beside soft labels, none of which is a single class; a weight of 0 leaves "
@@ -264,8 +290,9 @@ def _read(
             )
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))
     else:
-        options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True}
+        options: Any = {"name": name, "has_classes": has_classes, "keeps_gradient": True, "positive": positive}
         samples = read(y_true, scores, sample_weight, ignore_index, **options)
+        _warn_of_two_readings(labels, scores, samples, name, class_axis)
     if name == "logits":
         bad = missing(samples.scores, samples.backend)
     else:
@@ -273,10 +300,17 @@ def _read(
     return spoiled_where(samples, bad), is_soft
 
 
+def _warn_of_two_readings(labels: Array, scores: Any, samples: Samples, name: str, class_axis: int | None) -> None:
+    """Warn where the classes could be on axis 1 as well, and the labels fit both."""
+    shape = tuple(getattr(scores, "shape", ()))
+    if class_axis is None and samples.num_classes is not None and tuple(labels.shape) == shape[:-1]:
+        warn_if_ambiguous(shape, samples.num_classes, -1, name)
+
+
 def _of_class_1(samples: Samples, name: str, *, is_soft: bool) -> Array:
     """The loss of each sample (*B, N), from scores of class 1."""
     xp, y, x = samples.backend.xp, samples.y_true, samples.scores
-    if name == "probs":
+    if name == "y_prob":
         if_1, if_0 = minus_log(x, samples.backend), minus_log_of_rest(x, samples.backend)
     else:
         # At 0, where max and the absolute value have a kink, all take the side of the negative numbers: their slopes
@@ -291,7 +325,7 @@ def _of_classes(samples: Samples, name: str, *, is_soft: bool) -> Array:
     """The loss of each sample (*B, N), from scores of every class."""
     backend, x = samples.backend, samples.scores
     xp = backend.xp
-    if name == "probs":
+    if name == "y_prob":
         if not is_soft:
             return minus_log(of_true_class(samples), backend)
         return xp.sum(_share(samples.y_true, minus_log(x, backend), xp), axis=-1)

@@ -18,11 +18,15 @@ from matrics.safety import Safe
 
 
 def read_probabilities(
-    y_true: Any, probs: Any, sample_weight: Any, ignore_index: Any, *, keeps_gradient: bool = False
+    y_true: Any, y_prob: Any, sample_weight: Any, ignore_index: Any, *, positive: Any, keeps_gradient: bool = False
 ) -> Samples:
     """Labels and probabilities; one that is NaN, or out of range where nobody can look, spoils its batch element."""
-    samples = read(y_true, probs, sample_weight, ignore_index, name="probs", keeps_gradient=keeps_gradient)
-    bad = not_probabilities(samples.scores, "probs", samples.backend, "of logits take the sigmoid or the softmax first")
+    samples = read(
+        y_true, y_prob, sample_weight, ignore_index, positive=positive, name="y_prob", keeps_gradient=keeps_gradient
+    )
+    bad = not_probabilities(
+        samples.scores, "y_prob", samples.backend, "of logits take the sigmoid or the softmax first"
+    )
     return spoiled_where(samples, bad)
 
 
@@ -38,8 +42,6 @@ def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_cl
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
     own, arrays = _backend.as_arrays(**values)
-    if not own.is_float(arrays[1]):
-        raise TypeError(f"{name}: expected floating {name}, got dtype {arrays[1].dtype}")
     views = [own.host_view(array) for array in arrays]
     is_on_host = all(view is not None for view in views)
     backend = NUMPY if is_on_host else own

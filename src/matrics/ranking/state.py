@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics import _backend, words
 from matrics._backend import Array
+from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, evaluate
 from matrics.ranking import bounds
 from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
+from matrics.ranking.averages import Average
 from matrics.ranking.bins import Spacing, make_edges
-from matrics.ranking.bounds import Average, Bounded
+from matrics.ranking.bounds import Bounded
 from matrics.ranking.calibration import Reliability
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.leaves import added, check_same_edges, empty
 from matrics.ranking.probability_bins import Of
-from matrics.scoring import resolve_of_two
+from matrics.results import short_repr
+from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 
 
@@ -57,9 +60,9 @@ class ScoreState(NamedTuple):
     Examples
     --------
     >>> import matrics
-    >>> state = matrics.ScoreState.zeros(num_bins=10)
-    >>> for y_true, scores in [([0, 0, 1], [0.1, 0.4, 0.35]), ([1, 0, 1], [0.8, 0.33, 0.95])]:
-    ...     state = state.update(y_true, scores)
+    >>> state = matrics.ScoreState.zeros(histogram_bins=10)
+    >>> for y_true, y_score in [([0, 0, 1], [0.1, 0.4, 0.35]), ([1, 0, 1], [0.8, 0.33, 0.95])]:
+    ...     state = state.update(y_true, y_score)
     >>> area = state.roc_auc()
     >>> print(f"{area.value:.3f}, and between {area.low:.3f} and {area.high:.3f}")
     0.833, and between 0.778 and 0.889
@@ -72,11 +75,14 @@ class ScoreState(NamedTuple):
     edges: Array
     states: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     @classmethod
     def zeros(
         cls,
         *,
-        num_bins: int = 1000,
+        histogram_bins: int = 1000,
         low: float = 0.0,
         high: float = 1.0,
         edges: ArrayLike | None = None,
@@ -90,7 +96,7 @@ class ScoreState(NamedTuple):
 
         Parameters
         ----------
-        num_bins : int, default 1000
+        histogram_bins : int, default 1000
             Number of bins between ``low`` and ``high``, K. Scores outside have two bins more.
         low, high : float, default 0 and 1
             The first and the last edge.
@@ -126,13 +132,14 @@ class ScoreState(NamedTuple):
         >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).counts.shape
         (5, 5, 2)
         """
-        return cls(*empty(make_edges(num_bins, low, high, edges, spacing), num_classes, batch_shape, like, dtype))
+        return cls(*empty(make_edges(histogram_bins, low, high, edges, spacing), num_classes, batch_shape, like, dtype))
 
     def update(
         self,
         y_true: ArrayLike,
-        scores: ArrayLike,
+        y_score: ArrayLike,
         *,
+        positive: Hashable = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
     ) -> ScoreState:
@@ -142,9 +149,12 @@ class ScoreState(NamedTuple):
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
-        scores : array_like of floats, shape (*B, *S) or (*B, *S, n)
+        y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
             The score of class 1, or those of all classes. Labels broadcast over the batch: one ``y_true`` (N,) against
             the scores (M, N) of M models.
+        positive : str or int, optional
+            The label of the class that ``y_score`` is of, as in :func:`matrics.roc_auc`. The state does not keep it:
+            pass it with each batch. Other labels below 0 are dropped.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
@@ -167,16 +177,17 @@ class ScoreState(NamedTuple):
         Examples
         --------
         >>> import matrics
-        >>> models = matrics.ScoreState.zeros(num_bins=100, batch_shape=(2,))
+        >>> models = matrics.ScoreState.zeros(histogram_bins=100, batch_shape=(2,))
         >>> models.update([0, 1, 1], [[0.2, 0.4, 0.9], [0.2, 0.1, 0.9]]).roc_auc().value
         array([1. , 0.5])
         """
         words.refuse_unexpected_weights(self, sample_weight)
         binned = bin_samples(
             y_true,
-            scores,
+            y_score,
             sample_weight=sample_weight,
             ignore_index=ignore_index,
+            positive=positive,
             counts=self.counts,
             batch_ndim=self.dropped.ndim,
             edges=self.edges,
@@ -267,7 +278,7 @@ class ScoreState(NamedTuple):
         >>> state.score("recall")["recall"]
         array([0. , 0.5, 1. , 1. , 1. ])
         """
-        chosen = resolve_of_two(metrics)
+        chosen = resolve(metrics, TWO)
         own, matrix = matrices(self, looks=False)
         if self.carried.shape[-1] > 0 and invalid == "warn":  # as everywhere on JAX
             invalid = "nan"
@@ -277,15 +288,15 @@ class ScoreState(NamedTuple):
             results = [own.from_host(result) for result in results]
         return dict(zip(chosen, results, strict=True))
 
-    def roc_auc(self, average: Average | None = "macro", *, zero_division: float = math.nan) -> Bounded:
+    def roc_auc(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
         """The area under the ROC curve, with limits between which that of the scores themselves is.
 
         Parameters
         ----------
-        average : {"macro", "weighted", "micro", None}
-            With classes: the mean of the areas of each class against the rest, that by numbers of true samples, the
-            area of all their scores together, or each. Undefined areas are left out of means. Without classes it has no
-            meaning.
+        average : {"macro", "weighted", "micro", "class"}, optional
+            With classes: the mean of the areas of each class against the rest (the default), that by numbers of true
+            samples, the area of all their scores together, or each. Undefined areas are left out of means. Without
+            classes it has no meaning.
         zero_division : float, default NaN
             The value where there are no positives or no negatives.
 
@@ -293,7 +304,7 @@ class ScoreState(NamedTuple):
         -------
         Bounded
             ``value``, with half of each pair in one bin, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average=None``.
+            ``average="class"``.
 
         Notes
         -----
@@ -305,20 +316,20 @@ class ScoreState(NamedTuple):
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(num_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> state = matrics.ScoreState.zeros(histogram_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
         >>> [round(float(x), 3) for x in state.roc_auc()]
         [0.625, 0.5, 0.75]
         """
         return area(self, bounds.roc_auc, average, zero_division)
 
-    def average_precision(self, average: Average | None = "macro", *, zero_division: float = math.nan) -> Bounded:
+    def average_precision(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
         """The average precision, with limits between which that of the scores themselves is.
 
         It is the sum, over thresholds, of the precision times the increase of recall, as in scikit-learn.
 
         Parameters
         ----------
-        average : {"macro", "weighted", "micro", None}
+        average : {"macro", "weighted", "micro", "class"}, optional
             As in :meth:`roc_auc`.
         zero_division : float, default NaN
             The value where there are no positives.
@@ -327,7 +338,7 @@ class ScoreState(NamedTuple):
         -------
         Bounded
             ``value``, where the scores of one bin count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
-            ``average=None``.
+            ``average="class"``.
 
         Notes
         -----
@@ -338,19 +349,19 @@ class ScoreState(NamedTuple):
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(num_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> state = matrics.ScoreState.zeros(histogram_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
         >>> [round(float(x), 3) for x in state.average_precision()]
         [0.75, 0.75, 0.833]
         """
         return area(self, bounds.average_precision, average, zero_division)
 
-    def reliability_curve(self, num_bins: int = 10, *, of: Of | None = None) -> Reliability:
+    def reliability_curve(self, *, num_bins: int = 15, of: Of | None = None) -> Reliability:
         """How often scores come true: mean score and share of positives, in groups of neighbouring bins.
 
         Parameters
         ----------
-        num_bins : int, default 10
-            Number of groups, of equally many bins of the state each: a divisor of its number of bins.
+        num_bins : int, default 15
+            Number of groups, of equally many bins of the state each; where that is impossible, some have one more.
         of : {"top_label", "class_wise"}, optional
             With classes: the top score, by right and wrong (the default), or the scores of each class.
 
@@ -363,15 +374,15 @@ class ScoreState(NamedTuple):
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(num_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
-        >>> curve = state.reliability_curve(2)
+        >>> state = matrics.ScoreState.zeros(histogram_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> curve = state.reliability_curve(num_bins=2)
         >>> curve.mean_probability.round(3), curve.share_of_positives.round(3), curve.count
         (array([0.267, 0.9  ]), array([0.333, 1.   ]), array([3., 1.]))
         """
         return reliability_curve(self, num_bins, of)
 
     def expected_calibration_error(
-        self, num_bins: int = 10, *, of: Of | None = None, zero_division: float = math.nan
+        self, *, num_bins: int = 15, of: Of | None = None, zero_division: float = math.nan
     ) -> Array:
         """The mean distance of scores from shares of positives, in groups of neighbouring bins.
 
@@ -390,8 +401,8 @@ class ScoreState(NamedTuple):
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(num_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
-        >>> print(f"{state.expected_calibration_error(2):.3f}")
+        >>> state = matrics.ScoreState.zeros(histogram_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> print(f"{state.expected_calibration_error(num_bins=2):.3f}")
         0.075
         """
         return expected_calibration_error(self, num_bins, of, zero_division)

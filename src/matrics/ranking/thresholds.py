@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from matrics.evaluation import evaluate
 from matrics.labels import label_dtype
 from matrics.ranking.inputs import Samples, read
 from matrics.ranking.rows import Points, Rows, as_rows, points
-from matrics.scoring import resolve_of_two
+from matrics.results import frame_of, short_repr, to_dict
+from matrics.scoring import resolve
 from matrics.typing import ArrayLike
 
 _NAN = "thresholds: expected numbers, got NaN at {}"
@@ -35,6 +36,17 @@ class ThresholdCurve(NamedTuple):
     thresholds: Array
     values: dict[str, Array]
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
     def __getitem__(self, key: Any) -> Any:
         """The values of a measure by its key, or one of the two fields by its position."""
         return self.values[key] if isinstance(key, str) else tuple(self)[key]
@@ -42,9 +54,10 @@ class ThresholdCurve(NamedTuple):
 
 def threshold_confusion_matrix(
     y_true: ArrayLike,
-    scores: ArrayLike,
+    y_score: ArrayLike,
     thresholds: ArrayLike,
     *,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
 ) -> Any:
@@ -53,13 +66,17 @@ def threshold_confusion_matrix(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
-        True labels: 0 and 1, or 0 to n - 1 with scores of n classes.
-    scores : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
+    y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Scores of class 1, or of each of n classes, of which each is then compared with the rest. Scores with one axis
         more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
     thresholds : array_like, shape (T,)
         In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
         scores.
+    positive : str or int, optional
+        The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
+        Without it labels are 0 and 1, and 1 is positive. Of scores of n classes it picks those of this class, against
+        the rest.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
@@ -68,8 +85,8 @@ def threshold_confusion_matrix(
     Returns
     -------
     array, shape (*B, T, 2, 2), or (*B, n, T, 2, 2) of n classes
-        Integers; floats if weighted. Class 1 is positive. With a NaN score all cells of its batch element are -1, or
-        NaN if weighted, which makes every measure of them NaN.
+        Integers; floats if weighted. The positive class is the second. With a NaN score all cells of its batch element
+        are -1, or NaN if weighted, which makes every measure of them NaN.
 
     Raises
     ------
@@ -89,34 +106,19 @@ def threshold_confusion_matrix(
            [[2, 0],
             [1, 1]]])
     """
-    own, (_, _, given) = _backend.as_arrays(y_true=y_true, scores=scores, thresholds=_beside(scores, thresholds))
-    samples = read(y_true, scores, sample_weight, ignore_index)
-    if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
-        raise ValueError(
-            f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
-        )
-    given = own.detached(given)
-    view = own.host_view(given)
-    samples = samples.moved(own) if view is None else samples._replace(own=own)
-    rows, shape = as_rows(samples)
-    backend = rows.backend
-    if view is not None and np.isnan(view).any():
-        raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
-    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
-    with backend.quiet():
-        cm = _matrices(*_counts_at(rows, limits), rows)
-    if samples.weight is not None and samples.is_weighted:
-        cm = backend.xp.astype(cm, samples.weight.dtype)
-    return samples.finish(backend.xp.reshape(cm, (*shape, *cm.shape[1:])))
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples, _, cm = _at(samples, y_true, y_score, thresholds)
+    return samples.finish(cm)
 
 
 def threshold_curve(
     y_true: ArrayLike,
-    scores: ArrayLike,
-    metrics: str | Metric | Iterable[str | Metric],
+    y_score: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
     thresholds: ArrayLike | None = None,
     unique: bool = False,
+    positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -126,10 +128,10 @@ def threshold_curve(
 
     Parameters
     ----------
-    y_true, scores, sample_weight, ignore_index
+    y_true, y_score, positive, sample_weight, ignore_index
         As of :func:`matrics.threshold_confusion_matrix`.
-    metrics : str, Metric, or several of them
-        As in :func:`matrics.score`. A class measure without an average is that of class 1 (``"recall"`` is
+    metrics : str, Metric, or several of them, default "core"
+        As in :func:`matrics.score`. A class measure without an average is that of the positive class (``"recall"`` is
         ``"recall:binary"``); the mean over both classes is ``"recall:macro"``.
     thresholds : array_like, shape (T,), optional
         All that tell samples apart, if left out: infinity, where no sample is predicted as positive, and then every
@@ -164,39 +166,60 @@ def threshold_curve(
     >>> curve["mcc"].round(2)
     array([ nan, 0.58, 0.  , 0.58,  nan])
     """
-    chosen = resolve_of_two(metrics)
+    if unique and thresholds is not None:
+        raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    chosen = resolve(metrics, samples.classes)
+    if thresholds is None:
+        limits, cm = all_thresholds(samples, unique=unique)
+    else:
+        samples, limits, cm = _at(samples, y_true, y_score, thresholds)
+        limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
     functions = [metric.bind() for metric in chosen.values()]
-    if thresholds is not None:
-        if unique:
-            raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
-        thresholds = _beside(scores, thresholds)
-        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index}
-        cm = threshold_confusion_matrix(y_true, scores, thresholds, **options)
-        backend, (_, _, limits) = _backend.as_arrays(y_true=y_true, scores=scores, thresholds=thresholds)
-        limits = backend.xp.broadcast_to(backend.to_float(limits), tuple(cm.shape[:-2]))
-        values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
-        return ThresholdCurve(limits, dict(zip(chosen, values, strict=True)))
-    samples = read(y_true, scores, sample_weight, ignore_index)
-    limits, cm = all_thresholds(samples, unique=unique)
     values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
     return ThresholdCurve(
         samples.finish(limits), {name: samples.finish(value) for name, value in zip(chosen, values, strict=True)}
     )
 
 
-def _beside(scores: Any, thresholds: Any) -> Any:
+def _at(samples: Samples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[Samples, Array, Array]:
+    """The samples beside these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
+    # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
+    of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy")
+    beside = {} if of_labels else {"y_true": y_true}
+    own, (*_, given) = _backend.as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
+    if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
+        raise ValueError(
+            f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
+        )
+    given = own.detached(given)
+    view = own.host_view(given)
+    samples = samples.moved(own) if view is None else samples._replace(own=own)
+    rows, shape = as_rows(samples)
+    backend = rows.backend
+    if view is not None and np.isnan(view).any():
+        raise ValueError(_NAN.format(int(np.isnan(view).argmax())))
+    limits = backend.xp.astype(view if backend is NUMPY else given, rows.scores.dtype)
+    with backend.quiet():
+        cm = _matrices(*_counts_at(rows, limits), rows)
+    if samples.weight is not None and samples.is_weighted:
+        cm = backend.xp.astype(cm, samples.weight.dtype)
+    return samples, limits, backend.xp.reshape(cm, (*shape, *cm.shape[1:]))
+
+
+def _beside(y_score: Any, thresholds: Any) -> Any:
     """Thresholds of a list as an array beside scores on a device or in compiled code; anything else as it is.
 
     There an array of NumPy is refused, and torch.compile follows none.
     """
     if not isinstance(thresholds, (list, tuple)) or not all(isinstance(limit, (int, float)) for limit in thresholds):
         return thresholds
-    backend, (scores,) = _backend.as_arrays(scores=scores)
-    if backend.host_view(backend.detached(scores)) is not None:
+    backend, (y_score,) = _backend.as_arrays(y_score=y_score)
+    if backend.host_view(backend.detached(y_score)) is not None:
         return thresholds
     if any(math.isnan(limit) for limit in thresholds):
         raise ValueError(_NAN.format([math.isnan(limit) for limit in thresholds].index(True)))
-    return backend.constant([thresholds], backend.to_float(scores))[0, :]
+    return backend.constant([thresholds], backend.to_float(y_score))[0, :]
 
 
 def all_thresholds(samples: Samples, *, unique: bool = False) -> tuple[Array, Array]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
 from matrics._backend import Array
 from matrics.labels import check_count
-from matrics.ranking.averages import mean_of_defined
+from matrics.ranking.averages import check_average, mean_of_defined
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import check_zero_division, finish, mean, of_true_class, read_scores
 from matrics.safety import Safe
@@ -18,13 +18,13 @@ from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["top_k_accuracy", "top_k_recall"]
 
-Average = Literal["macro", "weighted"]
+Average = Literal["macro", "weighted", "class"]
 
 
 @overload
 def top_k_accuracy(
     y_true: HostArray,
-    scores: HostArray,
+    y_score: HostArray,
     k: int | Sequence[int] = ...,
     *,
     sample_weight: ArrayLike | None = ...,
@@ -34,7 +34,7 @@ def top_k_accuracy(
 @overload
 def top_k_accuracy(
     y_true: ArrayLike,
-    scores: ArrayT,
+    y_score: ArrayT,
     k: int | Sequence[int] = ...,
     *,
     sample_weight: ArrayLike | None = ...,
@@ -43,7 +43,7 @@ def top_k_accuracy(
 ) -> ArrayT: ...
 def top_k_accuracy(
     y_true: Any,
-    scores: Any,
+    y_score: Any,
     k: int | Sequence[int] = 5,
     *,
     sample_weight: Any = None,
@@ -60,7 +60,7 @@ def top_k_accuracy(
     ----------
     y_true : array_like of int or bool, shape (*B, N)
         True labels in [0, n).
-    scores : array_like of floating numbers, shape (*B, N, n)
+    y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
         How many classes count as predicted. From n on the value is 1.
@@ -79,7 +79,7 @@ def top_k_accuracy(
     Raises
     ------
     TypeError
-        ``scores`` is not floating, or ``y_true`` not integer.
+        ``y_score`` is not floating, or ``y_true`` not integer.
     ValueError
         The shapes do not fit; ``k`` is not a positive integer; or, where looking is free, a label is out of range or a
         weight is negative, NaN or infinite. Elsewhere such a value makes the result of its batch element NaN.
@@ -91,12 +91,12 @@ def top_k_accuracy(
     Examples
     --------
     >>> import matrics
-    >>> scores = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.4, 0.2]]
-    >>> matrics.top_k_accuracy([0, 1, 1], scores, [1, 2]).round(3)
+    >>> y_score = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.4, 0.2]]
+    >>> matrics.top_k_accuracy([0, 1, 1], y_score, [1, 2]).round(3)
     array([0.5, 1. ])
     """
     zero_division = check_zero_division(zero_division)
-    samples = _read(y_true, scores, sample_weight, ignore_index)
+    samples = _read(y_true, y_score, sample_weight, ignore_index)
     ks, is_one = _places(k)
     xp, hits = samples.backend.xp, _hits(samples, ks)
     shares = [mean(samples, hit, zero_division) for hit in hits]
@@ -106,7 +106,7 @@ def top_k_accuracy(
 @overload
 def top_k_recall(
     y_true: HostArray,
-    scores: HostArray,
+    y_score: HostArray,
     k: int | Sequence[int] = ...,
     *,
     average: Average | None = ...,
@@ -117,7 +117,7 @@ def top_k_recall(
 @overload
 def top_k_recall(
     y_true: ArrayLike,
-    scores: ArrayT,
+    y_score: ArrayT,
     k: int | Sequence[int] = ...,
     *,
     average: Average | None = ...,
@@ -127,10 +127,10 @@ def top_k_recall(
 ) -> ArrayT: ...
 def top_k_recall(
     y_true: Any,
-    scores: Any,
+    y_score: Any,
     k: int | Sequence[int] = 5,
     *,
-    average: Average | None = "macro",
+    average: Average | None = None,
     sample_weight: Any = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -148,12 +148,12 @@ def top_k_recall(
     ----------
     y_true : array_like of int or bool, shape (*B, N)
         True labels in [0, n).
-    scores : array_like of floating numbers, shape (*B, N, n)
+    y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5
         How many classes count as predicted. From n on the value is 1.
-    average : {"macro", "weighted", None}
-        The mean over classes, the mean weighted by their numbers of samples, which is
+    average : {"macro", "weighted", "class"}, optional
+        The mean over classes (the default), the mean weighted by their numbers of samples, which is
         :func:`matrics.top_k_accuracy`, or every class. Classes without samples are left out of a mean, unless
         ``zero_division`` is a number.
     sample_weight : array_like, shape (*B, N), optional
@@ -165,43 +165,42 @@ def top_k_recall(
 
     Returns
     -------
-    array, shape (*B,), or (*B, n) for ``average=None``
+    array, shape (*B,), or (*B, n) for ``average="class"``
         In [0, 1]; with several k, (*B, K) or (*B, K, n). NaN for a batch element with a NaN score.
 
     Raises
     ------
     TypeError
-        ``scores`` is not floating, or ``y_true`` not integer.
+        ``y_score`` is not floating, or ``y_true`` not integer.
     ValueError
         As :func:`matrics.top_k_accuracy`, and for another ``average``.
 
     Examples
     --------
     >>> import matrics
-    >>> scores = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.5, 0.2], [0.5, 0.1, 0.4]]
-    >>> matrics.top_k_recall([0, 1, 1, 1], scores, 2, average=None).round(3)
+    >>> y_score = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.5, 0.2], [0.5, 0.1, 0.4]]
+    >>> matrics.top_k_recall([0, 1, 1, 1], y_score, 2, average="class").round(3)
     array([1.   , 0.667,   nan])
     """
-    if average not in ("macro", "weighted", None):
-        raise ValueError(f"average: expected 'macro', 'weighted' or None, got {average!r}")
-    if average == "weighted":
+    how = check_average(average, get_args(Average))
+    if how == "weighted":
         return top_k_accuracy(
-            y_true, scores, k, sample_weight=sample_weight, ignore_index=ignore_index, zero_division=zero_division
+            y_true, y_score, k, sample_weight=sample_weight, ignore_index=ignore_index, zero_division=zero_division
         )
     zero_division = check_zero_division(zero_division)
-    samples = _read(y_true, scores, sample_weight, ignore_index)
+    samples = _read(y_true, y_score, sample_weight, ignore_index)
     ks, is_one = _places(k)
     by_class = _by_class(samples, _hits(samples, ks), zero_division)
-    recalls = by_class if average is None else mean_of_defined(by_class, None, Safe(samples.backend, zero_division))
-    return finish(samples, (recalls[..., 0, :] if average is None else recalls[..., 0]) if is_one else recalls)
+    recalls = by_class if how == "class" else mean_of_defined(by_class, None, Safe(samples.backend, zero_division))
+    return finish(samples, (recalls[..., 0, :] if how == "class" else recalls[..., 0]) if is_one else recalls)
 
 
-def _read(y_true: Any, scores: Any, sample_weight: Any, ignore_index: Any) -> Samples:
-    samples = read_scores(y_true, scores, sample_weight, ignore_index)
+def _read(y_true: Any, y_score: Any, sample_weight: Any, ignore_index: Any) -> Samples:
+    samples = read_scores(y_true, y_score, sample_weight, ignore_index)
     if samples.num_classes is None:
         raise ValueError(
-            "scores: expected scores of classes (*B, N, n), one axis more than y_true has, got shape "
-            f"{tuple(samples.scores.shape)}"
+            "y_score: expected scores of classes (*B, N, n), one axis more than y_true has, got shape "
+            f"{tuple(samples.scores.shape)}; of one-hot labels take y_true.argmax(-1)"
         )
     return samples
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from typing import Any
 
 from matrics._backend import Array
@@ -13,7 +14,14 @@ from matrics.safety import Safe
 from matrics.typing import ArrayLike
 
 
-def roc_auc_variance(y_true: ArrayLike, scores: ArrayLike, *, ignore_index: Any = None) -> Any:
+def roc_auc_variance(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    positive: Hashable = None,
+    sample_weight: None = None,
+    ignore_index: Any = None,
+) -> Any:
     """Variance of the area under the ROC curve over test sets of this size (DeLong).
 
     The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
@@ -22,8 +30,10 @@ def roc_auc_variance(y_true: ArrayLike, scores: ArrayLike, *, ignore_index: Any 
 
     Parameters
     ----------
-    y_true, scores, ignore_index
+    y_true, y_score, positive, ignore_index
         As of :func:`matrics.roc_auc`.
+    sample_weight : None
+        DeLong's variance is that of samples that count alike: there is none with weights.
 
     Returns
     -------
@@ -46,7 +56,12 @@ def roc_auc_variance(y_true: ArrayLike, scores: ArrayLike, *, ignore_index: Any 
     >>> matrics.roc_auc_variance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     np.float64(0.125)
     """
-    return of_rows(_delong, read(y_true, scores, None, ignore_index), "class", math.nan)
+    if sample_weight is not None:
+        raise TypeError(
+            "sample_weight: expected None, as DeLong's variance is that of samples that count alike; with weights "
+            "resample the samples, and take the variance of matrics.roc_auc(..., sample_weight=)"
+        )
+    return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan)
 
 
 def _delong(rows: Rows, safe: Safe) -> Array:

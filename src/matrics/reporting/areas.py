@@ -73,8 +73,8 @@ def _of_model(data: Data, model: int, manner: Manner) -> ModelScores:
     if scores.are_probabilities:
         # Of all classes the labels have to be the numbers of the columns.
         place = np.argsort(scores.positives)
-        outcome, probs = sides[0] if len(sides) == 1 else (true, values[:, place])
-        losses = [float(measure(outcome, probs)) for measure in (log_loss, brier_score, expected_calibration_error)]
+        outcome, y_prob = sides[0] if len(sides) == 1 else (true, values[:, place])
+        losses = [float(measure(outcome, y_prob)) for measure in (log_loss, brier_score, expected_calibration_error)]
     return ModelScores(
         data.models[model], float(np.mean(areas)), low, high, float(np.mean(precisions)), prevalence, *losses
     )

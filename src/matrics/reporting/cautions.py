@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from matrics.catalogue.registry import get_metric
 from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
@@ -100,9 +99,11 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
     for name, verdict in found.verdicts.items():
         missing = [data.models[k] for k in np.flatnonzero(np.isnan(verdict.estimate))]
         if missing:
-            reason = get_metric(name).undefined
+            reason = found.metrics[name].undefined
             yield Caution(
-                "warning", f"{name} is undefined for {listed(missing)}.", f"It has no value in these cases: {reason}."
+                "warning",
+                f"{verdict.label} is undefined for {listed(missing)}.",
+                f"It has no value in these cases: {reason}.",
             )
 
 
@@ -256,7 +257,7 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
         tied = len(found.tied)
         yield Caution(
             "warning" if tied == len(found.compared) else "note",
-            f"Only the {len(found.compared)} models with the best {found.first} were compared with each other"
+            f"Only the {len(found.compared)} models with the best {found.title} were compared with each other"
             + (
                 ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
             ),
@@ -268,16 +269,17 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
             f"Take {LEAST_NUM:,} or more (num).",
         )
     if len(found.judged) < len(found.verdicts):
-        others = [name for name in found.verdicts if name not in found.judged]
+        judged = listed(found.titles(found.judged))
+        others = listed(found.titles(name for name in found.verdicts if name not in found.judged))
         yield Caution(
             "note",
-            f"With {len(data.classes)} classes, limits and comparisons were made of {listed(found.judged)} alone, as "
-            f"those of {listed(others)} would take minutes.",
+            f"With {len(data.classes)} classes, limits and comparisons were made of {judged} alone, as "
+            f"those of {others} would take minutes.",
         )
     code = int(max(found.verdict.status[found.compared], default=0))
     status = next(one for one in IntervalStatus if one == code)
     if status > IntervalStatus.FEW_SAMPLES:
-        yield Caution("note", f"Limits of {found.first} of at least one model: {status.sentence}.")
+        yield Caution("note", f"Limits of {found.title} of at least one model: {status.sentence}.")
 
 
 def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:

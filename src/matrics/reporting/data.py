@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics.catalogue.classes import Classes, Sorted
 from matrics.frame.counts import MOST_CELLS
+from matrics.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
@@ -27,39 +29,41 @@ class Wanted:
     ----------
     by : tuple
         Those that tell the models apart.
-    true, pred : column name
+    y_true, y_pred : column name
         Those of the true and of the predicted labels.
     paired_on : column name or None
         That of the samples, where all models predicted the same ones.
-    group : column name or None
+    groups : column name or None
         That of the groups to compare.
-    scores : dict
+    y_score : dict
         Labels and their columns of scores; the label is None for one column of the positive class.
-    positive : str or None
-        The label of the positive class.
+    positive : label or None
+        That of the positive class; of matrices without class names its index.
     """
 
     by: tuple[Hashable, ...] = ()
-    true: Hashable = "y_true"
-    pred: Hashable = "y_pred"
+    y_true: Hashable = "y_true"
+    y_pred: Hashable = "y_pred"
     paired_on: Hashable | None = None
-    group: Hashable | None = None
-    scores: Mapping[str | None, Hashable] = field(default_factory=dict)
-    positive: str | None = None
+    groups: Hashable | None = None
+    y_score: Mapping[Any, Hashable] = field(default_factory=dict)
+    positive: Hashable = None
 
     def check(self) -> None:
         """Raise if one column is named twice."""
         others = [
             ("paired_on", self.paired_on),
-            ("group", self.group),
-            *(("scores", one) for one in self.scores.values()),
+            ("groups", self.groups),
+            *(("y_score", one) for one in self.y_score.values()),
         ]
-        seen = {self.true, *([self.pred] if self.pred != self.true else []), *self.by}
-        if self.pred == self.true:
-            raise ValueError(f"pred: expected another column than that of the true labels, got {self.pred!r} for both")
+        seen = {self.y_true, self.y_pred, *self.by}
+        if self.y_pred == self.y_true:
+            raise ValueError(
+                f"y_pred: expected another column than that of the true labels, got {self.y_pred!r} for both"
+            )
         if len(set(self.by)) < len(self.by):
             raise ValueError(f"by: expected different columns, got {list(self.by)}")
-        if {self.true, self.pred} & set(self.by):
+        if {self.y_true, self.y_pred} & set(self.by):
             raise ValueError(f"by: expected other columns than those of the labels, got {list(self.by)}")
         for what, name in others:
             if name is None:
@@ -94,8 +98,12 @@ class Data:
     ----------
     origin : Origin
         Where it comes from.
-    models, classes : tuple of str
+    models : tuple of str
         Their names.
+    known : Classes
+        The classes: their labels, which of them is positive, and whether their order says so.
+    classes : tuple of str
+        What the classes are called.
     matrices : array, shape (M, n, n)
         One confusion matrix for each model.
     rows : int or None
@@ -112,12 +120,11 @@ class Data:
         The scores of each model.
     from_scores : str
         How classes were predicted from scores, in words; nothing if there were predicted labels.
-    positive : int
-        Of two classes the one that counts as positive; the second where nothing was said.
     """
 
     origin: Origin
     models: tuple[str, ...]
+    known: Classes
     classes: tuple[str, ...]
     matrices: NumPyArray = field(repr=False)
     rows: int | None = None
@@ -127,11 +134,14 @@ class Data:
     groups: Groups | None = None
     scores: Scores | None = None
     from_scores: str = ""
-    positive: int = 1
 
 
 def data_of_matrices(
-    matrices: Mapping[Any, Any], class_names: Sequence[str] | None, origin: Origin | None = None
+    matrices: Mapping[Any, Any],
+    class_names: Sequence[str] | None,
+    origin: Origin | None = None,
+    *,
+    positive: Hashable = None,
 ) -> Data:
     """The data of a mapping of names of models to confusion matrices.
 
@@ -148,7 +158,9 @@ def data_of_matrices(
     if invalid:
         raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {names[invalid[0]]!r}")
     origin = origin or origin_of_matrices(names, stack)
-    return Data(origin, names, names_of_classes(class_names, stack.shape[-1]), stack)
+    n = stack.shape[-1]
+    known = Classes.of(n, check_names(class_names, n), positive)
+    return Data(origin, names, known, names_of_classes(class_names, n), stack)
 
 
 def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> Data:
@@ -162,30 +174,34 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     """
     wanted.check()
     there = column_names(table)
-    has_labels = wanted.pred in there or not wanted.scores
-    labels = [wanted.true, *([wanted.pred] if has_labels else [])]
-    others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.group) if one is not None)]
-    for name in [*labels, *others, *wanted.scores.values()]:
+    has_labels = wanted.y_pred in there or not wanted.y_score
+    labels = [wanted.y_true, *([wanted.y_pred] if has_labels else [])]
+    others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
+    for name in [*labels, *others, *wanted.y_score.values()]:
         if there.count(name) != 1:
             got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"
             raise ValueError(f"data: expected a column {name!r}, got {got}")
     coded = {name: coded_column(table, name) for name in [*labels, *others]}
-    numbers = {name: numbers_of(table, name) for name in wanted.scores.values()}
-    rows = len(coded[wanted.true].codes)
+    numbers = {name: numbers_of(table, name) for name in wanted.y_score.values()}
+    rows = len(coded[wanted.y_true].codes)
     if not rows or any(len(column.codes) != rows for column in coded.values()):
         raise ValueError("data: expected columns of one length, with at least one row")
-    classes, codes = _classes([coded[name] for name in labels], labels)
+    values, codes = _classes([coded[name] for name in labels], labels)
+    classes = tuple(map(str, values))
     true = codes[0]
     models, model_names = _combined([coded[name] for name in wanted.by], rows)
     by = ", ".join(map(str, wanted.by))
-    scores = read_scores(numbers, wanted.scores, wanted.positive, true, classes) if wanted.scores else None
+    known = Classes.of(len(values), Sorted.of(values), wanted.positive)
+    scores = read_scores(numbers, wanted.y_score, known, true, classes) if wanted.y_score else None
+    if scores is not None and len(scores.positives) == 1 and (not has_labels or None not in wanted.y_score):
+        known = replace(known, positive=known.positive if known.positive is not None else scores.positives[0])
     pred, how = (codes[1], "") if has_labels else predicted(scores, len(classes))
     counted = origin or origin_of_columns({str(name): one for name, one in (coded | numbers).items()})
     number, n = len(model_names), len(classes)
     cells = (models * n + true) * n + pred
     groups = None
-    if wanted.group is not None:
-        groups = _grouped(str(wanted.group), coded[wanted.group], cells, number, n)
+    if wanted.groups is not None:
+        groups = _grouped(str(wanted.groups), coded[wanted.groups], cells, number, n)
     _refuse_many(number, n)
     matrices = np.bincount(cells, minlength=number * n * n).reshape(number, n, n)
     paired, order = None, [np.flatnonzero(models == k) for k in range(number)] if scores is not None else []
@@ -199,6 +215,7 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     return Data(
         origin=counted,
         models=model_names,
+        known=known,
         classes=classes,
         matrices=matrices,
         rows=rows,
@@ -208,22 +225,11 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         groups=groups,
         scores=None if scores is None else scores.of_models(true, order),
         from_scores=how,
-        positive=_positive(wanted.positive, scores, classes),
     )
 
 
-def _positive(label: str | None, scores: Scores | None, classes: Sequence[str]) -> int:
-    """The class that counts as positive."""
-    if label is not None:
-        if label not in classes:
-            known = ", ".join(map(repr, classes[:10]))
-            raise ValueError(f"positive: expected one of the labels {known}, got {label!r}")
-        return classes.index(label)
-    return scores.positives[0] if scores is not None and len(scores.positives) == 1 else 1
-
-
-def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[str, ...], list[NumPyArray]]:
-    """The labels of the columns together, as text, and the class of each row of each column."""
+def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[Any, ...], list[NumPyArray]]:
+    """The labels of the columns together, sorted, and the class of each row of each column."""
     values = {value for column in columns for value in column.values}
     floating = next((value for value in values if isinstance(value, float)), None)
     if floating is not None:
@@ -236,7 +242,7 @@ def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tupl
         raise TypeError(f"columns {names}: expected labels of one type, got {error}") from error
     place = {value: k for k, value in enumerate(known)}
     codes = [np.asarray([place[value] for value in column.values], np.int64)[column.codes] for column in columns]
-    return tuple(map(str, known)), codes
+    return tuple(known), codes
 
 
 def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tuple[str, ...]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matrics.catalogue.registry import get_metric
+from matrics.catalogue.record import Metric
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Leaderboard
 from matrics.study.agreement import Agreement, agreement
@@ -75,22 +75,22 @@ def winners(data: Data, found: Leaderboard) -> list[Winner]:
     told = []
     for name, verdict in found.verdicts.items():
         if verdict.best is None:
-            told.append(Winner(name, "", np.nan, np.nan, agrees=True, is_apart=None))
+            told.append(Winner(verdict.label, "", np.nan, np.nan, agrees=True, is_apart=None))
             continue
         value, other = float(verdict.estimate[verdict.best]), float(verdict.estimate[first])
         agrees = verdict.best == first or value == other
         # What was not compared, as it is not among the first by the first measure, has no verdict.
         tested = name in found.judged and verdict.best in found.compared and first in found.compared
         apart = None if agrees or not tested else not bool(verdict.tied[first])
-        told.append(Winner(name, data.models[verdict.best], value, other, agrees, apart))
+        told.append(Winner(verdict.label, data.models[verdict.best], value, other, agrees, apart))
     return told
 
 
-def blindness(measure: str) -> Blindness:
-    """What a measure cannot see."""
-    metric = get_metric(measure)
+def blindness(measure: str, metric: Metric) -> Blindness:
+    """What a measure cannot see, as its certificate says: there is one of the mean over classes, and one of a class."""
+    average = None if metric.average == "macro" else metric.average
     try:
-        certificate = stored_certificate(metric.spec)
+        certificate = stored_certificate(replace(metric, average=average, classes=(), called="").spec)
     except KeyError:
         return Blindness(measure, metric.summary, [], is_certified=False)
     told = [text for name, text in LACKING.items() if name in certificate.lacks]
@@ -102,11 +102,12 @@ def compared_measures(data: Data, found: Leaderboard) -> Agreement | None:
     """How far the measures agree about the models; None with fewer than three of either."""
     if len(data.models) < 3 or len(found.verdicts) < 3:
         return None
-    return agreement(data.matrices, list(found.verdicts), workers=-1)
+    agreed = agreement(data.matrices, list(found.metrics.values()), workers=-1)
+    return replace(agreed, names=tuple(found.titles(found.metrics)))
 
 
 def duplicates(agreed: Agreement | None) -> list[list[str]]:
     """Measures that order all models alike."""
     if agreed is None:
         return []
-    return [family for family in agreed.families(1.0) if len(family) > 1]
+    return [family for family in agreed.families(least_correlation=1.0) if len(family) > 1]

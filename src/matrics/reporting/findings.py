@@ -100,7 +100,7 @@ def find(data: Data, metrics: Any, manner: Manner, version: str) -> Findings:
         classes=[model_classes(data, k, manner) for k in best],
         hardest=hardest_classes(data, range(len(data.models))),
         winners=won,
-        blindness=[blindness(name) for name in board.verdicts],
+        blindness=[blindness(verdict.label, board.metrics[name]) for name, verdict in board.verdicts.items()],
         agreement=agreed,
         scores=scores,
         groups=model_groups(data, best, board, manner),
@@ -130,10 +130,10 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     verdict, first = board.verdict, board.order[0]
     if verdict.best is None:
         if len(data.models) == 1:
-            return f"{board.first} is undefined for the model."
-        return f"{board.first} is undefined for all models, so that nothing orders them."
+            return f"{board.title} is undefined for the model."
+        return f"{board.title} is undefined for all models, so that nothing orders them."
     limits = between(float(verdict.low[first]), float(verdict.high[first]))
-    value = f"{board.first} {number(float(verdict.estimate[first]))} ({limits})"
+    value = f"{board.title} {number(float(verdict.estimate[first]))} ({limits})"
     if len(data.models) == 1:
         return f"The model has {value}."
     name = short(data.models[first])
@@ -142,7 +142,7 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     if others:
         tied = f", and cannot be told from {listed(others, 4)}"
     elif undefined == len(data.models) - 1:
-        tied = f"; {board.first} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
+        tied = f"; {board.title} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
     else:
         tied = ", and no other model is tied with it"
     against = [one.model for one in won if not one.agrees]

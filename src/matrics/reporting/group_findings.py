@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from matrics.fairness import demographic_parity, disparity, equal_opportunity, equalised_odds
+from matrics.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Leaderboard, Manner
 from matrics.reporting.wording import between, count, number, short
+from matrics.typing import NumPyArray
 from matrics.uncertainty import compare, interval
 
 __all__ = ["GroupRow", "ModelGroups", "model_groups"]
@@ -49,7 +51,7 @@ class ModelGroups:
         Whether the groups with the largest and the smallest value differ with the level shared by all pairs; None if
         that cannot be said.
     parities : dict of str to float
-        Differences of rates, of two classes: demographic parity, equal opportunity, equalised odds.
+        Differences of rates, of two classes: demographic parity, equal opportunity, equalized odds.
     """
 
     model: str
@@ -83,11 +85,11 @@ def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: 
     """The groups of some models."""
     if data.groups is None:
         return []
-    return [_of_model(data, model, found.first, found.verdict.higher_is_better, manner) for model in models]
+    return [_of_model(data, model, found, manner) for model in models]
 
 
-def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner) -> ModelGroups:  # noqa: FBT001
-    groups = data.groups
+def _of_model(data: Data, model: int, found: Leaderboard, manner: Manner) -> ModelGroups:
+    groups, measure = data.groups, found.metrics[found.first]
     assert groups is not None  # noqa: S101 (the caller has looked)
     matrices = groups.matrices[model]
     filled = [k for k in range(len(matrices)) if matrices[k].any()]
@@ -96,7 +98,7 @@ def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner
         GroupRow(groups.names[k], float(matrices[k].sum()), *(float(part[place]) for part in one[:3]))
         for place, k in enumerate(filled)
     ]
-    side = 1 if higher else -1
+    side = 1 if found.verdict.higher_is_better else -1
     apart = disparity(np.asarray(one.estimate))
     beyond = None
     known = np.flatnonzero(~np.isnan(one.estimate))
@@ -107,20 +109,29 @@ def _of_model(data: Data, model: int, measure: str, higher: bool, manner: Manner
         beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
     parities = {}
     if matrices.shape[-1] == 2:
-        some, positive = matrices[filled], short(data.classes[data.positive])
-        parities = {
-            f"demographic parity: difference of the shares predicted as {positive}": float(
-                demographic_parity(some, pos_label=data.positive).difference
-            ),
-            f"equal opportunity: difference of the recall of {positive}": float(
-                equal_opportunity(some, pos_label=data.positive).difference
-            ),
-            f"equalised odds: the larger difference of the recall and of the false positive rate of {positive}": float(
-                equalised_odds(some, pos_label=data.positive).difference
-            ),
-        }
+        parities = _parities(data, matrices[filled])
     rows.sort(key=lambda row: math.inf if math.isnan(row.value) else side * row.value)
-    return ModelGroups(data.models[model], measure, rows, float(apart.difference), float(apart.ratio), beyond, parities)
+    return ModelGroups(
+        data.models[model], found.title, rows, float(apart.difference), float(apart.ratio), beyond, parities
+    )
+
+
+def _parities(data: Data, matrices: NumPyArray) -> dict[str, float]:
+    """The parities of two classes: where nothing says which is positive, equal opportunity for each of them."""
+    known = data.known
+    one = known.positive if known.positive is not None else 1
+    some = [one] if known.ordered or known.positive is not None else [0, 1]
+    names = [short(name) for name in data.classes]
+    found: dict[str, Any] = {
+        f"demographic parity: difference of the shares predicted as {names[one]}": demographic_parity(
+            matrices, positive=one
+        )
+    }
+    for k in some:
+        found[f"equal opportunity: difference of the recall of {names[k]}"] = equal_opportunity(matrices, positive=k)
+    title = f"equalized odds: the larger difference of the recall and of the false positive rate of {names[one]}"
+    found[title] = equalized_odds(matrices, positive=one)
+    return {name: float(value.difference) for name, value in found.items()}
 
 
 def shares_of_classes(data: Data) -> list[tuple[str, np.ndarray]]:

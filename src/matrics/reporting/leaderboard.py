@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from matrics.catalogue.record import Metric
+from matrics.naming import title_of
 from matrics.reporting.data import Data
 from matrics.reporting.verdicts import Verdict, judged_alone, judged_together
 from matrics.scoring import resolve, score
@@ -58,9 +59,12 @@ class Leaderboard:
     Parameters
     ----------
     first : str
-        The measure that orders the models.
+        The measure that orders the models, as it was asked for.
+    metrics : dict of str to Metric
+        Every measure, as it was asked for, and as it is of these classes.
     verdicts : dict of str to Verdict
-        Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none.
+        Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none. Their labels
+        say what they are of: ``recall, macro``.
     judged : tuple of str
         The measures that have limits and by which models were compared.
     order : list of int
@@ -72,6 +76,7 @@ class Leaderboard:
     """
 
     first: str
+    metrics: dict[str, Metric] = field(repr=False)
     verdicts: dict[str, Verdict] = field(repr=False)
     judged: tuple[str, ...]
     order: list[int]
@@ -82,6 +87,15 @@ class Leaderboard:
     def verdict(self) -> Verdict:
         """That of the measure that orders the models."""
         return self.verdicts[self.first]
+
+    @property
+    def title(self) -> str:
+        """What the measure that orders the models is called."""
+        return self.verdict.label
+
+    def titles(self, names: Iterable[str]) -> list[str]:
+        """What measures are called."""
+        return [self.verdicts[name].label for name in names]
 
     @property
     def tied(self) -> list[int]:
@@ -97,9 +111,9 @@ def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
     ValueError
         A measure does not exist, has a value for each class, or has no better end.
     """
-    chosen = dict(resolve(metrics))
+    chosen = _different(resolve(metrics, data.known))
     for name, metric in chosen.items():
-        if metric.average in ("class", "one_vs_rest"):
+        if metric.is_classwise:
             raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
         if metric.higher_is_better is None:
             raise ValueError(f"metrics: expected measures of which one end is better, got {name}")
@@ -110,11 +124,11 @@ def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
     if candidates * len(costly) * float(n) ** 4 > MOST_CELLS:
         judged = {name: metric for name, metric in chosen.items() if is_proportion(metric)}
         if not judged:
-            judged = dict(resolve("accuracy"))
+            judged = resolve("accuracy", data.known)
         chosen = judged | chosen
     first = next(iter(judged))
-    values = {name: np.asarray(one) for name, one in score(data.matrices, list(chosen.values())).items()}
-    values = dict(zip(chosen, values.values(), strict=True))
+    scored = score(data.matrices, list(chosen.values()))
+    values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
     side = 1 if chosen[first].higher_is_better else -1
     order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
     compared = sorted(order[:candidates])  # so that what is drawn does not depend on who is best
@@ -122,10 +136,21 @@ def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
     full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
     for name, metric in chosen.items():
         if name not in full:
-            full[name] = _plain(name, values[name], higher_is_better=bool(metric.higher_is_better))
+            full[name] = _plain(title_of(name), values[name], higher_is_better=bool(metric.higher_is_better))
     _add_limits(full, judged, data, order[candidates:], manner)
     in_order = {name: full[name] for name in chosen}
-    return Leaderboard(first, in_order, tuple(judged), order, order[:candidates], num)
+    return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num)
+
+
+def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Each measure once: ``recall`` and ``recall:macro`` are one column where both are the mean of the classes."""
+    found: dict[str, Metric] = {}
+    titles: set[str] = set()
+    for name, metric in metrics.items():
+        if title_of(name) not in titles:
+            found[name] = metric
+        titles.add(title_of(name))
+    return found
 
 
 def _verdicts(
@@ -195,7 +220,8 @@ def _add_limits(
     if not others or not cheap or (data.paired is not None and repeats(data) > 1):
         return
     found = interval(data.matrices[list(others)], list(cheap.values()), level=manner.level, workers=-1)
-    for name, one in zip(cheap, found.values(), strict=True):
+    for name, metric in cheap.items():
+        one = found[str(metric)]
         verdicts[name].low[list(others)] = one.low
         verdicts[name].high[list(others)] = one.high
         verdicts[name].status[list(others)] = one.status

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from matrics.catalogue.registry import get_metric
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Leaderboard, Manner, is_proportion, repeats
 from matrics.reporting.wording import count, listed
@@ -36,9 +35,10 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
     level = f"{100 * manner.level:.10g} %"
     limits, used = _limits(data, found, level)
     sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
+    measures = listed(found.titles(found.verdicts), 20)
     told = [
         (
-            f"Confusion matrices of {sizes} were scored by {listed(found.verdicts, 20)} with matrics {version}; "
+            f"Confusion matrices of {sizes} were scored by {measures} with matrics {version}; "
             "undefined values (0/0) were left undefined, and averages over classes leave undefined classes out."
         ),
         limits,
@@ -60,7 +60,7 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
         )
     if len(found.compared) < len(data.models):
         told.append(
-            f"Only the {len(found.compared)} models with the best {found.first} were compared, so that this holds "
+            f"Only the {len(found.compared)} models with the best {found.title} were compared, so that this holds "
             "of the best model among these."
         )
     if data.scores is not None:
@@ -84,22 +84,24 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
 
 def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]:
     """Where intervals come from, and the references to cite."""
-    others = [name for name in found.judged if not is_proportion(get_metric(name))]
+    others = [name for name in found.judged if not is_proportion(found.metrics[name])]
     proportions = [name for name in found.judged if name not in others]
     told, used = [], []
     if proportions:
         used.append("wilson")
         have = "has a" if len(proportions) == 1 else "have"
         plural = "" if len(proportions) == 1 else "s"
-        told.append(f"{listed(proportions)} {have} {level} Wilson score interval{plural} ({SHORT['wilson']}).")
+        told.append(
+            f"{listed(found.titles(proportions))} {have} {level} Wilson score interval{plural} ({SHORT['wilson']})."
+        )
     if others:
         used.append("delta")
         have = "has a" if len(others) == 1 else "have"
         plural = "" if len(others) == 1 else "s"
+        names = listed(found.titles(others))
         told.append(
-            f"{listed(others)} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix "
-            "with a single sample spread over its cells, on a scale on which limits cannot leave the range of the "
-            "measure."
+            f"{names} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix with a "
+            "single sample spread over its cells, on a scale on which limits cannot leave the range of the measure."
         )
     if "wilson" not in used:
         used.insert(0, "wilson")

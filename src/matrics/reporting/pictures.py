@@ -88,8 +88,8 @@ def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
             else " of the models"
         )
         caption = (
-            f"{listed(chosen)}{some} with {level} limits, the best first; filled points cannot be told from the best, "
-            "and the dashed line is at its value."
+            f"{listed(board.titles(results))}{some} with {level} limits, the best first; filled points cannot be told "
+            "from the best, and the dashed line is at its value."
         )
         pictures.append(_picture(f"forest{place + 1}", display, caption))
     return pictures
@@ -197,8 +197,9 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
     if data.paired is None:
         return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
     by_name = dict(zip(names, (values for _, values in sides), strict=True))
-    roc = plot.curve(sides[0][0], by_name)
-    precision = plot.curve(sides[0][0], by_name, "precision_recall")
+    named: dict[str, Any] = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
+    roc = plot.curve(sides[0][0], by_name, **named)
+    precision = plot.curve(sides[0][0], by_name, kind="precision_recall", **named)
     return [
         _picture("roc", roc, f"ROC curves{some}; the diagonal is what guessing gives."),
         _picture(
@@ -207,6 +208,13 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
             f"Precision and recall{some} at every threshold; thin lines have the same F1.",
         ),
     ]
+
+
+def _sides(data: Data, positive: int) -> list[str]:
+    """What the classes 0 and 1 of outcomes are called."""
+    name = short(data.classes[positive])
+    other = short(data.classes[1 - positive]) if len(data.classes) == 2 else "the rest"
+    return [other if other != name else f"not {name}", name]
 
 
 def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
@@ -222,11 +230,14 @@ def _calibration(data: Data, found: Findings, manner: Manner) -> list[Picture]:
     pictures = []
     for place, k in enumerate(found.leaderboard.order[:MOST_CALIBRATED]):
         true, values = scores.by_model[k]
+        named: dict[str, Any] = {}
         if len(scores.positives) == 1:
-            outcome, probs = (true == scores.positives[0]).astype(np.int64), values[:, 0]
+            (positive,) = scores.positives
+            outcome, y_prob = (true == positive).astype(np.int64), values[:, 0]
+            named = {"class_names": _sides(data, positive), "positive": short(data.classes[positive])}
         else:
-            outcome, probs = true, values[:, np.argsort(scores.positives)]
-        display = plot.calibration(outcome, probs, level=manner.level)
+            outcome, y_prob = true, values[:, np.argsort(scores.positives)]
+        display = plot.calibration(outcome, y_prob, level=manner.level, **named)
         caption = (
             f"Calibration of {short(data.models[k])}: below the diagonal probabilities are too high, above it too low; "
             "the bars are Wilson limits, the histogram below has the samples of each bin."

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics.catalogue.record import Metric
 from matrics.labels import check_count
 from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
@@ -19,6 +20,7 @@ from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
 from matrics.reporting.origin import Origin, table_of_path
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
+from matrics.results import frame_of, to_dict
 from matrics.uncertainty.options import check_level
 
 __all__ = ["Report", "make_manner", "make_report", "report"]
@@ -40,6 +42,22 @@ class Report:
     findings: Findings = field(repr=False)
     manner: Manner = field(repr=False)
     version: str = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Report: {' '.join(self.findings.summary[:2])}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found as plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return {"models": list(self.data.models), "classes": list(self.data.classes), **to_dict(self.findings)}
+
+    def to_frame(self) -> Any:
+        """The leaderboard as a data frame of pandas: a row for each model and measure, the best models first."""
+        board = self.findings.leaderboard
+        rows = [(k, verdict) for k in board.order for verdict in board.verdicts.values()]
+        named = {"model": [self.data.models[k] for k, _ in rows], "measure": [verdict.label for _, verdict in rows]}
+        parts = {"value": "estimate", "low": "low", "high": "high", "is_tied": "tied"}
+        values = {name: [getattr(verdict, part)[k] for k, verdict in rows] for name, part in parts.items()}
+        return frame_of(named | values, indexed=False)
 
     @cached_property
     def _page(self) -> str:
@@ -75,7 +93,7 @@ class Report:
         parts = ["\n".join(found.summary), "\n".join(found.read)]
         parts.append(
             "\n".join(
-                f"{rank + 1}. {short(self.data.models[k])}: {board.first} {board.verdict.estimate[k]:.3f}"
+                f"{rank + 1}. {short(self.data.models[k])}: {board.title} {board.verdict.estimate[k]:.3f}"
                 + (" (tied with the best)" if rank and k in board.tied else "")
                 for rank, k in enumerate(board.order)
             )
@@ -100,17 +118,17 @@ def report(
     data: Any,
     *,
     by: Hashable | Iterable[Hashable] | None = None,
-    true: Hashable = "y_true",
-    pred: Hashable = "y_pred",
+    y_true: Hashable = "y_true",
+    y_pred: Hashable = "y_pred",
     paired_on: Hashable | None = None,
-    group: Hashable | None = None,
-    scores: Hashable | Mapping[str, Hashable] | None = None,
-    positive: Any = None,
-    metrics: Any = DEFAULT_METRICS,
+    groups: Hashable | None = None,
+    y_score: Hashable | Mapping[Any, Hashable] | None = None,
+    positive: Hashable = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     class_names: Sequence[str] | None = None,
     level: float = 0.95,
     num: int | None = None,
-    seed: int = 0,
+    rng: Any = 0,
 ) -> Report:
     """Report on the predictions of one or several models: who is best, what goes wrong, and what to beware of.
 
@@ -122,19 +140,22 @@ def report(
         matrices (n, n), rows are true classes; then ``by`` and all names of columns do not matter.
     by : column name or several, optional
         The columns that tell the models apart; all rows are those of one model if left out.
-    true, pred : column name, default "y_true" and "y_pred"
-        The columns of the true and of the predicted labels. Without the latter labels are predicted from ``scores``:
+    y_true, y_pred : column name, default "y_true" and "y_pred"
+        The columns of the true and of the predicted labels. Without the latter labels are predicted from ``y_score``:
         the class with the highest one, or the positive class from 0.5 on.
     paired_on : column name, optional
         The column of the samples, where all models predicted the same ones. Models are then compared on the same
         samples; several rows of one sample are not taken for independent.
-    group : column name, optional
+    groups : column name, optional
         The column of the groups to compare, such as sites.
-    scores : column name or mapping of str to column name, optional
+    y_score : column name or mapping of labels to column names, optional
         The column of the scores of the positive class, or those of each class by its label.
     positive : label, optional
-        The positive class of scores, and of the parities of groups; of the labels 0 and 1 (or False and True) it is
-        known. Without it the parities are those of the second label, and the page says of which.
+        The positive class: a label, a class name, or the index of a class without a name. It is the class of the
+        scores, of ``:binary`` and of the parities of groups, and class measures without an average are those of it,
+        also among more than two. Without it they are means over the classes; scores are of class 1 of the labels 0 and
+        1 (or False and True); and what is of one class of two, such as sensitivity, is an error where the labels are
+        text, as nothing says which class is meant.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
     class_names : sequence of str, optional
@@ -143,8 +164,9 @@ def report(
         The probability with which intervals are to hold the truth.
     num : int, optional
         Number of replicates of paired comparisons; 10,000 if left out, and fewer for many models and samples.
-    seed : int, default 0
-        Of the replicates. The same data and seed give the same page, byte by byte.
+    rng : int, numpy.random.Generator or None, default 0
+        Where the replicates come from: a seed, a generator that gives one, or None for a new one. The same data and
+        seed, which is on the page, give the same page, byte by byte.
 
     Returns
     -------
@@ -178,14 +200,15 @@ def report(
     """
     wanted = Wanted(
         by=as_names(by),
-        true=true,
-        pred=pred,
+        y_true=y_true,
+        y_pred=y_pred,
         paired_on=paired_on,
-        group=group,
-        scores=_columns(scores),
-        positive=None if positive is None else str(positive),
+        groups=groups,
+        y_score=_columns(y_score),
+        positive=positive,
     )
-    return make_report(data, wanted, metrics, make_manner(level, num, seed), class_names=class_names)
+    chosen = DEFAULT_METRICS if metrics is None else metrics
+    return make_report(data, wanted, chosen, make_manner(level, num, rng), class_names=class_names)
 
 
 def make_report(
@@ -203,7 +226,7 @@ def make_report(
         data, origin = table_of_path(data, {"wanted": wanted})
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices:
-        read = data_of_matrices(data, class_names, origin)
+        read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
     elif class_names is not None:
         raise ValueError("class_names: expected none beside labels, which have names of their own")
     else:
@@ -221,18 +244,20 @@ def _check_packages() -> None:
             raise ImportError(f'reports need {name}: python -m pip install "matrics[report]"') from error
 
 
-def _columns(scores: Any) -> dict[str | None, Hashable]:
-    if scores is None:
+def _columns(y_score: Any) -> dict[Any, Hashable]:
+    if y_score is None:
         return {}
-    if isinstance(scores, Mapping):
-        if not scores:
-            raise ValueError("scores: expected at least one column, got an empty mapping")
-        return {str(label): column for label, column in scores.items()}
-    return {None: scores}
+    if isinstance(y_score, Mapping):
+        if not y_score:
+            raise ValueError("y_score: expected at least one column, got an empty mapping")
+        return dict(y_score)
+    return {None: y_score}
 
 
-def make_manner(level: float, num: int | None, seed: int) -> Manner:
+def make_manner(level: float, num: int | None, rng: Any) -> Manner:
     """The options of intervals and comparisons, checked."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed: expected an integer from 0, got {seed!r}")
-    return Manner(check_level(level), None if num is None else check_count(num, "num"), int(seed))
+    if rng is None or isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(rng).integers(2**31)
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        raise ValueError(f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {rng!r}")
+    return Manner(check_level(level), None if num is None else check_count(num, "num"), int(rng))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics.catalogue.classes import Classes
 from matrics.typing import NumPyArray
 
 __all__ = ["Scores", "predicted", "read_scores"]
@@ -52,8 +53,8 @@ class Scores:
 
 def read_scores(
     numbers: Mapping[Any, NumPyArray],
-    columns: Mapping[str | None, Any],
-    positive: str | None,
+    columns: Mapping[Any, Any],
+    known: Classes,
     true: NumPyArray,
     classes: Sequence[str],
 ) -> Scores:
@@ -65,49 +66,37 @@ def read_scores(
         Nothing says which class is the positive one, or a label does not occur.
     """
     values = np.stack([numbers[name] for name in columns.values()], axis=1)
-    known = ", ".join(map(repr, classes[:10]))
     if len(np.unique(true)) < 2:
-        raise ValueError(f"scores: expected true labels of at least two classes, got only {known}")
+        raise ValueError(f"y_score: expected true labels of at least two classes, got only {known.listed}")
     if None in columns:
-        label = positive if positive is not None else _usual(classes)
-        if label is None:
+        place = known.positive if known.positive is not None else POSITIVES.get(tuple(classes))
+        if place is None:
             raise ValueError(
-                f"positive: expected the label of the class whose scores these are, one of {known}, got none"
+                f"positive: expected the label of the class whose scores these are, one of {known.listed}, got none"
             )
-        labels = [label]
-        option = "positive"
-    else:
-        labels, option = [str(label) for label in columns], "scores"
-        if len(labels) not in (1, len(classes)):
-            raise ValueError(
-                f"scores: expected one column, or one for each of the {len(classes)} classes, got {labels}"
-            )
-    wrong = next((label for label in labels if label not in classes), None)
-    if wrong is not None:
-        raise ValueError(f"{option}: expected one of the labels {known}, got {wrong!r}")
-    return Scores(tuple(classes.index(label) for label in labels), values)
-
-
-def _usual(classes: Sequence[str]) -> str | None:
-    place = POSITIVES.get(tuple(classes))
-    return None if place is None else classes[place]
+        return Scores((place,), values)
+    if len(columns) not in (1, len(classes)):
+        raise ValueError(
+            f"y_score: expected one column, or one for each of the {len(classes)} classes, got {list(columns)}"
+        )
+    return Scores(tuple(known.index(label, "y_score") for label in columns), values)
 
 
 def predicted(scores: Scores | None, n: int) -> tuple[NumPyArray, str]:
     """The class that the scores predict for each row, and how, in words."""
     if scores is None:
-        raise TypeError("scores: expected scores to predict classes from, got none")
+        raise TypeError("y_score: expected scores to predict classes from, got none")
     if len(scores.positives) > 1:
         chosen = np.asarray(scores.positives)[scores.values.argmax(axis=1)]
         return chosen, "The predicted class is that with the highest score, as there is no column of predicted labels."
     if n != 2:
         raise ValueError(
-            f"pred: expected a column of predicted labels beside the scores of one of {n} classes, got none"
+            f"y_pred: expected a column of predicted labels beside the scores of one of {n} classes, got none"
         )
     positive = scores.positives[0]
     if not scores.are_probabilities:
         raise ValueError(
-            "pred: expected a column of predicted labels beside scores that are no probabilities, as no threshold is "
+            "y_pred: expected a column of predicted labels beside scores that are no probabilities, as no threshold is "
             "known, got none"
         )
     above = scores.values[:, 0] >= 0.5

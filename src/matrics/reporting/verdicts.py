@@ -11,6 +11,7 @@ import numpy as np
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.naming import columns as named_columns
+from matrics.naming import title_of
 from matrics.uncertainty import compare, compare_models, interval
 
 __all__ = ["Verdict", "aligned", "judged_alone", "judged_together"]
@@ -122,7 +123,8 @@ def judged_together(
         **options,
     )
     verdicts = []
-    for (key, metric), one in zip(metrics.items(), compared.values(), strict=True):
+    for key, metric in metrics.items():
+        one = compared[str(metric)]
         side = 1 if metric.higher_is_better else -1
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one.intervals[:3])
@@ -164,8 +166,8 @@ def judged_alone(
 
 def _values(key: str, metric: Metric, classes: Sequence[str]) -> list[tuple[int | None, str]]:
     """The values that a measure has for a matrix: their class, if each class has one, and their names."""
-    labels = named_columns(key, metric, classes)
-    return [(None, key)] if labels == [key] else list(enumerate(labels))
+    labels = [title_of(label) for label in named_columns(key, metric, classes)]
+    return list(enumerate(labels)) if metric.is_classwise else [(None, labels[0])]
 
 
 def _of_class(values: Array, k: int | None) -> Array:

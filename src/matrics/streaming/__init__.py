@@ -7,13 +7,14 @@ import math
 import sys
 import warnings
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options, frames_to_the_user
-from matrics.naming import by_names
+from matrics.naming import by_names, check_names
 from matrics.scoring import resolve
 from matrics.streaming.host import HostLane
 from matrics.streaming.lane import Lane
@@ -34,6 +35,7 @@ def score_blocks(
     invalid: Invalid = "warn",
     workers: int = 1,
     class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
     block_bytes: int | None = None,
 ) -> dict[str, Any]:
     """Many measures of a stack on the host, which a device scores block by block.
@@ -62,7 +64,7 @@ def score_blocks(
         the first block that has any. Neither waits for the device.
     workers : int, default 1
         Number of threads where the host scores the blocks; -1 for as many as there are cores.
-    class_names : sequence of str, optional
+    class_names, positive
         As of :func:`matrics.score`.
     block_bytes : int, optional
         The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
@@ -109,8 +111,8 @@ def score_blocks(
     wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, Integral | None)
     if wrong or (block_bytes is not None and block_bytes < 1):
         raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {block_bytes!r}")
-    chosen = resolve(metrics)
     source = Source(stack)
+    chosen = resolve(metrics, Classes.of(source.n, check_names(class_names, source.n), positive))
     lane = _lane(device, tuple(chosen.values()), _number(zero_division), workers)
     values = _stream(source, lane, invalid, int(block_bytes or lane.block_bytes))
     return by_names(dict(zip(chosen, values, strict=True)), chosen, class_names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
+from matrics.naming import title_of
+from matrics.results import frame_of, to_dict
 from matrics.roads.blocks import in_threads
 from matrics.study.measured import Common, Measured
 from matrics.study.ranks import count_pairs, spearman
@@ -22,6 +24,8 @@ Correlation = Literal["spearman", "kendall"]
 
 # Distances of measures that are functions of one another may be off by rounding.
 NOISE = 1e-9
+
+SHOWN = 6  # measures that a repr names
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,41 +60,58 @@ class Agreement:
     defined: Array
     disagreement: Array | None = None
 
-    def linkage(self, by: Correlation = "spearman") -> Array:
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each pair of measures."""
+        tables = {name: table for name, table in vars(self).items() if name != "names" and table is not None}
+        titles = np.asarray([title_of(name) for name in self.names], object)
+        row, column = (place.ravel() for place in np.indices((len(titles), len(titles))))
+        pairs = {"measure": titles[row], "with": titles[column]}
+        return frame_of(pairs | {name: np.ravel(table) for name, table in tables.items()}, indexed=False)
+
+    def __repr__(self) -> str:
+        shown = "; ".join(map(title_of, self.names[:SHOWN]))
+        more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
+        return f"<Agreement of {_count(len(self.names), 'measure')}: {shown}{more}>"
+
+    def linkage(self, *, correlation: Correlation = "spearman") -> Array:
         """The hierarchical clustering of the measures, as ``scipy.cluster.hierarchy`` has it: (K - 1, 4).
 
         Average linkage of the distances 1 less the absolute correlation, with the leaves in optimal order, for
         ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 where the correlation is undefined. Needs SciPy.
         """
-        if by not in get_args(Correlation):
-            raise ValueError(f"by: expected 'spearman' or 'kendall', got {by!r}")
+        if correlation not in get_args(Correlation):
+            raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {correlation!r}")
         if len(self.names) < 2:
             raise ValueError(f"a clustering needs at least two measures, got {len(self.names)}")
         hierarchy = _hierarchy()
-        distances = 1 - np.abs(np.nan_to_num(self.spearman if by == "spearman" else self.kendall))
+        distances = 1 - np.abs(np.nan_to_num(self.spearman if correlation == "spearman" else self.kendall))
         above = distances[np.triu_indices(len(self.names), 1)].clip(0, 1)
         found: Array = hierarchy.linkage(above, "average", optimal_ordering=True)
         return found
 
-    def order(self, by: Correlation = "spearman") -> list[int]:
+    def order(self, *, correlation: Correlation = "spearman") -> list[int]:
         """The numbers of the measures in the order of the clustering's leaves: similar ones are neighbours.
 
         With it rows and columns of a heat map are sorted: ``found.spearman[numpy.ix_(order, order)]``. Needs SciPy.
         """
         if len(self.names) < 2:
             return list(range(len(self.names)))
-        return [int(place) for place in _hierarchy().leaves_list(self.linkage(by))]
+        return [int(place) for place in _hierarchy().leaves_list(self.linkage(correlation=correlation))]
 
-    def families(self, threshold: float = 0.95, by: Correlation = "spearman") -> list[list[str]]:
+    def families(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> list[list[str]]:
         """Groups of measures that say the same: those joined by average linkage at this absolute correlation.
 
         Parameters
         ----------
-        threshold : float, default 0.95
+        least_correlation : float, default 0.95
             The least average of the absolute correlations between two groups that are joined to one, from 0 to 1.
             At 1 only measures that order all matrices alike, or all in reverse, are in one family.
-        by : {"spearman", "kendall"}
-            The correlation.
+        correlation : {"spearman", "kendall"}
+            Which one.
 
         Returns
         -------
@@ -98,23 +119,24 @@ class Agreement:
             In the order of the measures, as are the members of each. A constant measure is a family of its own. Needs
             SciPy.
         """
-        if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a number from 0 to 1, got {threshold!r}")
+        least = least_correlation
+        if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
+            raise ValueError(f"least_correlation: expected a number from 0 to 1, got {least!r}")
         if len(self.names) < 2:
             return [[name] for name in self.names]
-        linkage = self.linkage(by)
-        numbers = _hierarchy().fcluster(linkage, 1 - threshold + NOISE, criterion="distance")
+        linkage = self.linkage(correlation=correlation)
+        numbers = _hierarchy().fcluster(linkage, 1 - least + NOISE, criterion="distance")
         found: dict[int, list[str]] = {}
         for name, number in zip(self.names, numbers.tolist(), strict=True):
             found.setdefault(number, []).append(name)
         return list(found.values())
 
-    def describe(self, threshold: float = 0.95, by: Correlation = "spearman") -> str:
+    def describe(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> str:
         """The families as text, the largest first.
 
         Parameters
         ----------
-        threshold, by
+        least_correlation, correlation
             As in :meth:`families`.
 
         Returns
@@ -122,13 +144,15 @@ class Agreement:
         str
             One paragraph for each family, and one for all measures that are alone.
         """
-        families = sorted(self.families(threshold, by), key=len, reverse=True)
+        families = sorted(
+            self.families(least_correlation=least_correlation, correlation=correlation), key=len, reverse=True
+        )
         counts = _count(len(self.names), "measure"), _count(len(families), "family")
-        title = f"{counts[0]} in {counts[1]} (average |{by}| at least {threshold:g})"
+        title = f"{counts[0]} in {counts[1]} (average |{correlation}| at least {least_correlation:g})"
         several = [family for family in families if len(family) > 1]
         alone = [family[0] for family in families if len(family) == 1]
-        parts = [f"{len(family)}: {', '.join(family)}" for family in several]
-        parts += [f"alone: {', '.join(alone)}"] if alone else []
+        parts = [f"{len(family)}: {'; '.join(map(title_of, family))}" for family in several]
+        parts += [f"alone: {'; '.join(map(title_of, alone))}"] if alone else []
         wrapped = (textwrap.fill(part, 100, subsequent_indent="   ", break_on_hyphens=False) for part in parts)
         return "\n".join([title, *wrapped])
 
@@ -140,12 +164,14 @@ def _count(number: int, what: str) -> str:
 
 def agreement(
     stack: ArrayLike,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
     model_axis: int | None = None,
     digits: int | None = 12,
     zero_division: float = math.nan,
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> Agreement:
     """How far measures agree about the matrices of a stack, for every pair of measures.
 
@@ -170,6 +196,10 @@ def agreement(
         The value of a measure where it is undefined (0/0).
     workers : int, default 1
         Number of threads; -1 for as many as there are cores.
+    class_names : sequence of str, optional
+        Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
+    positive : str or int, optional
+        The positive class, a class name or an index, as in :func:`matrics.score`.
 
     Returns
     -------
@@ -211,7 +241,7 @@ def agreement(
     >>> found.discriminancy[2, 0]  # all matrices that accuracy tells apart mcc tells apart as well
     np.float64(inf)
     """
-    measured = Measured.of(stack, metrics, digits, zero_division, workers)
+    measured = Measured.of(stack, metrics, digits, zero_division, workers, class_names, positive)
     groups = None if model_axis is None else _Groups(measured, _batch_axis(model_axis, measured.batch))
     number = len(measured.rankings)
     tables = np.full((6, number, number), np.nan)

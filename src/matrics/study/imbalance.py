@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._backend import Array
+from matrics._draws.numpy import seed_of
 from matrics.build import confusion_matrix
 from matrics.labels import check_count
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.scoring import score
 from matrics.transform import normalize
 from matrics.typing import ArrayLike
@@ -166,6 +168,21 @@ class StabilityResult(NamedTuple):
     num_classes: Array
     values: dict[str, Array]
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each problem, run, classifier and test set."""
+        shape = next(iter(self.values.values())).shape
+        problem, run, classifier, test_set = np.indices(shape)
+        named = {"problem": np.take(self.problems, problem), "classifier": np.take(self.classifiers, classifier)}
+        columns = {**named, "run": run, "test_set": test_set, **self.values}
+        return frame_of({name: np.ravel(column) for name, column in columns.items()}, indexed=False)
+
     def spread(self) -> dict[str, Array]:
         """The standard deviation over the test sets, of the mean over runs: the mean of all classifiers, shape (P,)."""
         return {name: values.mean(axis=1).std(axis=-1).mean(axis=-1) for name, values in self.values.items()}
@@ -175,9 +192,7 @@ class StabilityResult(NamedTuple):
         return {name: values.min(axis=(1, 2, 3)) for name, values in self.values.items()}
 
 
-def stability_experiment(
-    problems: Sequence[ImbalanceProblem] = TWO_CLASS_PROBLEMS, *, runs: int = 3, seed: int = 0
-) -> StabilityResult:
+def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int = 3, rng: Any = 0) -> StabilityResult:
     """Train classifiers for imbalanced data once, and score them on test sets with other class sizes.
 
     This is the experiment of Mullick et al., section 5, on data sets that come with scikit-learn. Half of the samples
@@ -196,12 +211,13 @@ def stability_experiment(
 
     Parameters
     ----------
-    problems : sequence of ImbalanceProblem, default TWO_CLASS_PROBLEMS
-        Either all of two classes, where the second one is positive, or all of more.
-    runs : int, default 3
+    problems : sequence of ImbalanceProblem
+        ``TWO_CLASS_PROBLEMS``, ``MULTI_CLASS_PROBLEMS`` or some of them: either all of two
+        classes, where the second one is positive, or all of more.
+    repeats : int, default 3
         Number of times that samples are split, classifiers trained and test sets drawn.
-    seed : int, default 0
-        Everything random derives from it.
+    rng : numpy.random.Generator or int, default 0
+        Everything random derives from it; None draws anew every time.
 
     Returns
     -------
@@ -224,20 +240,20 @@ def stability_experiment(
     Examples
     --------
     >>> from matrics.study import TWO_CLASS_PROBLEMS, stability_experiment
-    >>> found = stability_experiment(TWO_CLASS_PROBLEMS[:1], runs=1)
+    >>> found = stability_experiment(TWO_CLASS_PROBLEMS[:1], repeats=1)
     >>> found.values["Precision"].shape
     (1, 1, 4, 5)
     >>> spread = found.spread()
     >>> bool(spread["Precision"] > 5 * spread["mPrecision"])
     True
     """
-    runs = check_count(runs, "runs")
+    repeats, seed = check_count(repeats, "repeats"), seed_of(rng)
     kinds = {len(problem.groups) == 2 for problem in problems}
     if len(kinds) != 1:
         got = "none" if not kinds else "some of two classes and some of more"
         raise ValueError(f"problems: expected some, all of two classes or all of more than two, got {got}")
     values = [
-        _measure(np.stack(list(_runs(problem, runs, np.random.default_rng([seed, number])))))
+        _measure(np.stack(list(_runs(problem, repeats, np.random.default_rng([seed, number])))))
         for number, problem in enumerate(problems)
     ]
     return StabilityResult(
@@ -252,7 +268,7 @@ def _measure(stack: np.ndarray) -> dict[str, np.ndarray]:
     """All measures of test sets; a class that is never predicted has the precision 0."""
     if stack.shape[-1] == 2:
         return _scores(stack, TWO_CLASS_MEASURES)
-    return _scores(stack, MULTI_CLASS_MEASURES) | _scores(normalize(stack, "true"), OF_EQUAL_CLASSES)
+    return _scores(stack, MULTI_CLASS_MEASURES) | _scores(normalize(stack, over="true"), OF_EQUAL_CLASSES)
 
 
 def _scores(stack: np.ndarray, measures: dict[str, str]) -> dict[str, np.ndarray]:
@@ -260,11 +276,11 @@ def _scores(stack: np.ndarray, measures: dict[str, str]) -> dict[str, np.ndarray
     return {name: found[spec] for name, spec in measures.items()}
 
 
-def _runs(problem: ImbalanceProblem, runs: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def _runs(problem: ImbalanceProblem, repeats: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """Test sets (C, 5, n, n) of every run."""
     features, labels = _load(problem)
     sizes = _test_sizes(problem)
-    for _ in range(runs):
+    for _ in range(repeats):
         train, test = _split(problem, labels, rng)
         predicted = [
             make.fit(features[train], labels[train]).predict(features[test])

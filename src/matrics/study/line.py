@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from matrics._backend import Array
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
 from matrics.labels import check_count
-from matrics.scoring import score
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.simulate import class_proportions, controlled_errors
 from matrics.typing import ArrayLike
 
@@ -80,13 +81,24 @@ class DiscriminationLine(NamedTuple):
     has_interval: Array
     status: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each x."""
+        return frame_of({**self._asdict(), "x": np.broadcast_to(self.x, self.y.shape)})
+
 
 def discrimination_line(
     metric: str | Metric,
     num_classes: int,
     imbalance: float | ArrayLike = 0.0,
     *,
-    class_index: int | None = None,
+    positive: int | None = None,
     hits: ArrayLike | None = None,
     tolerance: float = 1e-9,
     intervals: int = 512,
@@ -99,14 +111,14 @@ def discrimination_line(
     Parameters
     ----------
     metric : str or Metric
-        Any measure, as in :func:`matrics.score`. One that has a value for each class is averaged as its spec says
-        (macro if it says nothing), or needs ``class_index``.
+        Any measure with one value for a matrix, as in :func:`matrics.score`. A measure of each class is averaged as its
+        spec says (macro if it says nothing), or is that of one class: ``"f1[0]"``, ``"mcc[0]"``.
     num_classes : int
         Number of classes k, at least 2.
     imbalance : array_like, shape (*B,), default 0
         p in [0, 1], as in :func:`matrics.class_proportions`: 0 for classes of one size, 1 for halving sizes.
-    class_index : int, optional
-        The class whose value is meant, from 0; for a measure of each class (``"recall"``, ``"mcc:one_vs_rest"``).
+    positive : int, optional
+        The index of the class whose value is meant, for a class measure without an average (``"recall"``).
     hits : array_like, shape (X,), optional
         The recalls x of the first series; 101 numbers from 0 to 1 if left out.
     tolerance : float, default 1e-9
@@ -124,8 +136,8 @@ def discrimination_line(
     Raises
     ------
     ValueError
-        ``class_index`` is missing or superfluous or not below k, k is below 2, ``hits`` or ``imbalance`` are not in
-        [0, 1], or ``tolerance`` is not in (0, 1).
+        The measure has a value for each class, ``positive`` is none of them, k is below 2, ``hits`` or ``imbalance``
+        are not in [0, 1], or ``tolerance`` is not in (0, 1).
 
     Notes
     -----
@@ -159,9 +171,7 @@ def discrimination_line(
         raise ValueError(f"tolerance: expected a number between 0 and 1, such as 1e-9, got {tolerance!r}")
     x = _read_hits(hits)
     levels = np.asarray(imbalance, dtype=np.float64)
-    series = _Series(
-        _Values(_read_metric(metric, class_index, k), class_index), class_proportions(k, levels.reshape(-1)), x
-    )
+    series = _Series(_read_metric(metric, positive, k), class_proportions(k, levels.reshape(-1)), x)
     found = _search(series, _grid(check_count(intervals, "intervals")), float(tolerance))
     batch = levels.shape
     return DiscriminationLine(
@@ -178,24 +188,14 @@ def _read_hits(hits: Any) -> np.ndarray:
     return x
 
 
-def _read_metric(metric: str | Metric, class_index: Any, num_classes: int) -> Metric:
-    """The metric, with a value for each class if one of them is wanted."""
-    is_class = isinstance(class_index, (int, np.integer)) and not isinstance(class_index, bool)
-    if class_index is not None and not (is_class and 0 <= class_index < num_classes):
-        raise ValueError(f"class_index: expected a number from 0 to {num_classes - 1}, got {class_index!r}")
-    known = get_metric(metric)
-    if class_index is not None and known.kind == "per_class" and known.average is None:
-        known = known.using(average=None)
-    classwise = known.average in ("class", "one_vs_rest")
-    if classwise and class_index is None:
+def _read_metric(metric: str | Metric, positive: Any, num_classes: int) -> Metric:
+    """The metric, which has one value for a matrix."""
+    known = get_metric(metric).of(Classes.of(num_classes, None, positive))
+    if known.is_classwise:
         raise ValueError(
-            f"class_index: expected the number of a class, as {known} has a value for each; or an average, such as "
-            f"'{known.name}:macro'"
-            if known.kind == "per_class"
-            else f"class_index: expected the number of a class, as {known} has a value for each"
+            f"metric: expected one value for each matrix, got {known}, which has one for each class: take an average, "
+            f"or one class, such as '{known.name}[0]'"
         )
-    if class_index is not None and not classwise:
-        raise ValueError(f"class_index: expected None, as {known} has one value for all classes, got {class_index!r}")
     return known
 
 
@@ -207,29 +207,21 @@ def _grid(intervals: int) -> np.ndarray:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-class _Values(NamedTuple):
-    """A measure as a function of matrices that gives one number for each."""
-
-    metric: Metric
-    class_index: int | None
-
-    def of(self, proportions: np.ndarray, recalls: np.ndarray) -> np.ndarray:
-        """The measure of matrices with these class sizes and recalls."""
-        values = np.asarray(score(controlled_errors(proportions, recalls), [self.metric], invalid="nan").popitem()[1])
-        return values if self.class_index is None else values[..., self.class_index]
-
-
 class _Series(NamedTuple):
     """Both series of matrices."""
 
-    values: _Values
+    metric: Metric
     proportions: np.ndarray  # (B, k)
     x: np.ndarray  # (X,)
 
     @property
     def higher_is_better(self) -> bool:
         """Whether the higher value is preferred."""
-        return self.values.metric.higher_is_better is not False
+        return self.metric.higher_is_better is not False
+
+    def of(self, proportions: np.ndarray, recalls: np.ndarray) -> np.ndarray:
+        """The measure of matrices with these class sizes and recalls."""
+        return np.asarray(self.metric(controlled_errors(proportions, recalls), invalid="nan"))
 
     def first_class(self, y: np.ndarray) -> np.ndarray:
         """Recalls of all classes, of which the first is y."""
@@ -241,7 +233,7 @@ class _Series(NamedTuple):
         """The values of the first series (B, X) and those of the second one on a grid (B, G)."""
         k = self.proportions.shape[-1]
         recalls = np.concatenate([np.repeat(self.x[:, None], k, axis=-1), self.first_class(grid)])
-        both = self.values.of(self.proportions[:, None, :], recalls[None])
+        both = self.of(self.proportions[:, None, :], recalls[None])
         return both[:, : len(self.x)], both[:, len(self.x) :]
 
 
@@ -323,7 +315,7 @@ def _bisect(series: _Series, first: np.ndarray, brackets: _Brackets, tolerance: 
     proportions, wanted = series.proportions[brackets.row // len(series.x)], first[brackets.row]
 
     def sign(y: np.ndarray) -> np.ndarray:
-        return _preference(wanted, series.values.of(proportions, series.first_class(y)))
+        return _preference(wanted, series.of(proportions, series.first_class(y)))
 
     at_low = sign(low)
     for _ in range(max(0, math.ceil(math.log2((high - low).max() / tolerance))) if (high > low).any() else 0):

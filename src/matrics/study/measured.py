@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics._backend import Array
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import as_stack, check_options
 from matrics.labels import check_count
-from matrics.naming import CLASSWISE
+from matrics.naming import check_names
 from matrics.scoring import resolve, score
 from matrics.study.ranks import Ranking
 
@@ -27,27 +28,30 @@ class Measured(NamedTuple):
     batch: tuple[int, ...]  # the shape of the stack before the axes of the classes
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0917 (as of the doors)
         cls,
         stack: Any,
         metrics: str | Metric | Iterable[str | Metric],
         digits: int | None,
         zero_division: float,
         workers: int,
+        class_names: Sequence[str] | None,
+        positive: Hashable,
     ) -> Measured:
         """Score a stack on the host, and rank its matrices by each measure."""
         check_options(zero_division, "nan", workers)
         digits = None if digits is None else check_count(digits, "digits")
         if digits is not None and digits > MOST_DIGITS:
             raise ValueError(f"digits: expected at most {MOST_DIGITS}, those of a float64, or None, got {digits}")
-        chosen = resolve(metrics)
-        classwise = [key for key, metric in chosen.items() if metric.average in CLASSWISE]
+        backend, array = as_stack(stack, name="stack")
+        number = array.shape[-1]
+        chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
+        classwise = [key for key, metric in chosen.items() if metric.is_classwise]
         if classwise:
             raise ValueError(
                 "metrics: expected measures with one value for each matrix, as values are compared between matrices; "
                 f"got one for each class: {', '.join(classwise[:5])}"
             )
-        backend, array = as_stack(stack)
         cells = np.asarray(backend.to_numpy(array))
         batch = cells.shape[:-2]
         if not batch:

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.study.ranks import Pairs, Ranking, count_of_each
 from matrics.typing import ArrayLike
 from matrics.uncertainty.limits import normal_quantile
@@ -47,6 +48,17 @@ class PairShares(NamedTuple):
     only_f: int
     only_g: int
     left_out: int
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShares:

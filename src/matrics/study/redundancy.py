@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import groups
 from matrics.labels import check_count
+from matrics.naming import title_of
+from matrics.results import frame_of, to_dict
 from matrics.study.measured import Common, Measured
 from matrics.study.ranks import Ranking, spearman
 from matrics.typing import ArrayLike
@@ -63,16 +65,34 @@ class Redundancy:
     represented_by: dict[str, Representation]
     left_out: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each measure, and the chosen one that represents it."""
+        rows = list(self.represented_by.values())
+        columns = {name: [getattr(row, name) for row in rows] for name in Representation._fields}
+        titles = [title_of(name) for name in self.represented_by]
+        found = {"measure": titles, "represented_by": list(map(title_of, columns.pop("measure"))), **columns}
+        return frame_of(found, indexed=False)
+
+    def __repr__(self) -> str:
+        shown = "; ".join(f"{title_of(k)} {v:.2f}" for k, v in zip(self.chosen, self.explained, strict=True))
+        return f"<Redundancy of {len(self.represented_by) + len(self.left_out)} measures: {shown}>"
+
 
 def redundancy(
     stack: ArrayLike,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
-    num: int = 5,
-    bins: int = 10,
+    num_metrics: int = 5,
+    num_quantiles: int = 10,
     digits: int | None = 12,
     zero_division: float = math.nan,
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> Redundancy:
     """Choose the few measures that tell most of what all of them tell about the matrices of a stack.
 
@@ -85,11 +105,11 @@ def redundancy(
         Confusion matrices; rows are true classes. Floating cells are scored as float64, on the host.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`: names, groups such as ``"all"``, or specs with one value for each matrix.
-    num : int, default 5
+    num_metrics : int, default 5
         The largest number of measures to choose; there are fewer if no further one adds anything.
-    bins : int, default 10
+    num_quantiles : int, default 10
         The number of quantile bins into which the ranks are cut for the mutual information.
-    digits, zero_division, workers
+    digits, zero_division, workers, class_names, positive
         As in :func:`matrics.study.agreement`.
 
     Returns
@@ -100,7 +120,7 @@ def redundancy(
     Raises
     ------
     ValueError
-        As in :func:`matrics.study.agreement`, or ``num`` or ``bins`` is not an integer of at least 1.
+        As in :func:`matrics.study.agreement`, or ``num_metrics`` or ``num_quantiles`` is not an integer of at least 1.
 
     Notes
     -----
@@ -109,27 +129,27 @@ def redundancy(
     ``metrics``. The forward choice is greedy, so another set of as many measures may explain more.
 
     The mutual information is that of the table of the two measures' bins; equal values are in one bin. It also finds
-    relations that are not monotone. For N matrices with unrelated values its mean is about (bins - 1)² / (2 N ln 2)
-    bits and not 0.
+    relations that are not monotone. For N matrices with unrelated values its mean is about (Q - 1)² / (2 N ln 2)
+    bits and not 0, with Q quantile bins.
 
     Examples
     --------
     >>> import matrics
     >>> stack = matrics.random_matrices(1000, 3, rng=0)
     >>> names = ["mcc", "cohen_kappa", "accuracy", "error_rate", "true_entropy", "imbalance_ratio"]
-    >>> found = matrics.study.redundancy(stack, names, num=2)
+    >>> found = matrics.study.redundancy(stack, names, num_metrics=2)
     >>> found.chosen
     ('accuracy', 'true_entropy')
     >>> found.represented_by["error_rate"].measure
     'accuracy'
     """
-    num, bins = check_count(num, "num"), check_count(bins, "bins")
-    measured = Measured.of(stack, metrics, digits, zero_division, workers)
+    most, bins = check_count(num_metrics, "num_metrics"), check_count(num_quantiles, "num_quantiles")
+    measured = Measured.of(stack, metrics, digits, zero_division, workers, class_names, positive)
     varies = np.asarray([len(one.sizes) > 1 for one in measured.rankings], bool)[measured.which]
     everyone = np.flatnonzero(varies)
     names = [measured.names[place] for place in everyone]
     correlations = _correlations(measured)[np.ix_(measured.which[varies], measured.which[varies])]
-    chosen, explained = _forward(correlations**2, names, num)
+    chosen, explained = _forward(correlations**2, names, most)
     represented = {}
     for place, name in enumerate(names):
         best = chosen[int(np.argmax(np.abs(correlations[place, chosen])))]

@@ -2,7 +2,7 @@
 
 from matrics.uncertainty.compare import compare, compare_paired
 from matrics.uncertainty.interval import interval
-from matrics.uncertainty.joint import joint_confusion_matrix, mcnemar
+from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
 from matrics.uncertainty.models import compare_models
 from matrics.uncertainty.planning import samples_needed
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
@@ -11,6 +11,7 @@ __all__ = [
     "Comparison",
     "Interval",
     "IntervalStatus",
+    "McNemar",
     "ModelComparison",
     "PairedComparison",
     "compare",

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, get_args
 
 import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
-from matrics.evaluation import as_stack, check_options, frames_to_the_user
-from matrics.scoring import resolve
+from matrics.evaluation import Invalid, as_stack, check_options
 from matrics.typing import ArrayLike
+from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples, tell_of
 from matrics.uncertainty.differences import dependent, independent
 from matrics.uncertainty.draws import differences_by_draws
 from matrics.uncertainty.interval import on_host, reasons, source_for, status_of
 from matrics.uncertainty.joint import check_joint, difference_of, margins
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.measure import Measure, Task, nothing, score_of, tables_of
-from matrics.uncertainty.options import DRAWING, Options, clusters_first, read_options
+from matrics.uncertainty.options import (
+    DRAWING,
+    MethodOfComparison,
+    Options,
+    SchemeOfInterval,
+    clusters_first,
+    read_options,
+)
 from matrics.uncertainty.results import Comparison, PairedComparison
 
-# wilson is for one proportion.
-METHODS = ("auto", "bootstrap", "bca", "posterior", "delta")
+_JOINTLY = "matrics.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
 
 
 def compare(
@@ -34,14 +40,18 @@ def compare(
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
     level: float = 0.95,
-    method: str = "auto",
-    scheme: str | None = None,
+    method: MethodOfComparison = "auto",
+    scheme: SchemeOfInterval | None = None,
     prior: ArrayLike | None = None,
     num: int | None = None,
     rng: Any = None,
     cluster_axis: int | None = None,
+    clusters: None = None,
     zero_division: float = math.nan,
+    invalid: Invalid = "warn",
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, Comparison]:
     """Compare two classifiers on independent samples, such as two test sets or two sites.
 
@@ -54,7 +64,7 @@ def compare(
         Counts of either; rows are true classes. Batches broadcast against each other.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, zero_division, workers
+    level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
         As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
     cluster_axis : int, optional
         The axis of both along which the matrices are those of clusters; for ``"auto"``, ``"delta"`` and
@@ -84,12 +94,19 @@ def compare(
     >>> print(f"{found.probability:.2f}")
     0.97
     """
+    refuse_samples("compare", a, metrics, clusters)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     if cluster_axis is not None and options.method in ("bca", "posterior"):
         raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {options.method!r}")
-    check_options(zero_division, "nan", workers)
-    chosen = resolve(metrics)
+    check_options(zero_division, invalid, workers)
     backend, stacks = _two(a, b, cluster_axis)
+    labels = labels_of_frame(a), labels_of_frame(b)
+    if None not in labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"expected data frames with the same labels in the same order, got {labels[0]} in a and {labels[1]} in b: "
+            "b.loc[a.index, a.index] puts them in order"
+        )
+    chosen = metrics_of(metrics, stacks[0].shape[-1], class_names, positive, a)
     measures = [Measure.of(metric) for metric in chosen.values()]
     views = [on_host(stack, backend, rng, options) for stack in stacks]
     home = backend
@@ -106,7 +123,7 @@ def compare(
         tasks, valid = [], []
         for name, stack in zip("ab", stacks, strict=True):
             cells, good = tables_of(stack, batch, backend, clusters=cluster_axis is not None)
-            warn_of(good, backend, f"matrices {name} are")
+            tell_of(good, backend, f"matrices {name} are", invalid)
             whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
             tasks.append(
@@ -118,7 +135,7 @@ def compare(
         else:
             found = independent(tasks) if 0 not in batch else nothing(tasks[0])
         results = _finish(tasks, found, valid, batch)
-    return _named(chosen, [Comparison(*parts) for parts in results], home, backend)
+    return _named(chosen, [Comparison(*parts) for parts in results], home, backend, class_names)
 
 
 def compare_paired(
@@ -126,14 +143,18 @@ def compare_paired(
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
     level: float = 0.95,
-    method: str = "auto",
-    scheme: str | None = None,
+    method: MethodOfComparison = "auto",
+    scheme: SchemeOfInterval | None = None,
     prior: ArrayLike | None = None,
     num: int | None = None,
     rng: Any = None,
     cluster_axis: int | None = None,
+    clusters: None = None,
     zero_division: float = math.nan,
+    invalid: Invalid = "warn",
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, PairedComparison]:
     """Compare two classifiers on the same samples.
 
@@ -144,7 +165,7 @@ def compare_paired(
         :func:`matrics.joint_confusion_matrix`. Two confusion matrices do not determine it.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, zero_division, workers
+    level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
         As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
     cluster_axis : int, optional
         The axis of ``joint`` along which the tables are those of clusters, such as patients.
@@ -173,25 +194,26 @@ def compare_paired(
     >>> print(f"as wide: {found.high - found.low:.2f}; without the pairs: {found.unpaired_width:.2f}")
     as wide: 0.12; without the pairs: 0.20
     """
+    refuse_samples("compare_paired", joint, metrics, clusters, _JOINTLY)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
-    check_options(zero_division, "nan", workers)
-    chosen = resolve(metrics)
+    check_options(zero_division, invalid, workers)
     home, (array,) = _backend.as_arrays(joint=joint)
     array = home.detached(check_joint(array, home))
+    chosen = metrics_of(metrics, array.shape[-1], class_names, positive)
     array = clusters_first(array, cluster_axis, home, classes=3)
     measures = [Measure.of(metric) for metric in chosen.values()]
     view, n = on_host(array, home, rng, options), array.shape[-1]
     backend, array = (home, array) if view is None else (NUMPY, view)
-    xp, clusters = backend.xp, cluster_axis is not None
-    batch = tuple(array.shape[int(clusters) : -3])
+    xp, has_clusters = backend.xp, cluster_axis is not None
+    batch = tuple(array.shape[int(has_clusters) : -3])
     table = xp.reshape(array, (*array.shape[:-2], n * n))
     score = score_of(measures, float(zero_division))
     common = (measures, score, options, float(zero_division), workers, backend)
 
     with backend.quiet():
-        cells, good = tables_of(table, batch, backend, clusters=clusters)
-        warn_of(good, backend, "joint tables are")
-        whole = xp.sum(cells, axis=0) if clusters else cells
+        cells, good = tables_of(table, batch, backend, clusters=has_clusters)
+        tell_of(good, backend, "joint tables are", invalid)
+        whole = xp.sum(cells, axis=0) if has_clusters else cells
         tasks = []
         for mine, of_all in zip(margins(cells, xp), margins(whole, xp), strict=True):
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(of_all, workers)]
@@ -211,7 +233,7 @@ def compare_paired(
         results = _finish(tasks, found, [good], batch)
         wide = [xp.reshape(width, batch + tuple(width.shape[1:])) for width in widths]
     named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
-    return _named(chosen, named, home, backend)
+    return _named(chosen, named, home, backend, class_names)
 
 
 def _of_pairs(prior: Any, n: int) -> Any:
@@ -227,8 +249,9 @@ def _of_pairs(prior: Any, n: int) -> Any:
 
 
 def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
-    if method not in METHODS:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    methods = get_args(MethodOfComparison)
+    if method not in methods:
+        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {method!r}")
     return read_options(level, method, scheme, **others)
 
 
@@ -292,19 +315,14 @@ def _above(gap: Array, low: Array, high: Array, task: Task) -> Array:
     return backend.normal_cdf(normal_quantile(task.options.level) * gap / reach)
 
 
-def warn_of(good: Array, backend: Standard, what: str) -> None:
-    """Warn of invalid tables where looking is free."""
-    if backend is NUMPY and not good.all():
-        bad = np.flatnonzero(~good)
-        warnings.warn(
-            f"{len(bad)} of {good.size} {what} invalid, the first at {bad[0]}: a cell is negative, NaN or infinite",
-            RuntimeWarning,
-            stacklevel=frames_to_the_user(),
-        )
-
-
-def _named(chosen: Iterable[str], results: Sequence[Any], home: Standard, backend: Standard) -> dict[str, Any]:
+def _named(
+    chosen: dict[str, Metric],
+    results: Sequence[Any],
+    home: Standard,
+    backend: Standard,
+    class_names: Sequence[str] | None,
+) -> dict[str, Any]:
     """By name, in the library of the matrices."""
     if backend is NUMPY:
         results = [type(one)(*(home.from_host(np.asarray(part)[()]) for part in one)) for one in results]
-    return dict(zip(chosen, results, strict=True))
+    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)

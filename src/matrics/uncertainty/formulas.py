@@ -11,7 +11,7 @@ import numpy as np
 from matrics._backend import NUMPY, Array, Standard
 from matrics.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
-from matrics.uncertainty.measure import Limits, Measure, Score, Task, score_of
+from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.slopes import Slopes, slopes, variance
 
 # Numbers that the derivatives of some matrices may take at a time.
@@ -25,6 +25,7 @@ def limits_by_formula(task: Task) -> list[Limits]:
     """The limits of every measure, worked out for some matrices at a time."""
     xp, count = task.backend.xp, task.whole.shape[0]
     outputs = sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
+    outputs += sum(task.whole.shape[-1] for measure in task.measures if measure.extreme)
     step = max(1, NUMBERS_AT_ONCE // (task.size * outputs)) if task.backend is NUMPY else max(1, count)
     parts: list[list[Any]] = [[] for _ in task.measures]
     for start in range(0, count, step):
@@ -49,11 +50,41 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
         for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
             reach = beside(z, trials, task.backend.xp)
             found[k] = (*wilson(task.estimates[k], trials, reach, task.backend), error)
+    if not plain:
+        for k, measure in enumerate(task.measures):
+            if measure.extreme:
+                found[k] = _of_extreme(task, measure.extreme)
     if len(found) < len(task.measures):
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
         found.update(zip(others, by_slopes, strict=True))
     return [found[k] for k in range(len(task.measures))]
+
+
+def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
+    """Limits of the lowest or the highest value of the classes, made of those of the classes.
+
+    The lowest of several lower limits is below the lowest value as surely as one of them is below its own. That the
+    lowest upper limit is above takes limits that hold for all classes at once (Bonferroni): where classes are alike,
+    the lowest of the estimates is too low by chance, and it has no derivative from which the delta method could tell.
+    """
+    xp = task.backend.xp
+    values = score_of([extreme.each], task.zero_division)(task.whole, task.workers)[0]
+    some = extreme.classes or tuple(range(values.shape[-1]))
+    of_classes = task._replace(measures=[extreme.each], estimates=[values])
+    strict = task.options._replace(level=1 - (1 - task.options.level) / len(some))
+    (wide,), (narrow,) = _limits(of_classes._replace(options=strict)), _limits(of_classes)
+    ends = (wide[0], narrow[1]) if extreme.is_highest else (narrow[0], wide[1])
+    value, low, high, error = (xp.stack([x[:, k] for k in some], axis=-1) for x in (values, *ends, narrow[2]))
+    unknown = xp.isnan(value)
+    side = -1.0 if extreme.is_highest else 1.0
+    # A class with a value and without limits, and there are none of the extreme.
+    complete = ~xp.any(~unknown & xp.isnan(low + high), axis=-1) & ~xp.all(unknown, axis=-1)
+    low, high = (side * xp.min(xp.where(unknown, math.inf, side * x), axis=-1) for x in (low, high))
+    place = xp.argmin(xp.where(unknown, math.inf, side * value), axis=-1)
+    error = xp.take_along_axis(error, place[:, None], axis=-1)[:, 0]
+    low, high = (xp.where(complete, limit, math.nan) for limit in (low, high))
+    return low, high, error
 
 
 def _are_independent(measure: Measure, scheme: str) -> bool:

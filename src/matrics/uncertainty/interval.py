@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ import numpy as np
 from matrics._backend import NUMPY, Array, Standard
 from matrics._draws import Source
 from matrics.catalogue.record import Metric
-from matrics.evaluation import as_stack, check_options, evaluate
-from matrics.scoring import resolve
+from matrics.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
 from matrics.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
+from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
 from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, tables_of
@@ -40,8 +40,12 @@ def interval(
     num: int | None = None,
     rng: Any = None,
     cluster_axis: int | None = None,
+    clusters: None = None,
     zero_division: float = math.nan,
+    invalid: Invalid = "warn",
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, Interval]:
     """Confidence intervals of many measures of every confusion matrix of a stack.
 
@@ -68,16 +72,25 @@ def interval(
     cluster_axis : int, optional
         The axis of ``cm`` along which the matrices are those of clusters, such as patients or documents; their sum is
         scored, and whole clusters are random.
+    clusters : None
+        Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
+        that says how to count the matrix of each cluster.
     zero_division : float, default NaN
         The value of a measure where it is undefined.
+    invalid : {"warn", "raise", "nan"}
+        What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
     workers : int, default 1
         Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
+    class_names : sequence of str, optional
+        Names of the classes, one for each. With them the interval of each class has a key of its own: ``recall/cat``.
+    positive : str or int, optional
+        The positive class, a class name or an index, as in :func:`matrics.score`.
 
     Returns
     -------
     dict of str to Interval
         Keyed by metric, as given. The arrays of an :class:`matrics.Interval` have the shape that
-        :func:`matrics.score` gives: (*B,), or (*B, n) for ``:class``.
+        :func:`matrics.score` gives: (*B,), or (*B, n) for ``:class`` without ``class_names``.
 
     Raises
     ------
@@ -85,7 +98,10 @@ def interval(
         An option has a value that does not exist, or that the method would ignore; or a cell is not integer-valued
         although the scheme draws samples.
     TypeError
-        ``rng`` is of another library than the matrix, or missing where a device has to draw.
+        ``rng`` is of another library than the matrix, or missing where a device has to draw; or labels are given in
+        place of a matrix.
+    InvalidConfusionMatrix
+        A matrix is invalid and ``invalid="raise"``.
 
     Notes
     -----
@@ -94,6 +110,8 @@ def interval(
       keeps it honest where there are few errors or none. Estimates of entropies, of confusion entropy, EVE and the
       measures made of chi-squared are biased: their limits are moved by half of the bias, and widened by it. How often
       the limits hold the truth is in the pages on uncertainty.
+      The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
+      that hold for all classes at once (Bonferroni); likewise the highest. These are too wide rather than too narrow.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
       scale on which they cannot leave the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
     - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.resample`; ``"bca"`` corrects them for bias
@@ -117,13 +135,22 @@ def interval(
     ...     print(f"{name}: {estimate:.2f}, 95 % between {low:.2f} and {high:.2f}")
     accuracy: 0.85, 95 % between 0.77 and 0.91
     mcc: 0.70, 95 % between 0.53 and 0.81
+
+    The words of a test with two results are those of class 1, or of the class that is said to be positive:
+
+    >>> found = matrics.interval([[90, 10], [1, 9]], "sensitivity,specificity")
+    >>> print(*(f"{name}: {low:.2f} to {high:.2f}" for name, (_, low, high, *_) in found.items()), sep="; ")
+    sensitivity: 0.60 to 0.98; specificity: 0.83 to 0.94
     """
-    chosen = resolve(metrics)
+    refuse_samples("interval", cm, metrics, clusters)
     options = read_options(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
-    check_options(zero_division, "nan", workers)
+    check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)
     backend, array = as_stack(cm)
+    chosen = metrics_of(metrics, array.shape[-1], class_names, positive, cm)
     array = backend.detached(array)
+    if invalid == "raise":
+        raise_if_invalid(array, backend)
     array = clusters_first(array, cluster_axis, backend)
     measures = [Measure.of(metric) for metric in chosen.values()]
     if options.method == "wilson":
@@ -132,10 +159,10 @@ def interval(
     is_there = view is not None
     score = score_of(measures, zero_division)
     task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if is_there else backend)
-    results = _intervals(view if is_there else array, task, prior, rng)
+    results = _intervals(view if is_there else array, task, prior, rng, invalid)
     if is_there:
         results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
-    return dict(zip(chosen, results, strict=True))
+    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
 def _refuse_others(measures: Sequence[Measure]) -> None:
@@ -157,7 +184,7 @@ def on_host(array: Array, backend: Standard, rng: Any, options: Options) -> Arra
     return view if rng is None or isinstance(rng, (int, np.integer, np.random.Generator)) else None
 
 
-def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]:
+def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid) -> list[Interval]:
     """The intervals of a stack (*B, n, n), or (K, *B, n, n) of clusters, in the library that is to do the work."""
     backend, options, xp = task.backend, task.options, task.backend.xp
     of_clusters = options.scheme == "clusters"
@@ -165,7 +192,7 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any) -> list[Interval]
     pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
     # This warns of invalid matrices.
     functions = [measure.function for measure in task.measures]
-    estimates = evaluate(pooled, functions, zero_division=task.zero_division, workers=task.workers)
+    estimates = evaluate(pooled, functions, zero_division=task.zero_division, invalid=invalid, workers=task.workers)
     with backend.quiet():
         cells, valid = tables_of(array, batch, backend, clusters=of_clusters)
         whole = xp.sum(cells, axis=0) if of_clusters else cells

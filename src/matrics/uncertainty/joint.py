@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,16 +13,21 @@ from matrics._backend import NUMPY, Array, Standard
 from matrics.coding import as_codes, check_classes
 from matrics.labels import (
     broadcast,
+    check_group_numbers,
+    check_groups,
     check_ignore_index,
     check_labels,
+    check_weights,
     is_kept,
     label_dtype,
     labels_to_ignore,
     listed,
     refuse_outside,
+    refuse_weights,
     widen,
 )
 from matrics.metrics.inference import special
+from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike
 from matrics.uncertainty.measure import Score
 
@@ -34,7 +39,10 @@ def joint_confusion_matrix(
     *,
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
+    sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
+    groups: ArrayLike | None = None,
+    num_groups: int | None = None,
 ) -> Array:
     """Count the samples by true class and the predictions of two classifiers.
 
@@ -47,21 +55,30 @@ def joint_confusion_matrix(
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class.
+    sample_weight : array_like, optional
+        A weight for each sample; broadcasts against the labels. Comparisons of such a table take weights for numbers
+        of samples, as those of many equal samples that are one row of a file.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
+    groups : array_like of int, optional
+        The group of each sample, in [0, num_groups), such as its cluster for ``cluster_axis`` of
+        :func:`matrics.compare_paired`. There is one table for each group.
+    num_groups : int, optional
+        Number of groups, G; needed with ``groups``.
 
     Returns
     -------
-    array of int, shape (*B, n, n, n)
-        ``[true, a, b]``. Summed over b it is the confusion matrix of a, summed over a that of b. On devices and in
-        compiled code, where values are not inspected, samples with a label out of range are left out.
+    array, shape (*B, n, n, n), or (*B, G, n, n, n) with groups
+        Integers, or floating numbers if weighted: ``[true, a, b]``. Summed over b it is the confusion matrix of a,
+        summed over a that of b. On devices and in compiled code, where values are not inspected, samples with a label
+        out of range are left out.
 
     Raises
     ------
     ValueError
-        A label is out of range, or the shapes do not fit.
+        A label, a group or a weight is out of range, or the shapes do not fit.
     TypeError
-        The labels are not integers.
+        The labels are not integers, or only one of ``groups`` and ``num_groups`` is given.
 
     Examples
     --------
@@ -78,35 +95,55 @@ def joint_confusion_matrix(
         given["y_true"], given["y_a"], ignore_index = as_codes(
             classes.labels, y_true, y_a, ignore_index, may_drop=False
         )
-    ignored = check_ignore_index(ignore_index)
+    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    if groups is not None:
+        given["groups"] = groups
+    codes = tuple(given)  # all but the weights
+    if sample_weight is not None:
+        given["sample_weight"] = sample_weight
     backend, arrays = _backend.as_arrays(**given)
-    arrays = [listed(value, array, name) for (name, value), array in zip(given.items(), arrays, strict=True)]
-    for name, array in zip(given, arrays, strict=True):
-        check_labels(array, name, backend)
+    for k, name in enumerate(codes):
+        arrays[k] = listed(given[name], arrays[k], name)
+        check_group_numbers(arrays[k], backend) if name == "groups" else check_labels(arrays[k], name, backend)
     own, views = backend, [backend.host_view(array) for array in arrays]
     if all(view is not None for view in views):
         backend, arrays = NUMPY, views
-    xp, n = backend.xp, classes.number
     shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
     arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
     ignored = labels_to_ignore(ignored, arrays[0], backend)
+    weight = None if sample_weight is None else check_weights(arrays.pop(), backend)
     arrays = [widen(array, backend) for array in arrays]
     kept = is_kept(arrays[0], ignored, backend)
+    numbers = (*[classes.number] * 3, *([number_of_groups] if number_of_groups else []))
     if backend is NUMPY:
-        for name, array in zip(given, arrays, strict=True):
-            refuse_outside(array, n, kept, name)
-    inside = (arrays[0] >= 0) & (arrays[0] < n)
-    for array in arrays[1:]:
-        inside = inside & (array >= 0) & (array < n)
-    if kept is not None:
-        inside = inside & kept
-    bins = xp.where(inside, (arrays[0] * n + arrays[1]) * n + arrays[2], n**3)
-    batch = tuple(bins.shape[:-1])
-    dtype = label_dtype(bins, backend)
-    counts = backend.count(bins, math.prod(batch), n**3 + 1, None, dtype=dtype)
-    counts = xp.reshape(counts, (math.prod(batch), n**3 + 1))[:, : n**3]
-    joint = xp.reshape(counts, (*batch, n, n, n))
+        for name, array, number in zip(codes, arrays, numbers, strict=True):
+            refuse_outside(array, number, kept, name)
+        if weight is not None:
+            refuse_weights(weight, kept)
+    joint = _counted(arrays, numbers, weight, kept, backend)
     return own.from_host(joint) if backend is NUMPY else joint
+
+
+def _counted(
+    arrays: Sequence[Array], numbers: Sequence[int], weight: Array | None, kept: Array | None, backend: Standard
+) -> Array:
+    """The table of true classes, both predictions and, if there are four arrays, groups, which come first in it."""
+    xp, (n, *_) = backend.xp, numbers
+    inside = kept if kept is not None else xp.ones_like(arrays[0], dtype=xp.bool)
+    for array, number in zip(arrays, numbers, strict=True):
+        inside = inside & (array >= 0) & (array < number)
+    bins = (arrays[0] * n + arrays[1]) * n + arrays[2]
+    bins = bins + arrays[3] * n**3 if len(arrays) > 3 else bins
+    length = math.prod(numbers)
+    bins = xp.where(inside, bins, length)
+    batch, shape = tuple(bins.shape[:-1]), (*numbers[3:], n, n, n)
+    if weight is None:
+        counts = backend.count(bins, math.prod(batch), length + 1, None, dtype=label_dtype(bins, backend))
+    else:  # in float32, adding up a million weights one by one has an error of a hundredth
+        wide = backend.widest_float(weight)
+        counts = backend.count(bins, math.prod(batch), length + 1, xp.astype(weight, wide), dtype=wide)
+        counts = xp.astype(counts, weight.dtype)
+    return xp.reshape(xp.reshape(counts, (math.prod(batch), length + 1))[:, :length], (*batch, *shape))
 
 
 def check_joint(array: Array, backend: Standard) -> Array:
@@ -140,7 +177,33 @@ def difference_of(score: Score, xp: Any) -> Score:
     return difference
 
 
-def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tuple[Array, Array]:
+class McNemar(NamedTuple):
+    """McNemar's test, as from :func:`matrics.mcnemar`.
+
+    Parameters
+    ----------
+    statistic : array, shape (*B,)
+        The smaller number of samples that only one of the classifiers predicts correctly; or chi-squared.
+    p_value : array, shape (*B,)
+        Two-sided; 1 where no sample is predicted correctly by only one of them, NaN for invalid tables.
+    """
+
+    statistic: Array
+    p_value: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
+
+def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McNemar:
     """McNemar's test of whether two classifiers are correct equally often, on the same samples.
 
     Parameters
@@ -156,10 +219,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tup
 
     Returns
     -------
-    statistic : array, shape (*B,)
-        The smaller number of samples that only one of them predicts correctly; or chi-squared.
-    p_value : array, shape (*B,)
-        Two-sided; 1 where no sample is predicted correctly by only one of them, NaN for invalid tables.
+    McNemar
+        The statistic and the p-value, arrays (*B,).
 
     Raises
     ------
@@ -175,8 +236,8 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tup
     >>> import matrics
     >>> y_true, a, b = [1] * 20, [1] * 18 + [0] * 2, [1] * 8 + [0] * 10 + [1] * 2
     >>> joint = matrics.joint_confusion_matrix(y_true, a, b, num_classes=2)
-    >>> statistic, p_value = matrics.mcnemar(joint)
-    >>> int(statistic), round(float(p_value), 4)  # a alone is correct 10 times, b alone twice
+    >>> found = matrics.mcnemar(joint)
+    >>> int(found.statistic), round(float(found.p_value), 4)  # a alone is correct 10 times, b alone twice
     (2, 0.0386)
     """
     if mid_p and not exact:
@@ -201,10 +262,10 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> tup
     return _of_valid(statistic, p_value, valid, backend)
 
 
-def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard) -> tuple[Array, Array]:
+def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard) -> McNemar:
     """Both, NaN for invalid tables."""
     statistic, p_value = (backend.xp.where(valid, values, math.nan) for values in (statistic, p_value))
-    return (statistic[()], p_value[()]) if backend is NUMPY else (statistic, p_value)
+    return McNemar(statistic[()], p_value[()]) if backend is NUMPY else McNemar(statistic, p_value)
 
 
 def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +33,14 @@ class Measure(NamedTuple):
     margin: str | None  # and which those are
     biased: bool  # whether its estimate is, noticeably
     higher_is_better: bool | None
+    extreme: Extreme | None = None  # if it is the lowest or the highest value of the classes
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
         """The measure of a metric with its options."""
         classwise = metric.kind == "per_class"
         margin = metric.proportion_of if metric.average in (("class", "binary") if classwise else (None,)) else None
-        pick = metric.pos_label if metric.average == "binary" else None
+        pick = metric.classes[0] if metric.average == "binary" else None
 
         def trials(table: Table) -> Array:
             count = getattr(table, margin or "total")
@@ -57,7 +59,22 @@ class Measure(NamedTuple):
             margin,
             biased,
             metric.higher_is_better,
+            Extreme.of(metric) if metric.average in ("min", "max") else None,
         )
+
+
+class Extreme(NamedTuple):
+    """The measure of each class of which another is the lowest or the highest value."""
+
+    each: Measure
+    classes: tuple[int, ...]  # or none, which means all
+    is_highest: bool
+
+    @classmethod
+    def of(cls, metric: Metric) -> Extreme:
+        """That of an average over classes."""
+        each = Measure.of(replace(metric, average="class", classes=()))
+        return cls(each, metric.classes, metric.average == "max")
 
 
 class Task(NamedTuple):

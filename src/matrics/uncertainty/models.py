@@ -5,34 +5,32 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from matrics import _backend
 from matrics._backend import NUMPY, Array
 from matrics._draws import source_of
 from matrics._draws.numpy import NumPySource
-from matrics.build import confusion_matrix
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
-from matrics.coding import as_codes, check_classes
 from matrics.evaluation import check_options
 from matrics.labels import check_count
+from matrics.naming import check_names
 from matrics.roads.blocks import in_threads
 from matrics.scoring import resolve
 from matrics.typing import ArrayLike
-from matrics.uncertainty.interval import interval
+from matrics.uncertainty.asked import by_class_names
+from matrics.uncertainty.interval import interval, reasons, status_of
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
-from matrics.uncertainty.measure import Measure, Score, score_of
-from matrics.uncertainty.options import DEFAULT_NUM, check_level
+from matrics.uncertainty.measure import Measure, Score, Task, score_of
+from matrics.uncertainty.model_samples import Draws, Samples
+from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
 
 # Replicates that are drawn and scored at a time, each with a stream of its own.
 REPLICATES_AT_ONCE = 256
-
-# Cells of replicates that a thread counts and scores at a time: 64 MiB of them.
-CELLS_AT_ONCE = 2**23
 
 # A standard error up to this is rounding.
 NOISE = 1e-12
@@ -49,11 +47,15 @@ def compare_models(
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     clusters: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
     level: float = 0.95,
     num: int | None = None,
     rng: Any = None,
     zero_division: float = math.nan,
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, ModelComparison]:
     """Compare several models on the same samples: which is best, and which cannot be told from it.
 
@@ -73,6 +75,11 @@ def compare_models(
         In place of ``num_classes``: the label of each class.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
+    sample_weight : array_like, shape (N,), optional
+        A weight for each sample, which it brings along whenever it is drawn; such as how many of the population it
+        stands for. Only the ratios of weights matter: they are scaled to a mean of 1.
+    ignore_index : int, or sequence of them, optional
+        Samples with this true label, or one of these, are left out; with ``labels`` it is a label, or several.
     level : float, default 0.95
         The probability with which intervals are to hold the truth; of ``tied``, that with which the truly best model is
         among them.
@@ -82,6 +89,11 @@ def compare_models(
         ``numpy.random.default_rng(seed)`` or a seed; new draws every time if left out.
     zero_division, workers
         As in :func:`matrics.interval`.
+    class_names : sequence of str, optional
+        Names of the classes, one for each. With them the comparison of each class has a key of its own: ``recall/cat``.
+    positive : hashable, optional
+        The positive class, as in :func:`matrics.score`: one of ``labels`` or else of ``class_names``, and an index
+        where there are neither.
 
     Returns
     -------
@@ -92,12 +104,13 @@ def compare_models(
     Raises
     ------
     ValueError
-        The shapes do not fit, a label is out of range, or a measure has no better end.
+        The shapes do not fit, a label or a weight is out of range, no sample is left, or a measure has no better end.
 
     Notes
     -----
-    A sample and all that is predicted of it is drawn as one. Intervals are those of :func:`matrics.interval`; limits of
-    differences are z standard errors away, as found among the replicates. ``probability_best`` is the share of the
+    A sample and all that is predicted of it is drawn as one. Intervals are those of :func:`matrics.interval`; those of
+    weighted samples without clusters are as wide as the replicates are far from the estimate, as are the limits of all
+    differences. ``probability_best`` is the share of the
     replicates in which a model has the best value; ties are shared.
 
     ``tied`` is corrected for looking at all models: a model is told from the best if their difference is more standard
@@ -117,100 +130,72 @@ def compare_models(
     >>> found.tied  # the third is worse
     array([ True,  True, False])
     """
-    level, chosen = check_level(level), resolve(metrics)
+    level = check_level(level)
     check_options(zero_division, "nan", workers)
     num = DEFAULT_NUM if num is None else check_count(num, "num")
+    samples = Samples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
+    n, labels = samples.classes.number, samples.classes.labels
+    check_names(class_names, n)
+    chosen = resolve(metrics, Classes.of(n, class_names if labels is None else labels, positive))
     measures = [Measure.of(metric) for metric in chosen.values()]
     undirected = [measure.name for measure in measures if measure.higher_is_better is None]
     if undirected:
         raise ValueError(
             f"metrics: expected measures of which higher or lower values are better, got {', '.join(undirected[:5])}"
         )
-    true, predictions, n = _labels(y_true, y_pred, num_classes, labels)
-    matrices = confusion_matrix(true, predictions, num_classes=n)
-    draws = _Draws.of(true, predictions, n, clusters)
-    cells = matrices if draws.of_clusters is None else draws.of_clusters
-    axis = None if draws.of_clusters is None else 0
-    intervals = interval(cells, chosen.values(), level=level, cluster_axis=axis, zero_division=zero_division)
+    draws = Draws.of(samples)
     score = score_of(measures, float(zero_division))
     replicates = _replicates(draws, score, num, rng, workers)
+    intervals: list[Interval] = []
+    if samples.weights is None or draws.of_clusters is not None:
+        cells = samples.matrices() if draws.of_clusters is None else draws.of_clusters
+        axis = None if draws.of_clusters is None else 0
+        found = interval(cells, chosen.values(), level=level, cluster_axis=axis, zero_division=zero_division)
+        intervals = [found[str(metric)] for metric in chosen.values()]
     results = {}
-    for key, measure, values in zip(chosen, measures, replicates, strict=True):
-        one = intervals[str(chosen[key])]
-        with NUMPY.quiet():
+    with NUMPY.quiet():
+        if not intervals:
+            options = Options(level, "bootstrap", "multinomial", num)
+            intervals = _by_replicates(samples, replicates, measures, score, options)
+        for key, one, measure, values in zip(chosen, intervals, measures, replicates, strict=True):
             results[key] = _compared(
                 one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
             )
-    return results
+    return by_class_names(results, chosen, class_names)
 
 
-class _Draws:
-    """What is drawn: distinct samples and how often each occurs, or clusters."""
-
-    def __init__(self, cells: Array, counts: Array, n: int, of_clusters: Array | None) -> None:
-        self.cells = cells  # (M, U): the cell of each distinct sample in the matrix of each model
-        self.counts = counts  # (U,)
-        self.n = n
-        self.of_clusters = of_clusters  # (K, M, n, n)
-        self.units = int(counts.sum())
-
-    @classmethod
-    def of(cls, true: Array, predictions: Array, n: int, clusters: Any) -> _Draws:
-        """Count the distinct samples in one pass, or the matrices of the clusters."""
-        cells = true * n + predictions
-        models = len(cells)
-        if clusters is None:
-            distinct, counts = np.unique(cells, axis=1, return_counts=True)
-            return cls(distinct, counts, n, None)
-        names = np.asarray(clusters)
-        if names.shape != true.shape:
-            raise ValueError(f"clusters: expected one for each sample, {true.shape}, got shape {names.shape}")
-        missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
-        if missing:
-            raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
-        _, code = np.unique(names, return_inverse=True)
-        number = int(code.max()) + 1 if code.size else 0
-        if number < 2:
-            raise ValueError(f"clusters: expected at least two, got {number}")
-        bins = (code * models + np.arange(models)[:, None]) * n * n + cells
-        counted = np.bincount(bins.ravel(), minlength=number * models * n * n)
-        return cls(cells, np.ones(number), n, counted.reshape(number, models, n, n))
-
-    @property
-    def at_once(self) -> int:
-        """How many replicates are counted and scored at a time: many classes and models would fill the memory."""
-        return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))
-
-    def matrices(self, weights: Array) -> Array:
-        """The matrices (R, M, n, n) of replicates in which each distinct sample or cluster has these weights (R, U)."""
-        if self.of_clusters is not None:
-            number, models = self.of_clusters.shape[:2]
-            flat = self.of_clusters.reshape(number, -1).astype(np.float64)
-            return (weights.astype(np.float64) @ flat).reshape(len(weights), models, self.n, self.n)
-        models, size = len(self.cells), self.n**2
-        bins = (self.cells + size * np.arange(models)[:, None]).ravel()
-        found = [np.bincount(bins, np.tile(row, models), models * size) for row in weights]
-        return np.stack(found).reshape(len(weights), models, self.n, self.n)
+def _by_replicates(
+    samples: Samples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
+) -> list[Interval]:
+    """The interval of each model from its replicates: as far from the estimate as they are, and within the range."""
+    counts, weighted = samples.matrices().astype(np.float64), samples.matrices(samples.weights)
+    estimates = score(weighted, 1)
+    task = Task(weighted, weighted, estimates, measures, score, options, math.nan, 1, NUMPY)
+    valid = np.ones(len(counts), bool)
+    general = status_of(counts, valid, NUMPY)
+    found = []
+    for measure, estimate, drawn in zip(measures, estimates, replicates, strict=True):
+        values = np.moveaxis(drawn, 0, -1)
+        error, undefined = spread(values, NUMPY)
+        away = np.abs(values - estimate[..., None])
+        reach = quantiles(away, [np.full(estimate.shape, options.level)], NUMPY)[0]
+        reach = np.where(error > NOISE, reach * wider(options.level, len(samples.true)), math.nan)
+        low, high = (np.clip(estimate + side * reach, *measure.range) for side in (-1, 1))
+        known, has_limits, status = reasons(estimate, (low, high, error, undefined), general, valid, task)
+        low, high = (np.where(has_limits, limit, math.nan) for limit in (low, high))
+        found.append(Interval(estimate, low, high, np.where(known, error, math.nan), undefined, status))
+    return found
 
 
-def _labels(y_true: Any, y_pred: Any, num_classes: Any, labels: Any) -> tuple[Array, Array, int]:
-    """Numbers of classes on the host: (N,) and (M, N)."""
-    classes = check_classes(num_classes, labels)
-    if classes.labels is not None:
-        y_true, y_pred, _ = as_codes(classes.labels, y_true, y_pred, None, may_drop=False)
-    backend, (true, predictions) = _backend.as_arrays(y_true=y_true, y_pred=y_pred)
-    true, predictions = backend.to_numpy(true), backend.to_numpy(predictions)
-    fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
-    if not (fits and predictions.size):
-        raise ValueError(
-            "expected true labels (N,) and those predicted by M models (M, N), got y_true "
-            f"{true.shape}, y_pred {predictions.shape}"
-        )
-    confusion_matrix(true, predictions, num_classes=classes.number)  # raises for what are no labels
-    return true.astype(np.int64), predictions.astype(np.int64), classes.number
+def wider(level: float, units: int) -> float:
+    """The factor by which limits are to be wider than among replicates of a few units.
+
+    These vary too little, as does their variance: Student's distribution has heavier tails.
+    """
+    return student_quantile(level, units - 1) / normal_quantile(level) * math.sqrt(units / max(units - 1, 1))
 
 
-def _replicates(draws: _Draws, score: Score, num: int, rng: Any, workers: int) -> list[Array]:
+def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) -> list[Array]:
     """The values of every measure for all replicates of all models: (num, M) or (num, M, C)."""
     source = source_of(rng)
     if not isinstance(source, NumPySource):
@@ -241,19 +226,18 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
     error, reach, above = np.zeros(gap.shape), np.full(gap.shape, math.nan), np.full(gap.shape, 0.5)
     largest = np.zeros((*rest, values.shape[-1]))
     wanted = np.full(rest, level)
-    # Of few units the replicates vary too little, as does their variance: Student's distribution has heavier tails.
-    wider = student_quantile(level, units - 1) / normal_quantile(level) * math.sqrt(units / max(units - 1, 1))
+    factor = wider(level, units)
     for i, j in itertools.combinations(range(models), 2):
         drawn = values[i] - values[j]
         away = np.abs(drawn - gap[i, j][..., None])
         error[i, j] = error[j, i] = spread(drawn, NUMPY)[0]
-        reach[i, j] = reach[j, i] = wider * quantiles(away, [wanted], NUMPY)[0]
+        reach[i, j] = reach[j, i] = factor * quantiles(away, [wanted], NUMPY)[0]
         above[i, j] = (drawn > 0).mean(-1) + (drawn == 0).mean(-1) / 2
         above[j, i] = 1 - above[i, j]
         varies = error[i, j] > NOISE
         scaled = away / np.where(varies, error[i, j], math.inf)[..., None]
         largest = np.fmax(largest, scaled)  # NaN, of undefined replicates, is passed over
-    critical = wider * quantiles(largest, [wanted], NUMPY)[0]
+    critical = factor * quantiles(largest, [wanted], NUMPY)[0]
     side = 1 if higher_is_better else -1
     ranked = np.where(np.isnan(values), -math.inf, side * values)
     is_best = ranked == ranked.max(axis=0)

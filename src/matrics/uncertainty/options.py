@@ -10,6 +10,8 @@ from matrics._backend import Array, Standard
 from matrics.labels import check_count
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
+#: Those of comparisons: wilson is for one proportion.
+MethodOfComparison = Literal["auto", "bootstrap", "bca", "posterior", "delta"]
 SchemeOfInterval = Literal["multinomial", "rows", "poisson", "clusters"]
 
 # What may be random in each method; the first is the default.

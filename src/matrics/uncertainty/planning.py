@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +11,13 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import get_metric
-from matrics.evaluation import as_stack
+from matrics.evaluation import Invalid, as_stack, check_options
 from matrics.typing import ArrayLike
+from matrics.uncertainty.asked import metrics_of, tell_of
 from matrics.uncertainty.formulas import at_samples, noise_of
 from matrics.uncertainty.joint import check_joint, difference_of
 from matrics.uncertainty.limits import normal_quantile
-from matrics.uncertainty.measure import Measure, score_of
+from matrics.uncertainty.measure import Measure, Score, score_of
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.slopes import slopes, variance
 
@@ -30,6 +31,11 @@ def samples_needed(
     paired: ArrayLike | None = None,
     level: float = 0.95,
     power: float = 0.8,
+    zero_division: float = math.nan,
+    invalid: Invalid = "warn",
+    workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> Array:
     """How many samples it takes until an interval is this narrow, or until a difference is seen.
 
@@ -51,6 +57,12 @@ def samples_needed(
         Of the interval; the test's is 1 - ``level``, two-sided.
     power : float, default 0.8
         The probability with which a difference of this size is found.
+    zero_division, invalid, workers
+        As in :func:`matrics.interval`; of an invalid matrix the number is 0.
+    class_names : sequence of str, optional
+        Names of the classes, by which ``positive`` and a spec (``"recall[fraud]"``) may call them.
+    positive : str or int, optional
+        The positive class, a class name or an index, as in :func:`matrics.score`.
 
     Returns
     -------
@@ -64,6 +76,8 @@ def samples_needed(
     ValueError
         Not exactly one of ``half_width`` and ``difference`` is given, one is not positive, or ``paired`` goes without
         ``difference``.
+    InvalidConfusionMatrix
+        A matrix is invalid and ``invalid="raise"``.
 
     Notes
     -----
@@ -78,6 +92,7 @@ def samples_needed(
     >>> int(matrics.samples_needed([[0.4, 0.1], [0.1, 0.4]], "mcc", difference=0.05))
     4019
     """
+    check_options(zero_division, invalid, workers)
     if (half_width is None) == (difference is None):
         raise ValueError("expected exactly one of half_width= and difference=")
     name, size = ("half_width", half_width) if difference is None else ("difference", difference)
@@ -88,11 +103,12 @@ def samples_needed(
     level = check_level(level)
     if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 1:
         raise ValueError(f"power: expected a number between 0 and 1, such as 0.8, got {power!r}")
-    measure = Measure.of(get_metric(metric))
     reach = normal_quantile(level)
     if difference is not None:
         reach += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0
     backend, array = as_stack(cm)
+    (chosen,) = metrics_of([metric], array.shape[-1], class_names, positive, cm).values()
+    measure = Measure.of(chosen)
     if paired is not None:
         shape = tuple(array.shape)
         backend, (array,) = _backend.as_arrays(joint=paired)
@@ -102,7 +118,14 @@ def samples_needed(
                 f"paired: expected joint tables of the classes and the batch of cm, {(*shape, shape[-1])}, got "
                 f"{tuple(array.shape)}"
             )
-    spread = _variance(backend.detached(array), measure, backend, joint=paired is not None)
+    spread = _variance(
+        backend.detached(array),
+        score_of([measure], float(zero_division)),
+        backend,
+        invalid,
+        workers,
+        joint=paired is not None,
+    )
     xp = spread.backend.xp
     number = spread.values * (2.0 if difference is not None and paired is None else 1.0) * _square(reach / float(size))
     integer = spread.backend.widest_int(number) or xp.int32
@@ -125,23 +148,24 @@ class _Spread(NamedTuple):
     backend: Standard
 
 
-def _variance(array: Array, measure: Measure, backend: Standard, *, joint: bool) -> _Spread:
+def _variance(array: Array, score: Score, backend: Standard, invalid: Invalid, workers: int, *, joint: bool) -> _Spread:
     """The variance of the measure, or of the difference of both classifiers, for one sample of these shares."""
     view = backend.to_numpy(array) if type(backend) is Standard else backend.host_view(array)
     backend, array = (backend, array) if view is None else (NUMPY, view)
     xp, n = backend.xp, array.shape[-1]
     batch = tuple(array.shape[: -3 if joint else -2])
-    score = score_of([measure], math.nan)
     with backend.quiet():
         cells = xp.reshape(backend.to_float(array), (math.prod(batch), n, n * n if joint else n))
         total = xp.sum(cells, axis=(-2, -1), keepdims=True)
         shares = cells / xp.where(total > 0, total, 1)
         good = xp.all(xp.isfinite(shares) & (shares >= 0), axis=(-2, -1))
+        tell_of(good, backend, "joint tables are" if joint else "matrices are", invalid)
         shares = xp.where(good[:, None, None], shares, 0)
         if 0 in batch:
             values = score(xp.zeros((0, n, n), dtype=shares.dtype, **backend.device_option(shares)), 1)[0]
         else:
-            found = slopes(shares, difference_of(score, xp) if joint else score, backend, second=False, workers=1)
+            scored = difference_of(score, xp) if joint else score
+            found = slopes(shares, scored, backend, second=False, workers=workers)
             _, first = at_samples(shares, found.first[0], xp)
             values = variance(first, shares, "multinomial", None, backend)
             values = xp.where(values > noise_of(found.values[0], (-math.inf, math.inf), backend), values, 0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from matrics._backend import Array
+from matrics.results import frame_of, short_repr, to_dict
 
 
 class IntervalStatus(IntEnum):
@@ -74,6 +75,17 @@ class Interval(NamedTuple):
     undefined: Array
     status: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 class Comparison(NamedTuple):
     """A comparison of two classifiers, as from :func:`matrics.compare`; all arrays have the shape of the scores.
@@ -102,6 +114,17 @@ class Comparison(NamedTuple):
     probability: Array
     status: Array
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
+
 
 class PairedComparison(NamedTuple):
     """A comparison on the same samples, as from :func:`matrics.compare_paired`: :class:`Comparison` and one more.
@@ -121,6 +144,17 @@ class PairedComparison(NamedTuple):
     probability: Array
     status: Array
     unpaired_width: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 class ModelComparison(NamedTuple):
@@ -142,3 +176,14 @@ class ModelComparison(NamedTuple):
     differences: Comparison
     probability_best: Array
     tied: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)

@@ -44,7 +44,8 @@ class Counted:
     def of_source(self) -> labels.GroupCounts:
         """As a source of matrices: classes are text, and a file without groups is one matrix."""
         stack = self.stack if self.groups else self.stack[0]
-        return labels.GroupCounts(stack, self.groups, tuple(map(str, self.classes.to_pylist())))
+        text = tuple(map(str, self.classes.to_pylist()))
+        return labels.GroupCounts(stack, self.groups, text, labels.is_ordered(self.classes))
 
 
 @dataclass

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from matrics.cli.text import TEXTS, suffix_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 SUFFIX = ".parquet"
+NO_FILE = "{}: expected at least one file of such a name, got none"
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,14 @@ def is_pattern(path: Path) -> bool:
     return glob.has_magic(str(path)) and not path.exists()
 
 
+def texts(path: Path) -> list[Path]:
+    """The files that a pattern of text files stands for, sorted by their names."""
+    found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute ones, too)
+    if not found:
+        raise ValueError(NO_FILE.format(path))
+    return found
+
+
 def refuse_stream(path: Path) -> None:
     """Raise for what can be read only from its beginning to its end."""
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -44,6 +55,8 @@ def refuse_stream(path: Path) -> None:
 
 def find(path: Path) -> list[Fragment]:
     """The Parquet files that a path stands for, sorted by their names, and so in one order everywhere."""
+    if is_pattern(path) and suffix_of(path) in TEXTS:
+        return [Fragment(file) for file in texts(path)]
     if is_pattern(path):
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones, too)
         files = [file for one in found for file in (_within(one) if one.is_dir() else [one])]
@@ -54,7 +67,7 @@ def find(path: Path) -> list[Fragment]:
         refuse_stream(path)
         return [Fragment(path)]
     if not files and is_pattern(path):
-        raise ValueError(f"{path}: expected at least one file of such a name, got none")
+        raise ValueError(NO_FILE.format(path))
     if not files:
         raise ValueError(f"{path}: expected a file, got a directory without files that end in {SUFFIX}")
     fragments = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matrics.cli.counting.batches import Rows, TextRows, named
 from matrics.cli.counting.counter import Counter
 from matrics.cli.counting.counts_rows import CountsFile, CountsRows, opened
-from matrics.cli.counting.fragments import Fragment, find, is_pattern
+from matrics.cli.counting.fragments import Fragment, find, is_pattern, texts
 from matrics.cli.counting.parquet import ParquetRows
 from matrics.cli.labels import Names
 from matrics.cli.text import STDIN, TEXTS, suffix_of
@@ -44,12 +44,13 @@ def open_input(paths: Sequence[Path], names: Names) -> Input:
     """What these files have to count: labels, or counts where nothing says which columns have them."""
     file = ", ".join("standard input" if path == STDIN else str(path) for path in paths)
     if all(path == STDIN or suffix_of(path) in TEXTS for path in paths):
+        paths = [one for path in paths for one in (texts(path) if is_pattern(path) else [path])]
         _refuse_twice([path for path in paths if path != STDIN])
         if list(paths).count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
-        texts = frozenset({*names.labels, *names.by})
-        return Input(file, TextRows(tuple(paths), suffixes, names), names, texts)
+        untyped = frozenset({*names.labels, *names.by})
+        return Input(file, TextRows(tuple(paths), suffixes, names), names, untyped)
     fragments = _all_fragments(paths)
     counts = _counts(fragments) if names.counts is None else None
     if counts is not None:

@@ -14,7 +14,7 @@ import matrics
 from matrics._backend import NUMPY
 from matrics.coding import check_classes
 from matrics.integrations.dask.blocks import Axes, Part, at_block, check_whole, per_block, stand_in, unwrapped
-from matrics.labels import broadcast, check_count, check_scores
+from matrics.labels import broadcast, check_count, check_scores, given_or_last
 from matrics.transform import Over
 
 
@@ -24,7 +24,7 @@ def confusion_matrix(
     *,
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
-    class_axis: int = -1,
+    class_axis: int | None = None,
     sample_ndim: int = 1,
     threshold: float | None = None,
     sample_weight: Any = None,
@@ -32,7 +32,6 @@ def confusion_matrix(
     groups: Any = None,
     num_groups: int | None = None,
     normalize: Over | None = None,
-    return_dropped: bool = False,
     split_every: int | None = None,
 ) -> Any:
     """Count labels in dask arrays, lazily: partial matrices of the blocks of samples, added up in a tree.
@@ -49,8 +48,6 @@ def confusion_matrix(
         whole in one chunk.
     num_classes, labels, class_axis, sample_ndim, threshold, sample_weight, ignore_index, groups, num_groups, normalize
         As in :func:`matrics.confusion_matrix`; ``sample_weight`` and ``groups`` may be dask arrays or series.
-    return_dropped : bool, default False
-        Also return how many samples were left out, as a dask array. Then labels out of range raise no error.
     split_every : int, optional
         How many partial matrices are added in one task; dask's ``split_every`` (4) if left out.
 
@@ -58,8 +55,6 @@ def confusion_matrix(
     -------
     dask array, shape (*B, n, n), or (*B, G, n, n) with groups
         Exact 64-bit integers; floats if weighted or normalised. The class axes are whole, so it can be scored.
-    dropped : dask array of int, shape (*B,)
-        Only if ``return_dropped``.
 
     Raises
     ------
@@ -91,19 +86,19 @@ def confusion_matrix(
     options = {
         "num_classes": n if classes.labels is None else None,
         "labels": classes.labels,
+        "class_axis": -1,
         "sample_ndim": sample_ndim,
         "threshold": threshold,
         "ignore_index": ignore_index,
         "num_groups": num_groups,
-        "return_dropped": return_dropped,
     }
     # Counts of no samples have all dtypes, and check all options.
     none: dict[str, Any] = {name: np.zeros((0,) * sample_ndim, array.dtype) for name, array in arrays.items()}
     if has_classes:
         none["y_pred"] = np.zeros((*none["y_true"].shape, n), arrays["y_pred"].dtype)
-    wanted = matrics.confusion_matrix(**none, **options, normalize=normalize)
-    dtype = (wanted[0] if return_dropped else wanted).dtype
+    dtype = matrics.confusion_matrix(**none, **options, normalize=normalize).dtype
     if has_classes:
+        class_axis = given_or_last(class_axis, arrays["y_pred"].shape, n)
         _check_scores(arrays["y_pred"], n, class_axis=class_axis, sample_ndim=sample_ndim)
         arrays["y_pred"] = da.moveaxis(arrays["y_pred"], class_axis, -1)
         check_whole(arrays["y_pred"], "y_pred", (-1,), "classes")
@@ -112,12 +107,11 @@ def confusion_matrix(
         weight = arrays["sample_weight"]
         arrays["sample_weight"] = weight.astype(np.result_type(weight.dtype, np.float64))
     partial = _partial_counts(arrays, options, sample_ndim, has_classes=has_classes, n=n)
-    samples = tuple(range(partial[0].ndim - 2 - ("groups" in arrays)))[-sample_ndim:]
-    cm, *dropped = [counts.sum(axis=samples, split_every=split_every) for counts in partial]
+    samples = tuple(range(partial.ndim - 2 - ("groups" in arrays)))[-sample_ndim:]
+    cm = partial.sum(axis=samples, split_every=split_every)
     if normalize is not None:
         cm = da.map_blocks(_normalized, cm, over=normalize, dtype=dtype, meta=np.empty((0,) * cm.ndim, dtype))
-    cm = cm if cm.dtype == dtype else cm.astype(dtype)
-    return (cm, *dropped) if return_dropped else cm
+    return cm if cm.dtype == dtype else cm.astype(dtype)
 
 
 def as_dask(**values: Any) -> dict[str, Any]:
@@ -172,8 +166,8 @@ def _check_shapes(arrays: dict[str, Any], sample_ndim: int, *, has_classes: bool
 
 def _partial_counts(
     arrays: dict[str, Any], options: dict[str, Any], sample_ndim: int, *, has_classes: bool, n: int
-) -> list[Any]:
-    """The counts of every block of samples: (*B, *blocks, n, n), and (*B, *blocks) of dropped samples if asked for."""
+) -> Any:
+    """The counts of every block of samples: (*B, *blocks, n, n)."""
     ndim = max(array.ndim - (has_classes and name == "y_pred") for name, array in arrays.items())
     places = {}
     for name, array in arrays.items():
@@ -186,9 +180,7 @@ def _partial_counts(
     floats = "sample_weight" in arrays
     dtype = np.dtype(arrays["sample_weight"].dtype if floats else np.int64)
     parts = [Part((0,), np.empty((0,) * (ndim + len(added)), dtype), added)]
-    if options["return_dropped"]:
-        parts.append(Part((1,), np.empty((0,) * ndim, np.int64)))
-    return per_block(
+    (counts,) = per_block(
         _count_block,
         "count",
         axes,
@@ -200,6 +192,7 @@ def _partial_counts(
         names=tuple(aligned),
         counting=options,
     )
+    return counts
 
 
 def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str, Any], dict[int, tuple[int, ...]]]:
@@ -244,15 +237,14 @@ def _count_block(place: tuple[int, ...], *blocks: Any, names: Sequence[str], cou
     """The counts of a block, with an axis of length 1 for each of its axes of samples."""
     arrays = {name: unwrapped(block) for name, block in zip(names, blocks, strict=True)}
     try:
-        found = matrics.confusion_matrix(**arrays, **counting)
+        counts = matrics.confusion_matrix(**arrays, **counting)
     except ValueError as error:
         raise ValueError(at_block(place) + str(error)) from error
     except TypeError as error:
         raise TypeError(at_block(place) + str(error)) from error
-    counts = found if counting["return_dropped"] else (found,)
     batch = len(place) - counting["sample_ndim"]
     ones = (1,) * counting["sample_ndim"]
-    return [np.reshape(part, (*part.shape[:batch], *ones, *part.shape[batch:])) for part in counts]
+    return [np.reshape(counts, (*counts.shape[:batch], *ones, *counts.shape[batch:]))]
 
 
 def _normalized(cm: Any, *, over: Over) -> Any:

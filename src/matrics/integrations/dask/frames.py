@@ -8,17 +8,18 @@ from typing import Any
 import dask
 import numpy as np
 
+from matrics.catalogue.classes import Sorted
 from matrics.coding import check_classes
-from matrics.frame.columns import check_columns, group_names, weights_of
-from matrics.frame.counts import MOST_CELLS, FrameCounts
+from matrics.frame.columns import check_columns, group_names, in_their_order, weights_of
+from matrics.frame.counts import MOST_CELLS, FrameCounts, warn_of_odd_labels
 from matrics.labels import one_or_more
 
 
 def count_frame(
     frame: Any,
     *,
-    true: Hashable = "y_true",
-    pred: Hashable = "y_pred",
+    y_true: Hashable = "y_true",
+    y_pred: Hashable = "y_pred",
     by: Hashable | Iterable[Hashable] = (),
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
@@ -37,7 +38,7 @@ def count_frame(
     ----------
     frame : dask.dataframe.DataFrame
         One row per sample.
-    true, pred : column name
+    y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
     by : column name or sequence of them, optional
         The columns of the groups; one matrix for each combination of their values that is there, in order. That of
@@ -88,7 +89,7 @@ def count_frame(
     <BLANKLINE>
            [[1, 0],
             [0, 1]]])
-    >>> matrics.to_frame(matrics.score(found.matrix, "accuracy"), axes=found.groups)
+    >>> matrics.to_frame(found.score("accuracy"), axes=found.groups)
         site  accuracy
     0  north       0.5
     1  south       1.0
@@ -103,11 +104,11 @@ def count_frame(
         classes = check_classes(num_classes, labels)
         known = tuple(range(classes.number)) if classes.labels is None else classes.labels
     groups = group_names(by)
-    columns = {"true": true, "pred": pred, **{f"by {k}": name for k, name in enumerate(groups)}}
+    columns = {"true": y_true, "pred": y_pred, **{f"by {k}": name for k, name in enumerate(groups)}}
     columns |= {} if sample_weight is None else {"weight": sample_weight}
     check_columns(list(frame.columns), columns.values())
     types = {own: _known_categories(frame[name]) for own, name in columns.items()}
-    orders = {None if types[own] is None else tuple(types[own].categories.tolist()) for own in ("true", "pred")}
+    orders = {None if types[own] is None else in_their_order(types[own]) for own in ("true", "pred")}
     if known is None and len(orders) == 1:
         known = orders.pop()
     ignored = one_or_more(ignore_index)
@@ -184,6 +185,8 @@ def _matrices(
     import pandas as pd
 
     classes = known or _sorted_labels(counts, columns)
+    if known is None:
+        warn_of_odd_labels(*(counts[which].unique().tolist() for which in ("true", "pred")))
     n = len(classes)
     codes = {which: _codes(counts[which], classes, columns[which]) for which in ("true", "pred")}
     groups = [name for name in counts.columns if name not in {"true", "pred", "count"}]
@@ -212,7 +215,7 @@ def _sorted_labels(counts: Any, columns: dict[str, Any]) -> tuple[Hashable, ...]
             f"{columns['true']!r} and {columns['pred']!r} all the same"
         )
     try:
-        return tuple(sorted(found))
+        return Sorted.of(found)
     except TypeError as error:
         raise ValueError(
             f"expected {columns['true']!r} and {columns['pred']!r} to hold labels of one type, got labels that cannot "

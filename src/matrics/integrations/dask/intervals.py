@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from dask.layers import ArrayBlockIdDep
 
 import matrics
 from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid
 from matrics.integrations.dask.blocks import (
     Part,
     check_stack,
@@ -20,8 +21,8 @@ from matrics.integrations.dask.blocks import (
     per_block,
     unwrapped,
 )
-from matrics.scoring import resolve
 from matrics.typing import ArrayLike
+from matrics.uncertainty.asked import by_class_names, metrics_of
 from matrics.uncertainty.options import DRAWING, Method, SchemeOfInterval, check_cluster_axis
 from matrics.uncertainty.results import Interval
 
@@ -38,7 +39,10 @@ def interval(
     rng: np.random.Generator | int | None = None,
     cluster_axis: int | None = None,
     zero_division: float = math.nan,
+    invalid: Invalid = "warn",
     workers: int = 1,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, Interval]:
     """Confidence intervals of every confusion matrix of a dask array, lazily: :func:`matrics.interval` of each block.
 
@@ -47,7 +51,7 @@ def interval(
     cm : dask array, shape (*B, n, n)
         Counts. The batch may be in any chunks, also of unknown sizes; both axes of classes are whole in one chunk, and
         so is that of clusters.
-    metrics, level, method, scheme, prior, num, cluster_axis, zero_division
+    metrics, level, method, scheme, prior, num, cluster_axis, zero_division, class_names, positive
         As in :func:`matrics.interval`.
     rng : Generator or int, optional
         Seed of the methods that draw replicates, or a generator of NumPy. Each block draws from a stream of its own,
@@ -55,6 +59,8 @@ def interval(
         results depend on the seed and on the chunks alone: not on the scheduler, nor on the order of tasks, nor on a
         task that is run again. They are not those of :func:`matrics.interval` with the same seed, which draws from a
         single stream.
+    invalid : {"warn", "raise", "nan"}
+        As in :func:`matrics.integrations.dask.score`, where a block is computed.
     workers : int, default 1
         Number of threads in each task; see :func:`matrics.integrations.dask.score`.
 
@@ -85,7 +91,7 @@ def interval(
     (array([0.53, 0.68]), array([0.81, 0.89]))
     """
     cm = check_stack(cm)
-    chosen = resolve(metrics)
+    chosen = metrics_of(metrics, cm.shape[-1], class_names, positive)
     axes = tuple(range(cm.ndim))
     clusters: tuple[int, ...] = ()
     if cluster_axis is not None:
@@ -103,6 +109,7 @@ def interval(
         "prior": prior,
         "num": num,
         "zero_division": zero_division,
+        "invalid": invalid,
         "workers": workers,
     }
     batch = tuple(axis for axis in axes[:-2] if axis not in clusters)
@@ -134,7 +141,7 @@ def interval(
     )
     size = len(Interval._fields)
     made = {metric: Interval(*fields[k * size : (k + 1) * size]) for k, metric in enumerate(unique)}
-    return {name: made[metric] for name, metric in chosen.items()}
+    return by_class_names({name: made[metric] for name, metric in chosen.items()}, chosen, class_names)
 
 
 def _checked(rng: Any) -> Any:

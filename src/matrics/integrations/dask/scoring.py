@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from dask.layers import ArrayBlockIdDep
 
 from matrics._backend import NUMPY
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, InvalidConfusionMatrix, describe_invalid, evaluate
 from matrics.integrations.dask.blocks import (
@@ -22,7 +23,7 @@ from matrics.integrations.dask.blocks import (
     per_block,
     unwrapped,
 )
-from matrics.naming import by_names
+from matrics.naming import by_names, check_names
 from matrics.roads import table_in_order
 from matrics.scoring import resolve
 
@@ -35,6 +36,7 @@ def score(
     invalid: Invalid = "warn",
     workers: int = 1,
     class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
 ) -> dict[str, Any]:
     """Many measures of every confusion matrix of a dask array, lazily: :func:`matrics.score` of each block.
 
@@ -59,6 +61,8 @@ def score(
         cores; dask's own threads take one task each.
     class_names : sequence of str, optional
         As in :func:`matrics.score`: with them the values of each class have a key of their own.
+    positive : str or int, optional
+        The positive class, as in :func:`matrics.score`: a class name, or an index.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def score(
     array([0.8  , 0.816, 0.655])
     """
     cm = check_stack(cm)
-    chosen = resolve(metrics)
+    chosen = resolve(metrics, Classes.of(cm.shape[-1], check_names(class_names, cm.shape[-1]), positive))
     batch, n = tuple(range(cm.ndim - 2)), cm.shape[-1]
     options: dict[str, Any] = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
     # Scores of no matrices have all dtypes, and check all options.

@@ -62,9 +62,11 @@ def log_to(
 
     Notes
     -----
-    Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``. Undefined values
-    are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are null, and so are infinite ones, as
-    JSON has neither.
+    Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``. Dashboards get the
+    keys as they are given. In files, which outlive the code that wrote them, a class measure also says of which class
+    or average it is: ``recall, macro``, ``recall of fraud``; so a run with another positive class has another column.
+    Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are null, and so are
+    infinite ones, as JSON has neither.
 
     Examples
     --------
@@ -83,7 +85,6 @@ def log_confusion_matrix(
     cm: ArrayLike,
     step: int,
     *,
-    name: str = "confusion_matrix",
     prefix: str = "",
     class_names: Sequence[str] | None = None,
     run_id: str | None = None,
@@ -98,9 +99,9 @@ def log_confusion_matrix(
         Counts or soft counts of one matrix; rows are true classes.
     step : int
         The step or epoch.
-    name : str, default "confusion_matrix"
-        The name of the picture.
-    prefix, class_names, run_id
+    prefix : str, default ""
+        It is put before the name of the picture, ``confusion_matrix``: ``"val/"``.
+    class_names, run_id
         As in :func:`log_to`.
 
     Raises
@@ -122,7 +123,7 @@ def log_confusion_matrix(
     destination.check_pictures()
     from matrics.integrations.loggers.pictures import pixels_of_matrix
 
-    destination.show(prefix + name, pixels_of_matrix(cm, class_names), _step(step))
+    destination.show(f"{prefix}confusion_matrix", pixels_of_matrix(cm, class_names), _step(step))
 
 
 def _step(step: Any) -> int:

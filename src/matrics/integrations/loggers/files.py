@@ -14,6 +14,7 @@ from typing import Any
 
 from matrics._backend import Array
 from matrics.integrations.loggers.last_line import cut_half_line, half_line
+from matrics.naming import title_of
 
 STEP = "step"
 BEGINNING = json.dumps({STEP: 0})[:-2].encode()  # of each of our JSON lines
@@ -67,7 +68,7 @@ class JsonLines(LinesFile):
     def write(self, numbers: dict[str, float], step: int) -> None:
         """Append a line."""
         _check_step(numbers)
-        known = {name: number if math.isfinite(number) else None for name, number in numbers.items()}
+        known = {title_of(name): number if math.isfinite(number) else None for name, number in numbers.items()}
         line = json.dumps({STEP: step, **known}, ensure_ascii=False)
         ending = ""
         if self.path is not None and self.is_appended_to:
@@ -86,7 +87,7 @@ class CsvFile(LinesFile):
     def write(self, numbers: dict[str, float], step: int) -> None:
         """Append a row, below the names of the columns if the file is new."""
         _check_step(numbers)
-        cells = {STEP: str(step), **{name: _written(number) for name, number in numbers.items()}}
+        cells = {STEP: str(step), **{title_of(name): _written(number) for name, number in numbers.items()}}
         if not isinstance(self.target, Path):
             self.target.flush()  # or the file would seem to be empty
         header = self._header(list(cells))

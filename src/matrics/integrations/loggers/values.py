@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrics._backend import Array, Standard, as_arrays
+from matrics.catalogue.averages import CLASSWISE
 from matrics.catalogue.registry import get_metric
-from matrics.naming import CLASSWISE, check_names, columns
+from matrics.naming import check_names, columns, named, title_of
 
 
 def named_numbers(
     scores: Mapping[str, Any], prefix: str = "", class_names: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """All scores of one matrix as Python's numbers under different names.
+    """All scores of one matrix as Python's numbers under different names, which have titles for files.
 
     >>> import matrics
     >>> intervals = matrics.interval([[40, 10], [5, 45]], "recall:class")
@@ -25,18 +26,18 @@ def named_numbers(
         (key, ending, *_array(key, value)) for key, given in scores.items() for ending, value in _parts(key, given)
     ]
     values = _on_host([(backend, array) for *_, backend, array in found])
-    named: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     keys: dict[str, str] = {}  # name -> key of the scores
     for (key, ending, *_), value in zip(found, values, strict=True):
         for name, number in zip(_names(key, value, class_names), value.astype(float).ravel().tolist(), strict=True):
-            full = f"{prefix}{name}{ending}"
-            if full in named:
+            full = named(f"{prefix}{name}{ending}", f"{prefix}{_in_full(name)}{ending}")
+            if full in numbers:
                 raise ValueError(
                     f"scores: expected one value for each name, got {full!r} of {keys[full]!r} and of {key!r}: log one "
                     "of them in a call of its own with another prefix="
                 )
-            named[full], keys[full] = number, key
-    return named
+            numbers[full], keys[full] = number, key
+    return numbers
 
 
 def _check(scores: Any, prefix: Any) -> None:
@@ -86,7 +87,7 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
         return [key]
     is_classwise = key.endswith(tuple(f":{average}" for average in CLASSWISE))  # also of what is not in the catalogue
     metric = None if is_classwise else _metric(key)
-    if value.ndim != 1 or not (is_classwise or (metric and metric.average in CLASSWISE)):
+    if value.ndim != 1 or not (is_classwise or (metric and metric.is_classwise)):
         raise ValueError(
             f"scores: expected those of one matrix, got {key!r} of shape {value.shape}: log the matrices of a stack in "
             "calls of their own, each with a prefix="
@@ -95,6 +96,17 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
     if metric is None:
         return [f"{key.rpartition(':')[0]}/{name}" for name in names]
     return columns(key, metric, names)
+
+
+def _in_full(name: str) -> str:
+    """What the title of a name adds to it: of recall, of which class or average; nothing to recall/cat.
+
+    >>> from matrics.naming import MeasureName
+    >>> _in_full(MeasureName("recall", "recall of fraud")), _in_full(MeasureName("recall/cat", "recall of cat"))
+    ('recall of fraud', 'recall/cat')
+    """
+    title = title_of(name)
+    return title if title.startswith(name) else name
 
 
 def _metric(key: str) -> Any:

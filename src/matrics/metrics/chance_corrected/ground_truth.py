@@ -43,7 +43,7 @@ def gt_index(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.gt_index([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.gt_index([[8, 2], [3, 7]], average="class").round(3)
     array([nan, nan])
     """
     if t.n < 3:

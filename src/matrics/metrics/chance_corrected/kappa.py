@@ -268,7 +268,7 @@ def class_random_accuracy(t: Table, *, proportions: Proportions = "separate") ->
     Examples
     --------
     >>> import matrics
-    >>> matrics.class_random_accuracy([[8, 2], [3, 7]], average=None)
+    >>> matrics.class_random_accuracy([[8, 2], [3, 7]], average="class")
     array([0.275, 0.225])
     """
     return t.define(_chance_agreement(t, proportions), (t.total != 0)[None, ...])

@@ -42,7 +42,7 @@ def aurpc(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.aurpc([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.aurpc([[8, 2], [3, 7]], average="class").round(3)
     array([0.764, 0.739])
     """
     return mean_of_precision_and_recall(t)
@@ -72,7 +72,7 @@ def mprecision(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.mprecision([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.mprecision([[8, 2], [3, 7]], average="class").round(3)
     array([0.727, 0.778])
     """
     return t.define(_balanced_precision(t), t.in_truth & t.has_pred)
@@ -95,7 +95,7 @@ def maurpc(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.maurpc([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.maurpc([[8, 2], [3, 7]], average="class").round(3)
     array([0.764, 0.739])
     """
     return t.define((t.tpr + _balanced_precision(t)) / 2, t.in_truth & t.has_pred)
@@ -117,7 +117,7 @@ def optimization_precision(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.optimization_precision([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.optimization_precision([[8, 2], [3, 7]], average="class").round(3)
     array([0.683, 0.683])
     """
     (tp, fp, fn, tn), (true, _, not_true, _) = t.outcomes, t.sizes
@@ -146,7 +146,7 @@ def iba(t: Table, *, alpha: NotNegative = 1.0) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.iba([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.iba([[8, 2], [3, 7]], average="class").round(3)
     array([0.616, 0.504])
     """
     return t.define((1 + alpha * (t.tpr - t.tnr)) * t.tpr * t.tnr, t.in_truth)
@@ -168,7 +168,7 @@ def adjusted_geometric_mean(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.adjusted_geometric_mean([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.adjusted_geometric_mean([[8, 2], [3, 7]], average="class").round(3)
     array([0.732, 0.766])
     """
     others = t.share(t.not_true)
@@ -191,7 +191,7 @@ def adjusted_f_score(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.adjusted_f_score([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.adjusted_f_score([[8, 2], [3, 7]], average="class").round(3)
     array([0.773, 0.727])
     """
     tp, fp, fn, tn = t.outcomes

@@ -39,7 +39,7 @@ def benini_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.benini_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.benini_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.556, 0.455])
     """
     true, _, _, not_pred = t.sizes
@@ -63,7 +63,7 @@ def benini_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.benini_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.benini_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.556, 0.556])
     """
     true, pred, not_true, not_pred = t.sizes
@@ -88,7 +88,7 @@ def digby(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.digby([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.digby([[8, 2], [3, 7]], average="class").round(3)
     array([0.685, 0.685])
     """
     right, wrong = (t.sqrt(product) for product in t.odds)
@@ -112,7 +112,7 @@ def dispersion(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.dispersion([[8, 2], [3, 7]], average=None)
+    >>> matrics.dispersion([[8, 2], [3, 7]], average="class")
     array([0.125, 0.125])
     """
     return t.define(t.within(t.class_covariance_share, -0.25, 0.25), (t.total != 0)[None, ...])
@@ -135,7 +135,7 @@ def doolittle(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.doolittle([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.doolittle([[8, 2], [3, 7]], average="class").round(3)
     array([0.253, 0.253])
     """
     return t.define(t.informedness * t.markedness, t.in_truth & t.has_pred & t.has_not_pred)
@@ -158,7 +158,7 @@ def forbes_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.forbes_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.forbes_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.556, 0.556])
     """
     true, pred, not_true, not_pred = t.sizes
@@ -180,7 +180,7 @@ def goodman_kruskal_lambda_r(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.goodman_kruskal_lambda_r([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.goodman_kruskal_lambda_r([[8, 2], [3, 7]], average="class").round(3)
     array([0.474, 0.474])
     """
     smaller = t.xp.minimum
@@ -206,7 +206,7 @@ def abydos_kendall_tau(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.abydos_kendall_tau([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.abydos_kendall_tau([[8, 2], [3, 7]], average="class").round(3)
     array([0.053, 0.053])
     """
     total = t.total[None, ...]
@@ -229,7 +229,7 @@ def kent_foster_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kent_foster_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kent_foster_i([[8, 2], [3, 7]], average="class").round(3)
     array([-0.102, -0.111])
     """
     tp, fp, fn, _ = t.outcomes
@@ -252,7 +252,7 @@ def kent_foster_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kent_foster_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kent_foster_ii([[8, 2], [3, 7]], average="class").round(3)
     array([-0.111, -0.102])
     """
     _, fp, fn, tn = t.outcomes
@@ -276,7 +276,7 @@ def kuder_richardson(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuder_richardson([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuder_richardson([[8, 2], [3, 7]], average="class").round(3)
     array([0.669, 0.669])
     """
     tp, fp, fn, tn = t.outcomes

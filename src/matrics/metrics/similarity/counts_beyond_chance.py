@@ -48,7 +48,7 @@ def dennis(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.dennis([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.dennis([[8, 2], [3, 7]], average="class").round(3)
     array([1.066, 1.179])
     """
     true, pred, _, _ = t.sizes
@@ -72,7 +72,7 @@ def eyraud(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.eyraud([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.eyraud([[8, 2], [3, 7]], average="class").round(3)
     array([-0.01 , -0.008])
     """
     true, pred, not_true, not_pred = t.sizes
@@ -97,7 +97,7 @@ def kuhns_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_i([[8, 2], [3, 7]], average=None)
+    >>> matrics.kuhns_i([[8, 2], [3, 7]], average="class")
     array([0.25, 0.25])
     """
     return t.define(t.within(2 * t.class_covariance_share, -0.5, 0.5), (t.total != 0)[None, ...])
@@ -119,7 +119,7 @@ def kuhns_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuhns_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.227, 0.25 ])
     """
     true, pred, _, _ = t.sizes
@@ -143,7 +143,7 @@ def kuhns_iii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_iii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuhns_iii([[8, 2], [3, 7]], average="class").round(3)
     array([0.261, 0.273])
     """
     true, pred, _, not_pred = t.sizes
@@ -168,7 +168,7 @@ def kuhns_iv(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_iv([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuhns_iv([[8, 2], [3, 7]], average="class").round(3)
     array([0.25 , 0.278])
     """
     true, pred, _, _ = t.sizes
@@ -193,7 +193,7 @@ def kuhns_v(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_v([[8, 2], [3, 7]], average=None)
+    >>> matrics.kuhns_v([[8, 2], [3, 7]], average="class")
     array([0.5, 0.5])
     """
     return t.divide(t.beyond_chance, t.larger(*_variances(t)))
@@ -217,7 +217,7 @@ def kuhns_vi(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_vi([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuhns_vi([[8, 2], [3, 7]], average="class").round(3)
     array([0.505, 0.505])
     """
     return t.divide(t.beyond_chance, t.smaller(*_variances(t)))
@@ -240,7 +240,7 @@ def kuhns_vii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kuhns_vii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kuhns_vii([[8, 2], [3, 7]], average="class").round(3)
     array([0.238, 0.264])
     """
     true, pred, _, _ = t.sizes
@@ -279,7 +279,7 @@ def gilbert_wells(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.gilbert_wells([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.gilbert_wells([[8, 2], [3, 7]], average="class").round(3)
     array([4.824, 4.824])
     """
 

@@ -31,7 +31,7 @@ def consonni_todeschini_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.consonni_todeschini_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.consonni_todeschini_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.911, 0.911])
     """
     value = t.ratio(t.xp.log1p(t.tp + t.tn), t.xp.log1p(t.total)[None, ...])
@@ -54,7 +54,7 @@ def consonni_todeschini_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.consonni_todeschini_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.consonni_todeschini_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.411, 0.411])
     """
     log1p = t.xp.log1p
@@ -78,7 +78,7 @@ def consonni_todeschini_iii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.consonni_todeschini_iii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.consonni_todeschini_iii([[8, 2], [3, 7]], average="class").round(3)
     array([0.722, 0.683])
     """
     return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.total)[None, ...])
@@ -100,7 +100,7 @@ def consonni_todeschini_iv(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.consonni_todeschini_iv([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.consonni_todeschini_iv([[8, 2], [3, 7]], average="class").round(3)
     array([0.833, 0.811])
     """
     return t.divide(t.xp.log1p(t.tp), t.xp.log1p(t.tp + t.class_errors))
@@ -123,7 +123,7 @@ def consonni_todeschini_v(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.consonni_todeschini_v([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.consonni_todeschini_v([[8, 2], [3, 7]], average="class").round(3)
     array([0.454, 0.454])
     """
     right, wrong = (t.log1p(product) for product in t.odds)

@@ -53,7 +53,7 @@ def ample(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.ample([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.ample([[8, 2], [3, 7]], average="class").round(3)
     array([0.505, 0.505])
     """
     return t.define(t.abs(t.markedness), t.has_pred & t.has_not_pred)
@@ -75,7 +75,7 @@ def anderberg(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.anderberg([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.anderberg([[8, 2], [3, 7]], average="class").round(3)
     array([0.225, 0.225])
     """
     tp, fp, fn, tn = (t.share(count) for count in (t.tp, t.fp, t.fn, t.tn))
@@ -101,7 +101,7 @@ def andres_marzo_delta(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.andres_marzo_delta([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.andres_marzo_delta([[8, 2], [3, 7]], average="class").round(3)
     array([0.505, 0.505])
     """
     tp, fp, fn, tn = (t.share(count) for count in (t.tp, t.fp, t.fn, t.tn))
@@ -124,7 +124,7 @@ def baroni_urbani_buser_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baroni_urbani_buser_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baroni_urbani_buser_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.756, 0.743])
     """
     tp, fp, fn, tn = t.outcomes
@@ -147,7 +147,7 @@ def baroni_urbani_buser_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.baroni_urbani_buser_ii([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.baroni_urbani_buser_ii([[8, 2], [3, 7]], average="class").round(3)
     array([0.512, 0.487])
     """
     tp, fp, fn, tn = t.outcomes
@@ -169,7 +169,7 @@ def clement(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.clement([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.clement([[8, 2], [3, 7]], average="class").round(3)
     array([0.755, 0.755])
     """
     value = t.ppv * t.share(t.not_pred) + t.npv * t.pred_share
@@ -193,7 +193,7 @@ def fager_mcgowan(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fager_mcgowan([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.fager_mcgowan([[8, 2], [3, 7]], average="class").round(3)
     array([0.612, 0.58 ])
     """
     correction = t.ratio(t.xp.full_like(t.tp, 0.5), t.sqrt(t.xp.maximum(t.pred, t.true)))
@@ -216,7 +216,7 @@ def faith(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.faith([[8, 2], [3, 7]], average=None)
+    >>> matrics.faith([[8, 2], [3, 7]], average="class")
     array([0.575, 0.55 ])
     """
     total = t.total[None, ...]
@@ -238,7 +238,7 @@ def fleiss_levin_paik(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fleiss_levin_paik([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.fleiss_levin_paik([[8, 2], [3, 7]], average="class").round(3)
     array([0.737, 0.762])
     """
     return t.divide(t.tn, t.tn + t.class_errors / 2)
@@ -261,7 +261,7 @@ def fossum(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fossum([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.fossum([[8, 2], [3, 7]], average="class").round(3)
     array([10.227,  9.389])
     """
     (true, pred, _, _), hits = t.sizes, t.wide(t.abs(t.tp - 0.5))
@@ -283,7 +283,7 @@ def goodall(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.goodall([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.goodall([[8, 2], [3, 7]], average="class").round(3)
     array([0.667, 0.667])
     """
     # Computed as an arc tangent, whose gradient is finite at both ends.
@@ -307,7 +307,7 @@ def harris_lahey(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.harris_lahey([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.harris_lahey([[8, 2], [3, 7]], average="class").round(3)
     array([0.599, 0.599])
     """
     present, absent = _both_jaccards(t)
@@ -330,7 +330,7 @@ def hawkins_dotson(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.hawkins_dotson([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.hawkins_dotson([[8, 2], [3, 7]], average="class").round(3)
     array([0.599, 0.599])
     """
     present, absent = _both_jaccards(t)
@@ -353,7 +353,7 @@ def koppen_i(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.koppen_i([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.koppen_i([[8, 2], [3, 7]], average="class").round(3)
     array([0.975, 0.975])
     """
     present, absent = (t.true + t.pred) / 2, (t.not_true + t.not_pred) / 2
@@ -377,7 +377,7 @@ def koppen_ii(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.koppen_ii([[8, 2], [3, 7]], average=None)
+    >>> matrics.koppen_ii([[8, 2], [3, 7]], average="class")
     array([10.5,  9.5])
     """
     return t.tp + t.class_errors / 2

@@ -37,7 +37,7 @@ def jaccard(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.jaccard([[8, 2], [0, 2]], average=None)
+    >>> matrics.jaccard([[8, 2], [0, 2]], average="class")
     array([0.8, 0.5])
     """
     return t.divide(t.tp, t.tp + t.class_errors)
@@ -63,7 +63,7 @@ def fowlkes_mallows(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average=None)
+    >>> matrics.fowlkes_mallows([[8, 2], [2, 3]], average="class")
     array([0.8, 0.6])
     """
     true, pred, _, _ = t.sizes
@@ -87,7 +87,7 @@ def icsi(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.icsi([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.icsi([[8, 2], [3, 7]], average="class").round(3)
     array([0.527, 0.478])
     """
     return t.define(t.ppv + t.tpr - 1, t.in_both)
@@ -109,7 +109,7 @@ def kulczynski(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.kulczynski([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.kulczynski([[8, 2], [3, 7]], average="class").round(3)
     array([0.764, 0.739])
     """
     return mean_of_precision_and_recall(t)
@@ -132,7 +132,7 @@ def overlap_coefficient(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.overlap_coefficient([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.overlap_coefficient([[8, 2], [3, 7]], average="class").round(3)
     array([0.8  , 0.778])
     """
     return t.divide(t.tp, t.xp.minimum(t.pred, t.true))
@@ -154,7 +154,7 @@ def braun_blanquet(t: Table) -> Array:
     Examples
     --------
     >>> import matrics
-    >>> matrics.braun_blanquet([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.braun_blanquet([[8, 2], [3, 7]], average="class").round(3)
     array([0.727, 0.7  ])
     """
     return t.divide(t.tp, t.xp.maximum(t.pred, t.true))
@@ -174,7 +174,7 @@ def tversky_index(t: Table, *, alpha: NotNegative = 0.5, beta: NotNegative = 0.5
     Examples
     --------
     >>> import matrics
-    >>> matrics.tversky_index([[8, 2], [3, 7]], average=None).round(3)
+    >>> matrics.tversky_index([[8, 2], [3, 7]], average="class").round(3)
     array([0.762, 0.737])
     """
     return t.divide(t.tp, t.tp + (alpha * t.fn + beta * t.fp))

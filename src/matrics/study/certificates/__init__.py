@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from matrics._draws.numpy import seed_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
 from matrics.labels import check_count
 from matrics.study.certificates import extremes
 from matrics.study.certificates.catalogue import RELATIONS
-from matrics.study.certificates.results import Certificate, Verdict, Witness
+from matrics.study.certificates.results import Certificate, Verdict, Witness, averaged, key_of
 from matrics.study.certificates.search import Judge, judge
 
 __all__ = ["Certificate", "Verdict", "Witness", "certificate"]
@@ -20,7 +22,7 @@ SIZES = (2, 3, 4)
 CASES = 20_000
 
 
-def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> Certificate:
+def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Certificate:
     """Decide by search which properties a measure has.
 
     Every property is a statement about all matrices. The search tries to contradict it: with all small matrices, then
@@ -31,12 +33,12 @@ def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> C
     Parameters
     ----------
     metric : str or Metric
-        A name, a spec or a metric. Class measures are averaged over the classes (``"f1"`` is macro F1); with
-        ``"f1:binary"`` class 1 of two is judged.
+        A name, a spec or a metric. Class measures without an average are means over the classes, whatever their name
+        (``"f1"`` is macro F1, and ``"sensitivity"`` macro recall); with ``"f1:binary"`` class 1 of two is judged.
     cases : int, default 20,000
         Random cases for each property and number of classes, beside up to 8,000 small ones.
-    seed : int, default 0
-        Of the random cases.
+    rng : numpy.random.Generator or int, default 0
+        Of the random cases, which derive from one integer: this one, or the next of a generator. None draws anew.
 
     Returns
     -------
@@ -70,24 +72,24 @@ def certificate(metric: str | Metric, *, cases: int = CASES, seed: int = 0) -> C
     one_class_missed: fails: one class missed [[0, 0, 1], [0, 1, 0], [0, 0, 1]] has 0, the worst [[0, 0, 1], [0, 0, 1],
     [0, 0, 1]] has 0
     """
-    record = get_metric(metric)
-    if record.average in ("class", "one_vs_rest"):
+    asked_for = get_metric(metric)
+    if asked_for.is_classwise:
         raise ValueError(
-            f"metric: expected one value for each matrix, got {record.spec!r}, which has one for each class: take "
-            f"{record.name!r}" + (f" or '{record.name}:binary'" if record.kind == "per_class" else "")
+            f"metric: expected one value for each matrix, got {asked_for.spec!r}, which has one for each class: take "
+            f"{asked_for.name!r}" + (f" or '{asked_for.name}:binary'" if asked_for.kind == "per_class" else "")
         )
     cases = check_count(cases, "cases")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed: expected an integer from 0, got {seed!r}")
+    seed = seed_of(rng)
+    record = averaged(asked_for)
     sizes = (2,) if record.average == "binary" else SIZES
-    asked = Judge(record, sizes, cases, int(seed))
+    asked = Judge(record, sizes, cases, seed)
     verdicts = [judge(asked, prop) for prop in RELATIONS]
     baseline = extremes.constant_baseline(asked)
     any_sizes, ranges = extremes.same_range(asked, equal=False)
     equal_sizes, _ = extremes.same_range(asked, equal=True)
     verdicts += [baseline, any_sizes, equal_sizes, extremes.one_class_missed(asked)]
     verdicts += [extremes.sensitivity(asked), extremes.undefined_share(asked)]
-    return Certificate(record.spec, asked.seed, {v.name: _with_value(asked, v) for v in verdicts}, ranges)
+    return Certificate(key_of(record), asked.seed, {v.name: _with_value(asked, v) for v in verdicts}, ranges)
 
 
 def _with_value(asked: Judge, verdict: Verdict) -> Verdict:

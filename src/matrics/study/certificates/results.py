@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from matrics._backend import Array
+from matrics.catalogue.record import Metric
+from matrics.naming import named, title_of
+from matrics.results import frame_of, to_dict
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,18 @@ class Verdict:
         return f"{self.name}: {self.mark}{tried}{worth}{because}"
 
 
+def averaged(metric: Metric) -> Metric:
+    """A class measure without an average as the mean over classes that its certificate is of."""
+    return metric.using(average="macro") if metric.kind == "per_class" and metric.average is None else metric
+
+
+def key_of(metric: Metric) -> str:
+    """The spec under which certificates are kept, whatever the name: the mean over classes is the measure itself."""
+    average = None if metric.average == "macro" and not metric.classes else metric.average
+    spec = replace(metric, average=average, called="").spec
+    return named(spec, averaged(metric).title())
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """The verdicts on a measure.
@@ -116,9 +131,9 @@ class Certificate:
     Attributes
     ----------
     metric : str
-        The measure, as a spec.
-    seed : int
-        Of the random cases; the same seed gives the same certificate.
+        The measure, as a spec; the mean over classes has none of its average.
+    rng : int
+        Of the random cases: with the same number the certificate is the same.
     verdicts : dict of str to Verdict
         By the name of the property.
     ranges : dict of int to tuple
@@ -126,9 +141,27 @@ class Certificate:
     """
 
     metric: str
-    seed: int
+    rng: int
     verdicts: Mapping[str, Verdict] = field(repr=False)
     ranges: Mapping[int, tuple[float, float]] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Certificate of {title_of(self.metric)}: has {len(self.has)}, lacks {', '.join(self.lacks) or 'none'}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each property."""
+        rows = list(self.verdicts.values())
+        columns: dict[str, list[Any]] = {
+            "property": [one.name for one in rows],
+            "statement": [one.statement for one in rows],
+        }
+        columns |= {"verdict": [one.mark for one in rows], "cases": [one.cases for one in rows]}
+        values = [math.nan if one.value is None else one.value for one in rows]
+        return frame_of(columns | {"value": values}, indexed=False)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Certificate) and self._known == other._known
@@ -139,7 +172,7 @@ class Certificate:
     @property
     def _known(self) -> str:
         """All that it says, as text: undefined values are NaN, which is not equal to itself."""
-        return repr((self.metric, self.seed, dict(self.verdicts), dict(self.ranges)))
+        return repr((self.metric, self.rng, dict(self.verdicts), dict(self.ranges)))
 
     def __getitem__(self, name: str) -> Verdict:
         if name not in self.verdicts:
@@ -157,4 +190,4 @@ class Certificate:
         return tuple(name for name, verdict in self.verdicts.items() if verdict.holds)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.metric} (seed {self.seed})", *map(str, self.verdicts.values())])
+        return "\n".join([f"{title_of(self.metric)} (seed {self.rng})", *map(str, self.verdicts.values())])

@@ -9,7 +9,7 @@ from matrics.catalogue.certified import certified
 from matrics.catalogue.record import METRICS
 from matrics.catalogue.registry import get_metric
 from matrics.study.certificates.catalogue import RELATIONS, STATEMENTS
-from matrics.study.certificates.results import Certificate, Verdict, Witness
+from matrics.study.certificates.results import Certificate, Verdict, Witness, key_of
 
 ROLES = {prop.name: prop.roles for prop in RELATIONS}
 
@@ -22,7 +22,7 @@ def certified_specs() -> list[str]:
 
 def stored_certificate(spec: str) -> Certificate:
     """The certificate of a measure of the catalogue, without a search; a KeyError if there is none."""
-    name = get_metric(spec).spec
+    name = key_of(get_metric(spec))
     return from_record(name, certified()[name])
 
 
@@ -42,7 +42,7 @@ def as_record(certificate: Certificate) -> dict[str, Any]:
                 entry["confirmed"] = False
         verdicts[name] = entry
     ranges = {str(n): [_written(low), _written(high)] for n, (low, high) in certificate.ranges.items()}
-    return {"seed": certificate.seed, "ranges": ranges, "verdicts": verdicts}
+    return {"seed": certificate.rng, "ranges": ranges, "verdicts": verdicts}
 
 
 def from_record(spec: str, kept: dict[str, Any]) -> Certificate:

@@ -88,8 +88,8 @@ def figure_1() -> Figure:
 
 
 def _spectra(cm: np.ndarray) -> Iterator[tuple[str, np.ndarray, str]]:
-    yield "A", np.asarray(eigenvalues(cm, "A")), "black"
-    yield "B", np.asarray(eigenvalues(cm, "B")), "white"
+    yield "A", np.asarray(eigenvalues(cm, matrix="A")), "black"
+    yield "B", np.asarray(eigenvalues(cm, matrix="B")), "white"
 
 
 def _draw_circles(axes: Axes, radii: dict[str, float]) -> None:

@@ -52,11 +52,9 @@ def figure_1() -> Figure:
     2
     """
     figure, panels = new_figure(TITLE.format(1, "measures of one class, three classes of one size"), 2)
-    for class_index, panel in enumerate(panels):
-        lines = {
-            name: discrimination_line(metric, 3, class_index=class_index, hits=X) for name, metric in OF_A_CLASS.items()
-        }
-        _draw_all(panel, lines, f"class {class_index + 1}", styles(len(lines)))
+    for positive, panel in enumerate(panels):
+        lines = {name: discrimination_line(metric, 3, positive=positive, hits=X) for name, metric in OF_A_CLASS.items()}
+        _draw_all(panel, lines, f"class {positive + 1}", styles(len(lines)))
     return _finish(figure, panels, "measure")
 
 
@@ -71,8 +69,8 @@ def figure_2() -> Figure:
 def figure_3() -> Figure:
     """The F measure of the first and the third of three classes, for different class sizes."""
     figure, panels = new_figure(TITLE.format(3, "F measure of one of three classes, by imbalance p"), 2)
-    for class_index, panel in zip((0, 2), panels, strict=True):
-        _draw_by_imbalance(panel, "f1", class_index, f"class {class_index + 1}")
+    for positive, panel in zip((0, 2), panels, strict=True):
+        _draw_by_imbalance(panel, "f1", positive, f"class {positive + 1}")
     return _finish(figure, panels, "imbalance")
 
 
@@ -104,8 +102,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-def _draw_by_imbalance(panel: Axes, metric: str, class_index: int | None, title: str) -> None:
-    lines = {f"p = {p:g}": discrimination_line(metric, 3, p, class_index=class_index, hits=X) for p in IMBALANCES}
+def _draw_by_imbalance(panel: Axes, metric: str, positive: int | None, title: str) -> None:
+    lines = {f"p = {p:g}": discrimination_line(metric, 3, p, positive=positive, hits=X) for p in IMBALANCES}
     _draw_all(panel, lines, title, sequence_of_styles(len(lines)))
 
 

@@ -59,11 +59,11 @@ def ask_library(matrix: Any, steps: Iterable[Step], spec: str, place: int | None
 
 def _value(cm: Any, spec: str) -> Any:
     if spec.startswith("eigenvalues of "):
-        return eigenvalues(cm, "A" if spec.endswith("A") else "B")
+        return eigenvalues(cm, matrix="A" if spec.endswith("A") else "B")
     if spec in ("lower", "upper"):
         return getattr(gershgorin_bounds(cm), spec)
     if spec.endswith(" of 0"):
-        return get_metric(spec.removesuffix(" of 0"))(cm, average="binary", pos_label=0)
+        return get_metric(spec.removesuffix(" of 0"))(cm, positive=0)
     return score(cm, spec)[spec]
 
 

@@ -6,7 +6,9 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from matrics.results import frame_of, to_dict
 from matrics.study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics.study.sources.recompute import Reproduced, judge, no_error, no_readings
 from matrics.study.sources.records import Record, load
@@ -71,6 +73,22 @@ class Reproduction:
 
     numbers: tuple[Reproduced, ...]
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        counts: Counter[str] = Counter(one.verdict for one in self.numbers)
+        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+        return f"<Reproduction of {len(self.numbers)} numbers: {told}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each number."""
+        printed = ("source", "table", "matrix_name", "measure", "printed")
+        columns = {name: [getattr(one.record, name) for one in self.numbers] for name in printed}
+        found = {name: [getattr(one, name) for one in self.numbers] for name in ("value", "error", "verdict", "reason")}
+        return frame_of(columns | found, indexed=False)
 
     def totals(self) -> dict[str, dict[str, int]]:
         """For each source how many numbers it has, and how many of each verdict."""

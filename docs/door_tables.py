@@ -1,0 +1,196 @@
+"""Which door takes which argument: the table of ``doors.md``, "yes" read off the signatures and the rest with a reason.
+
+``tests/test_signatures.py`` fails for a door that neither takes an argument nor says why, and for a reason that is out
+of date.
+"""
+
+import importlib
+import inspect
+import string
+
+import typer
+from signature_tables import without_first
+
+from matrics.cli.app import app
+from matrics.cli.markdown import table
+
+#: The columns, and what the argument may be called: on data frames, with named dimensions, on the command line.
+COLUMNS = {
+    "positive": ("positive", "--positive"),
+    "weights": ("sample_weight", "--weight"),
+    "clusters": ("clusters", "cluster_axis", "cluster_dim", "--clusters", "paired_on", "--paired-on"),
+    "groups": ("groups", "num_groups", "by", "--by"),
+    "class names": ("class_names", "labels"),
+    "invalid": ("invalid", "--on-invalid"),
+    "zero_division": ("zero_division", "--zero-division"),
+    "workers": ("workers", "--workers"),
+}
+
+MATRICES = "of matrices"
+LABELS = "of labels"
+SCORES = "of scores"
+TRAINING = "in training loops"
+ELSEWHERE = "elsewhere"
+
+#: Every door, by what comes in.
+DOORS = {
+    MATRICES: (
+        *("score", "recall", "mcc", "interval", "compare", "compare_paired", "samples_needed", "score_blocks"),
+        *("expected_cost", "demographic_parity", "equal_opportunity", "equalized_odds"),
+    ),
+    LABELS: (
+        *("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "compare_models"),
+        *("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "count_frame", "report"),
+    ),
+    SCORES: (
+        *("threshold_confusion_matrix", "threshold_curve", "best_threshold", "best_threshold_interval"),
+        *("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall"),
+        *("recall_at_precision", "roc_curve", "precision_recall_curve", "log_loss", "binary_cross_entropy"),
+        *("brier_score", "brier_decomposition", "expected_calibration_error", "reliability_curve"),
+        *("top_k_accuracy", "top_k_recall"),
+    ),
+    TRAINING: (
+        *("ConfusionState", "MarginState", "ScoreState", "MultilabelState"),
+        *("integrations.torch.ConfusionMetric", "integrations.torch.ScoreMetric"),
+        *("integrations.torchmetrics.ConfusionMetric", "integrations.torchmetrics.ScoreMetric"),
+        *("integrations.flax.ConfusionMetric", "integrations.flax.ScoreMetric"),
+    ),
+    ELSEWHERE: (
+        *("integrations.dask.score", "integrations.dask.interval", "integrations.dask.confusion_matrix"),
+        *("integrations.dask.count_frame", "integrations.xarray.score", "integrations.xarray.interval"),
+        *("integrations.xarray.confusion_matrix", "plot.confusion_matrix", "plot.curve", "plot.calibration"),
+        *("matrics score", "matrics interval", "matrics compare", "matrics curve", "matrics threshold"),
+        *("matrics count", "matrics report"),
+    ),
+}
+
+MEASURES = ("recall", "mcc")
+OF_STACKS = (*DOORS[MATRICES], "integrations.dask.score", "integrations.dask.interval", "integrations.xarray.score")
+OF_STACKS += ("integrations.xarray.interval", "plot.confusion_matrix")
+COUNTING = ("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "multilabel_confusion_matrix")
+COUNTING += ("count_frame", "integrations.dask.confusion_matrix", "integrations.dask.count_frame")
+COUNTING += ("integrations.xarray.confusion_matrix", "threshold_confusion_matrix", "matrics count")
+SEVERAL_LABELS = ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "MultilabelState")
+IN_TRAINING = tuple(door for door in DOORS[TRAINING] if door.startswith("integrations"))
+PICTURES = ("plot.confusion_matrix", "plot.curve", "plot.calibration")
+COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "))
+
+#: Why a door does without an argument: by column the reasons, each with its doors.
+REASONS = {
+    "positive": {
+        "no class is special in the whole matrix": (
+            *("mcc", "expected_cost", "plot.confusion_matrix"),
+            *(door for door in COUNTING if door not in (*SEVERAL_LABELS, "threshold_confusion_matrix")),
+        ),
+        "each label is positive by construction": SEVERAL_LABELS,
+        "the true class of each sample is the one that counts": ("top_k_accuracy", "top_k_recall"),
+    },
+    "weights": {
+        "matrices have no samples: they were weighted when they were counted": OF_STACKS,
+        "DeLong's variance is one of counts": ("roc_auc_variance",),
+        "not yet": ("report", "plot.curve", "plot.calibration", *COMMANDS),
+    },
+    "clusters": {
+        "a value, without limits: clusters change only how sure it is": (
+            *("score", *MEASURES, "score_blocks", "expected_cost", "demographic_parity", "equal_opportunity"),
+            *("equalized_odds", *COUNTING, "multilabel_score", "subset_accuracy", *DOORS[TRAINING]),
+            *(door for door in DOORS[SCORES] if door not in ("best_threshold_interval", "roc_auc_variance")),
+            "plot.confusion_matrix",
+            *("integrations.dask.score", "integrations.xarray.score", "matrics score"),
+        ),
+        "a plan, before there are samples": ("samples_needed",),
+        "not yet": ("roc_auc_variance", "matrics curve", "matrics threshold", "plot.curve", "plot.calibration"),
+    },
+    "groups": {
+        "a stack has them as an axis: confusion_matrix(..., groups=) makes one": (*OF_STACKS, "plot.curve"),
+        "the arrays of samples have them as a batch axis": (
+            *("compare_models", "multilabel_confusion_matrix", "multilabel_score"),
+            *("subset_accuracy", *DOORS[SCORES], "ScoreState", "MultilabelState", "MarginState", "plot.calibration"),
+        ),
+        "one metric a group: a metric for loggers has one matrix": IN_TRAINING,
+    },
+    "class names": {
+        "score has it": MEASURES,
+        "one value a matrix": ("expected_cost",),
+        "probabilities have no labels, but an order": ("soft_confusion_matrix",),
+        "two classes, of which positive= names one": tuple(
+            door for door in DOORS[SCORES] if not door.startswith("top_k")
+        ),
+        "class scores have an order": ("top_k_accuracy", "top_k_recall", "ScoreState"),
+        "labels of a sample have an order": SEVERAL_LABELS,
+        "coordinates of the dimension of classes": ("integrations.xarray.score", "integrations.xarray.interval"),
+        "the file has them": COMMANDS,
+    },
+    "invalid": {
+        "labels and scores are checked as they come, so that no matrix can be invalid": (
+            *("compare_models", "subset_accuracy", "report", *DOORS[SCORES], *IN_TRAINING, *COUNTING),
+            *("plot.curve", "plot.calibration", "matrics curve", "matrics threshold", "matrics report"),
+            *("matrics compare",),
+        ),
+        "an invalid matrix is drawn as such": ("plot.confusion_matrix",),
+    },
+    "zero_division": {
+        "counts, nothing is divided": (*COUNTING, "plot.confusion_matrix"),
+        "what is undefined is left out, or said to be": (
+            *("report", "roc_auc_variance", "brier_decomposition", "reliability_curve", "plot.curve"),
+            *("plot.calibration", "matrics report"),
+        ),
+    },
+    "workers": {
+        "score has it": MEASURES,
+        "one pass over the samples, by one thread": (
+            *COUNTING,
+            *("subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES, "report", "matrics report"),
+            *(door for door in DOORS[SCORES] if "threshold" not in door),
+            *("matrics compare", "matrics curve", "matrics threshold"),
+        ),
+    },
+}
+
+
+def takes(door):
+    """The names of all that a door takes: a function, a class with its methods, a command."""
+    if door.startswith("matrics "):
+        command = typer.main.get_command(app).commands[door.removeprefix("matrics ")]
+        return {option for parameter in command.params for option in parameter.opts}
+    path, _, name = f"matrics.{door}".rpartition(".")
+    found = getattr(importlib.import_module(path), name)
+    if not inspect.isclass(found):
+        # What can only be None is there for a message that says why.
+        return {name for name, one in inspect.signature(found).parameters.items() if one.annotation != "None"}
+    methods = [getattr(found, method, None) for method in ("zeros", "update", "score")]
+    whole = [inspect.signature(method) for method in methods if method is not None]
+    if path.startswith("matrics.integrations"):
+        whole.append(without_first(found.__init__))
+    return {name for signature in whole for name in signature.parameters}
+
+
+def answers():
+    """For every door and column "yes", or the reasons why not."""
+    found = {}
+    for door in (door for doors in DOORS.values() for door in doors):
+        taken = takes(door)
+        for column, words in COLUMNS.items():
+            why = [reason for reason, doors in REASONS[column].items() if door in doors]
+            found[door, column] = ["yes"] if taken & set(words) else why
+    return found
+
+
+def tables():
+    """The table, and under it what its letters mean."""
+    reasons = list(dict.fromkeys(reason for by_reason in REASONS.values() for reason in by_reason))
+    letter = dict(zip(reasons, string.ascii_lowercase, strict=False))
+    found = answers()
+    parts = []
+    for title, doors in DOORS.items():
+        rows = [
+            [f"`{door}`", *(next(letter.get(answer, answer) for answer in found[door, column]) for column in COLUMNS)]
+            for door in doors
+        ]
+        parts.append(f"## Doors {title}\n\n{table(['', *COLUMNS], rows)}")
+    legend = "\n".join(f"- **{letter[reason]}**: {reason}" for reason in reasons)
+    return {"doors": "\n\n".join(parts), "why_not": legend}
+
+
+if __name__ == "__main__":
+    print("\n\n".join(tables().values()))

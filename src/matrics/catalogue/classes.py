@@ -1,0 +1,187 @@
+"""Classes: what is known of the classes of matrices, and which of them a spec or ``positive=`` means."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+class Sorted(tuple[Any, ...]):
+    """Texts in alphabetical order, which is nobody's: which of two is positive has to be said.
+
+    A tuple in all else. Labels that were found in data are handed on as one, so that nobody has to say it beside them.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, labels: Iterable[Any]) -> tuple[Hashable, ...]:
+        """The labels in order; numbers, and texts that stand for 0 and 1, have one of their own.
+
+        >>> type(Sorted.of(["ok", "fraud"])).__name__, type(Sorted.of([1, 0])).__name__
+        ('Sorted', 'tuple')
+        """
+        found = tuple(sorted(labels))
+        is_text = any(isinstance(label, str) for label in found)
+        return cls(found) if is_text and tuple(str(label).lower() for label in found) not in TRUTHS else found
+
+
+TRUTHS = (("0", "1"), ("false", "true"))
+
+
+def labels_of_frame(cm: Any) -> tuple[Hashable, ...] | None:
+    """The labels of a matrix that is a data frame, or of the first of a list of them; None for arrays.
+
+    Texts in alphabetical order, as those of ``pandas.crosstab`` always are, are in nobody's order.
+
+    >>> import pandas as pd
+    >>> labels_of_frame(pd.crosstab(pd.Series(["ok", "fraud"]), pd.Series(["ok", "fraud"])))
+    ('fraud', 'ok')
+    """
+    if isinstance(cm, np.ndarray):
+        return None
+    first = cm[0] if isinstance(cm, (list, tuple)) and cm else cm
+    if not (hasattr(first, "columns") and hasattr(first, "index")):
+        return None
+    labels = tuple(first.index)
+    if not all(isinstance(label, str) for label in labels):
+        return labels
+    found = Sorted.of(labels)
+    return found if labels == found else labels
+
+
+@dataclass(frozen=True)
+class Classes:
+    """How many classes matrices have, their labels, and which class is positive.
+
+    Parameters
+    ----------
+    number
+        How many there are.
+    labels
+        The label of each class, where labels or class names are known. A class is then meant by its label, and
+        otherwise by its index.
+    positive
+        The index of the positive class, where the user has said which one it is.
+    by_construction
+        Whether class 1 of two is positive by the way in which the matrices were made: from scores and a threshold, or
+        for one label of several. The user need not say so.
+    ordered
+        Whether someone has put the classes in this order: the user, the file, or numbers by their size. Nobody knows
+        which of two texts in alphabetical order is the positive class.
+    """
+
+    number: int
+    labels: tuple[Hashable, ...] | None = None
+    positive: int | None = None
+    by_construction: bool = False
+    ordered: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        labels: Sequence[Hashable] | None = None,
+        positive: Any = None,
+        *,
+        by_construction: bool = False,
+        ordered: bool = True,
+    ) -> Classes:
+        """The classes of which ``positive`` is one, a label or an index; raises if it is none of them.
+
+        >>> Classes.of(2, ["ok", "fraud"], "fraud").positive
+        1
+        """
+        named = None if labels is None else tuple(labels)
+        ordered = ordered and not isinstance(labels, Sorted)
+        found = cls(number, named, None, by_construction, ordered)
+        if positive is None:
+            return found
+        return cls(number, named, found.index(positive, "positive"), by_construction, ordered)
+
+    def index(self, value: Any, name: str = "class") -> int:
+        """The index of a class, given as a label where there are labels; ``name`` is what a message calls it."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if self.labels is None:
+            return self._as_index(value, name)
+        same = [k for k, label in enumerate(self.labels) if type(label) is type(value) and label == value]
+        equal = same or [k for k, label in enumerate(self.labels) if _is_equal(label, value)]
+        # A spec and the command line have texts alone, and class names are texts where labels are numbers.
+        alike = equal or [k for k, label in enumerate(self.labels) if str(label) == str(value) or _spells(value, label)]
+        if len(alike) == 1:
+            return alike[0]
+        what = "several classes are" if alike else "no class is"
+        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {value!r}: {what} called so")
+
+    def _as_index(self, value: Any, name: str) -> int:
+        text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
+        if not text.isdecimal():
+            raise ValueError(
+                f"{name}: expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
+                f"got {value!r}; with labels= or class_names= a class has a name"
+            )
+        if int(text) >= self.number:
+            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {value!r}")
+        return int(text)
+
+    def positive_of(self, spec: str) -> int:
+        """The index of the class that ``spec`` is of by itself: the positive one, or class 1 of two."""
+        if self.positive is not None:
+            return self.positive
+        if self.number != 2:
+            one = spell_class(self.labels[0] if self.labels else 0)
+            raise ValueError(
+                f"{spec}: average='binary' is for 2×2 matrices, got {self.number}×{self.number}: say which class is "
+                f"positive with positive=, name one in square brackets (recall[{one}]), or take 'macro', 'weighted', "
+                "'micro' or every class ('class')"
+            )
+        if not self.ordered:
+            raise ValueError(
+                f"{spec} is of one class, and nothing says which of the two it is, {self.listed}: say so with positive="
+            )
+        return 1
+
+    @property
+    def listed(self) -> str:
+        """The labels in words, the first ten of many."""
+        labels = self.labels or tuple(range(self.number))
+        return ", ".join(map(repr, labels[:10])) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
+
+    def name(self, index: int) -> str:
+        """What a title calls a class: its label, or its number."""
+        return in_words(index if self.labels is None else self.labels[index])
+
+
+def in_words(label: Hashable) -> str:
+    """What a title calls the class of a label: a number alone would not look like one."""
+    text = str(label)
+    return f"class {text}" if text.removeprefix("-").isdecimal() else text
+
+
+def spell_class(label: Any) -> str:
+    """The text of a class in the square brackets of a spec, in quotes where it has signs of its own."""
+    text = str(label)
+    quote = '"' if "'" in text and '"' not in text else "'"
+    plain = text == text.strip() and text and not any(sign in text for sign in ",:()[]'\"=")
+    return text if plain else quote + text.replace(quote, quote * 2) + quote
+
+
+def _is_equal(label: Any, value: Any) -> bool:
+    """Whether numbers or texts are equal; True is 1, as in NumPy, but no text is a number."""
+    return isinstance(label, str) == isinstance(value, str) and bool(label == value)
+
+
+def _spells(value: Any, label: Any) -> bool:
+    """Whether a text is a number that is the label: 1 or 1.0."""
+    try:
+        return isinstance(value, str) and isinstance(label, float) and float(value) == label
+    except ValueError:
+        return False
+
+
+#: The matrices that thresholds make of scores, and those of one label of several.
+TWO = Classes(2, by_construction=True)

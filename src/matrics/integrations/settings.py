@@ -1,0 +1,99 @@
+"""What the metrics for training loops are told: which class is positive, and what stands for an undefined value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from matrics import _backend
+from matrics._backend import Array
+from matrics._names import split_outside
+from matrics.catalogue.classes import Classes
+from matrics.catalogue.record import Metric
+from matrics.evaluation import check_options
+from matrics.naming import title_of
+from matrics.scoring import resolve
+
+#: Areas and calibration, of which a matrix of labels knows nothing.
+OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
+
+
+def classes_of(
+    number: int,
+    labels: Iterable[Hashable] | None,
+    class_names: Sequence[str] | None,
+    positive: Any,
+    *,
+    by_construction: bool = False,
+) -> Classes:
+    """The classes of a metric; where they have labels and names, the positive one is meant by either.
+
+    >>> classes_of(2, [7, 8], ["ok", "fraud"], 8).positive, classes_of(2, [7, 8], ["ok", "fraud"], "fraud").positive
+    (1, 1)
+    """
+    known = None if labels is None else list(labels)
+    if known and class_names and any(type(label) is type(positive) and label == positive for label in known):
+        positive = class_names[known.index(positive)]
+    return Classes.of(number, class_names or known, positive, by_construction=by_construction)
+
+
+def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -> tuple[dict[str, Metric], list[str]]:
+    """The metrics of a ConfusionMetric under plain keys, which compiled code can take, and the title of each."""
+    found = resolve(_of_labels(metrics), classes)
+    return {str(key): metric for key, metric in found.items()}, [title_of(key) for key in found]
+
+
+def _of_labels(metrics: Any) -> Any:
+    """The metrics; raises for those of scores."""
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        return metrics  # which resolve refuses
+    given = list(given)
+    names = [name.strip() for item in given if isinstance(item, str) for name in split_outside(item)]
+    found = [name for name in names if name.partition(":")[0] in OF_SCORES or "@" in name]
+    if found:
+        raise ValueError(
+            f"metrics: expected measures of predicted labels, got {', '.join(found)}, of scores: a ConfusionMetric "
+            "counts labels; the ScoreMetric of the same module keeps scores"
+        )
+    return given
+
+
+def checked_prefix(prefix: Any) -> str:
+    """What is put before the names of values; anything but text raises an error."""
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix: expected text, got {prefix!r}")
+    return prefix
+
+
+class Undefined(NamedTuple):
+    """The value of what is 0/0 inside a measure, and that of what is still undefined at the end.
+
+    NaN is always the same object: others are not equal, and JAX would compile again for each metric.
+    """
+
+    zero_division: float
+    fill: float | None
+
+    @classmethod
+    def of(cls, zero_division: Any, fill_undefined: Any) -> Undefined:
+        """Check both; ``None`` or NaN leaves what is undefined as it is."""
+        check_options(zero_division, "nan")
+        within = math.nan if math.isnan(zero_division) else float(zero_division)
+        if fill_undefined is None:
+            return cls(within, None)
+        if isinstance(fill_undefined, bool) or not isinstance(fill_undefined, (int, float)):
+            raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {fill_undefined!r}")
+        return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
+
+    def filled(self, values: Array, counts: Array) -> Array:
+        """The values of the matrices of these counts; those of invalid ones, as weights can make them, stay NaN."""
+        if self.fill is None:
+            return values
+        backend, (values, counts) = _backend.as_arrays(values=values, counts=counts)
+        xp = backend.xp
+        is_undefined = xp.isnan(values)
+        if backend.is_float(counts):
+            is_undefined = is_undefined & xp.all((counts >= 0) & (counts < math.inf))
+        return xp.where(is_undefined, xp.full_like(values, self.fill), values)

@@ -1,0 +1,169 @@
+"""Which class scores are of: labels of any kind become 1 for the positive class, and 0 for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics._backend import NUMPY, Array, Standard
+from matrics._inputs import by_columns, refuse_masks
+from matrics.catalogue.classes import TWO, Classes
+from matrics.labels import check_ignore_index, one_or_more
+
+#: What the other class is called where it is not one label, or nobody can look.
+REST = "rest"
+# Under positive=, the new label of samples to leave out.
+LEFT_OUT = -2
+
+
+class Labels(NamedTuple):
+    """Labels that can be counted, and what is positive among them."""
+
+    values: Any  # as given, or 0 and 1 of labels that are no numbers
+    positive: int | None
+    ignored: tuple[int, ...]
+    names: tuple[Hashable, Hashable] | None = None  # of the rest and of the positive class, where these are known
+
+
+def read_labels(
+    y_true: Any,
+    positive: Any,
+    ignore_index: Any,
+    has_columns: Callable[[tuple[int, ...]], bool],
+    *,
+    is_batch: bool = False,
+) -> Labels:
+    """Labels that are no numbers as 0 and 1; integers as they are, and which of them is positive.
+
+    Of labels that are no numbers somebody has to say which is positive: their order is no hint. A batch of many need
+    not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have a column for each
+    class.
+    """
+    texts = _others(y_true)
+    if texts is None:
+        ignored = check_ignore_index(ignore_index)
+        return Labels(y_true, None if positive is None else _integer(positive), ignored)
+    left_out = one_or_more(ignore_index)
+    kept = np.ones(texts.shape, bool)
+    for label in left_out:
+        kept &= ~_same(texts, label)
+    is_missing = kept & np.asarray((texts != texts) | (texts == np.asarray(None)), bool)  # noqa: PLR0124 (NaN)
+    if is_missing.any():
+        first = tuple(int(i) for i in np.argwhere(is_missing)[0])
+        raise ValueError(
+            f"y_true: expected a label for every sample, got {np.count_nonzero(is_missing):,} of {texts.size:,} "
+            f"missing, the first at {first}"
+        )
+    if positive is None:
+        found = _different(texts[kept])
+        if has_columns(texts.shape):
+            raise ValueError(
+                "y_true: expected integers, the number of the column of each class, got the labels "
+                f"{_listed(found)}: y_true = [classes.index(label) for label in y_true], with the classes in the order "
+                "of the columns"
+            )
+        advice = " or ".join(f"positive={label!r}" for label in found) if len(found) == 2 else "positive=, its label"
+        raise ValueError(
+            f"y_true: expected the integers 0 and 1, got the labels {_listed(found)}: say which class the scores are "
+            f"of, {advice}"
+        )
+    positive = positive.item() if isinstance(positive, np.generic) else positive
+    is_positive = kept & _same(texts, positive)
+    rest = texts[kept & ~is_positive]
+    if not is_batch:
+        _check_found(positive, is_positive, lambda: _different(rest))
+    codes = np.where(kept, is_positive.astype(np.int64), LEFT_OUT)
+    only = rest.flat[0] if rest.size and bool((rest == rest.flat[0]).all()) else REST
+    return Labels(codes, 1, (LEFT_OUT,) if left_out else (), (only, positive))
+
+
+def against_rest(
+    y_true: Array, kept: Array | None, positive: int, backend: Standard
+) -> tuple[Array, Array, tuple[Hashable, Hashable]]:
+    """Integers (*B, N) as 0 and 1, which of them are out of range, and the names of both.
+
+    Any two labels will do, -1 and 1 as well. Where others are 0 or above, a negative label marks samples to leave out
+    rather than a class: it is out of range.
+    """
+    xp = backend.xp
+    is_positive = y_true == positive
+    is_rest = ~is_positive if kept is None else ~is_positive & kept
+    is_negative = is_rest & (y_true < 0)
+    is_class = is_rest & (y_true >= 0)
+    is_bad = is_negative & xp.any(is_class, axis=-1, keepdims=True) if y_true.shape[-1] else is_negative
+    rest: Hashable = REST
+    if backend is NUMPY:
+        if is_bad.any():
+            first = tuple(int(i) for i in np.argwhere(is_bad)[0])
+            raise ValueError(
+                f"y_true: expected labels from 0 on, or two labels, got {int(y_true[first])} at {first} beside others "
+                f"({np.count_nonzero(is_bad)} of {is_bad.size} are below 0); ignore_index= leaves samples out"
+            )
+        others = y_true[is_rest]
+        _check_found(positive, is_positive, lambda: _different(others))
+        rest = int(others[0]) if others.size and bool((others == others[0]).all()) else REST
+    return xp.astype(is_positive, y_true.dtype), is_bad, (rest, positive)
+
+
+def two_classes(names: tuple[Hashable, Hashable] | None) -> Classes:
+    """The classes of the matrices that thresholds make."""
+    return TWO if names is None else Classes.of(2, names, by_construction=True)
+
+
+def _others(values: Any) -> Array | None:
+    """Labels that are no numbers, as an array; None for numbers, which are not converted here, and traced arrays."""
+    if isinstance(values, (list, tuple)):
+        first: Any = values
+        while isinstance(first, (list, tuple)) and first:
+            first = first[0]
+        return np.asarray(values, object) if isinstance(first, str) else None
+    if isinstance(values, np.ndarray):
+        array = values
+    elif hasattr(values, "to_numpy"):  # a Series or a data frame
+        array = by_columns(values) if hasattr(values, "columns") else np.asarray(values)
+    else:
+        return None
+    if array.dtype.kind not in "OSUT" or not array.size:
+        return None
+    refuse_masks("y_true", array)
+    array = array.astype(object)
+    numbers = (int, float, complex, np.generic, type(None))
+    return array if any(not isinstance(label, numbers) for label in array.flat) else None
+
+
+def _integer(positive: Any) -> int:
+    """The positive label among integers; a text, as the command line has it, or a number that is one."""
+    value = positive.item() if isinstance(positive, np.generic) else positive
+    try:
+        found = int(value)
+        if isinstance(value, (int, float, str)) and (isinstance(value, str) or found == value):
+            return found
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"positive: expected one of the labels of y_true, which are integers, got {positive!r}")
+
+
+def _same(labels: Array, label: Any) -> Array:
+    """Where labels are this one."""
+    return np.asarray([one == label for one in labels.flat], bool).reshape(labels.shape)
+
+
+def _check_found(positive: Any, is_positive: Array, others: Any) -> None:
+    """Raise where no sample is positive, although there are several classes: most likely the label is misspelt."""
+    if is_positive.any():
+        return
+    found = others()
+    if len(found) > 1:
+        raise ValueError(f"positive: expected one of the labels of y_true, {_listed(found)}, got {positive!r}")
+
+
+def _different(labels: Array) -> list[Any]:
+    """The different labels, in the order of their texts."""
+    return sorted(dict.fromkeys(labels.tolist()), key=str)
+
+
+def _listed(labels: list[Any]) -> str:
+    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
+    return ", ".join(map(repr, labels[:8])) + more

@@ -1,0 +1,89 @@
+"""What a call about matrices asks for: the metrics, resolved for the classes, and errors for samples in their place."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics._backend import NUMPY, Array, Standard
+from matrics.catalogue.classes import Classes, labels_of_frame
+from matrics.catalogue.record import Metric
+from matrics.evaluation import Invalid, InvalidConfusionMatrix, frames_to_the_user, refuse_unseen
+from matrics.naming import by_class, columns, names_or_labels
+from matrics.scoring import resolve
+
+_COUNTED = "matrics.confusion_matrix(y_true, y_pred, num_classes=n)"
+
+
+def metrics_of(
+    metrics: str | Metric | Iterable[str | Metric],
+    number: int,
+    class_names: Sequence[str] | None,
+    positive: Hashable,
+    cm: Any = None,
+) -> dict[str, Metric]:
+    """The metrics under the keys of the result, resolved for so many classes: those of a data frame have labels."""
+    labels = names_or_labels(class_names, number, labels_of_frame(cm))
+    return resolve(metrics, Classes.of(number, labels, positive))
+
+
+def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, counted: str = _COUNTED) -> None:
+    """Raise where labels stand in place of matrices or metrics, or clusters of samples beside matrices."""
+    if clusters is not None:
+        by_cluster = counted.replace(")", ", groups=clusters, num_groups=K)")
+        raise TypeError(
+            "clusters: expected None, as a matrix does not tell its samples apart: count each cluster by itself and "
+            f"name the axis, matrics.{function}({by_cluster}, cluster_axis=0)"
+        )
+    named = isinstance(metrics, (str, Metric, set, frozenset))
+    first = metrics[0] if isinstance(metrics, (list, tuple)) and metrics else None
+    is_data = (not named and hasattr(metrics, "dtype")) or isinstance(first, (int, float, np.generic, list))
+    if is_data or _is_a_row(matrices):
+        raise TypeError(
+            f"matrics.{function} takes confusion matrices and metrics, got labels; of labels it is "
+            f"matrics.{function}({counted})"
+        )
+
+
+def _is_a_row(values: Any) -> bool:
+    """Whether these are values along one axis, as labels are."""
+    if isinstance(values, (list, tuple)):
+        return len(values) > 0 and isinstance(values[0], (str, int, float, np.generic))
+    return getattr(values, "ndim", None) == 1
+
+
+def tell_of(good: Array, backend: Standard, what: str, invalid: Invalid) -> None:
+    """Warn of invalid tables where looking is free; or raise, which waits for the device."""
+    if invalid == "nan" or (invalid == "warn" and backend is not NUMPY):
+        return
+    refuse_unseen(good, backend)
+    bad = np.flatnonzero(~backend.to_numpy(good))
+    if not bad.size:
+        return
+    number = f"{bad.size} of {good.shape[0]} {what} invalid"
+    message = f"{number}, the first at {bad[0]}: a cell is negative, NaN or infinite"
+    if invalid == "raise":
+        raise InvalidConfusionMatrix(message)
+    warnings.warn(message, RuntimeWarning, stacklevel=frames_to_the_user())
+
+
+def by_class_names(
+    found: dict[str, Any], chosen: dict[str, Metric], class_names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Results with those of each class under a key of its own, if classes have names."""
+    if class_names is None:
+        return found
+    named: dict[str, Any] = {}
+    for key, result in found.items():
+        parts = _parts(result, len(class_names)) if chosen[key].is_classwise else [result]
+        named.update(zip(columns(key, chosen[key], class_names), parts, strict=True))
+    return named
+
+
+def _parts(result: Any, number: int) -> list[Any]:
+    """The results of each class: their axis is the last of all arrays."""
+    fields = [_parts(one, number) if isinstance(one, tuple) else by_class(one) for one in result]
+    return [type(result)(*parts) for parts in zip(*fields, strict=True)]

@@ -1,0 +1,151 @@
+"""The samples that models are compared on, and what is drawn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array
+from matrics.build import confusion_matrix
+from matrics.coding import Classes, as_codes, check_classes
+from matrics.labels import (
+    check_ignore_index,
+    check_weights,
+    is_kept,
+    labels_to_ignore,
+    refuse_weights,
+)
+
+# Cells of replicates that a thread counts and scores at a time: 64 MiB of them.
+CELLS_AT_ONCE = 2**23
+
+
+class Samples(NamedTuple):
+    """What is known of the samples, on the host: numbers of classes, clusters and weights of mean 1."""
+
+    true: Array  # (N,)
+    predictions: Array  # (M, N)
+    clusters: Array | None  # (N,)
+    weights: Array | None  # (N,)
+    classes: Classes
+
+    @classmethod
+    def of(  # noqa: PLR0917 (as of the door)
+        cls, y_true: Any, y_pred: Any, num_classes: Any, labels: Any, clusters: Any, weights: Any, ignore_index: Any
+    ) -> Samples:
+        """The samples that are not to be left out."""
+        if isinstance(y_pred, Mapping):
+            raise TypeError(
+                "y_pred: expected the labels predicted by M models (M, N), got a dict: pass list(y_pred.values()); "
+                "results are in that order, and list(y_pred) has the names"
+            )
+        classes = check_classes(num_classes, labels)
+        ignored: tuple[int, ...]
+        if classes.labels is None:
+            ignored = check_ignore_index(ignore_index)
+        else:
+            y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
+        backend, (true, predictions) = _backend.as_arrays(y_true=y_true, y_pred=y_pred)
+        true, predictions = backend.to_numpy(true), backend.to_numpy(predictions)
+        fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
+        if not (fits and predictions.size):
+            raise ValueError(
+                "expected true labels (N,) and those predicted by M models (M, N), got y_true "
+                f"{true.shape}, y_pred {predictions.shape}"
+            )
+        # This raises for what are no labels.
+        confusion_matrix(true, predictions, num_classes=classes.number, ignore_index=ignored)
+        kept = is_kept(true, labels_to_ignore(ignored, true, NUMPY), NUMPY)
+        kept = np.ones(true.shape, bool) if kept is None else kept
+        if not kept.any():
+            raise ValueError(f"ignore_index: expected some samples to be left, got {ignore_index!r}")
+        return cls(
+            true[kept].astype(np.int64),
+            predictions[:, kept].astype(np.int64),
+            None if clusters is None else _beside(true, clusters, "clusters")[kept],
+            None if weights is None else _weights(_beside(true, weights, "sample_weight"), kept),
+            classes,
+        )
+
+    def matrices(self, weights: Array | None = None) -> Array:
+        """The matrices of the models (M, n, n), with other weights than 1 if they are given."""
+        counted: Array = confusion_matrix(
+            self.true, self.predictions, num_classes=self.classes.number, sample_weight=weights
+        )
+        return counted
+
+
+def _beside(true: Array, values: Any, name: str) -> Array:
+    """Values beside the true labels, on the host."""
+    if name == "sample_weight":
+        backend, (found,) = _backend.as_arrays(sample_weight=values)
+        found = backend.to_numpy(check_weights(backend.detached(found), backend))
+    else:
+        found = np.asarray(values)
+    if found.shape != true.shape:
+        raise ValueError(f"{name}: expected one for each sample, {true.shape}, got shape {found.shape}")
+    return found
+
+
+def _weights(weights: Array, kept: Array) -> Array:
+    """The weights of the samples that are kept, scaled to a mean of 1."""
+    refuse_weights(weights, kept)
+    found = weights[kept].astype(np.float64)
+    if not found.any():
+        raise ValueError("sample_weight: expected a weight above 0, got none")
+    return found / found.mean()
+
+
+class Draws:
+    """What is drawn: distinct samples and how often each occurs, or clusters."""
+
+    def __init__(self, cells: Array, counts: Array, weights: Array, n: int, of_clusters: Array | None) -> None:
+        self.cells = cells  # (M, U): the cell of each distinct sample in the matrix of each model
+        self.counts = counts  # (U,)
+        self.weights = weights  # (U,)
+        self.n = n
+        self.of_clusters = of_clusters  # (K, M, n, n)
+        self.units = int(counts.sum())
+
+    @classmethod
+    def of(cls, samples: Samples) -> Draws:
+        """Count the distinct samples in one pass, or the matrices of the clusters."""
+        n, weights = samples.classes.number, samples.weights
+        cells = samples.true * n + samples.predictions
+        models = len(cells)
+        if samples.clusters is None:
+            kinds = cells if weights is None else np.vstack([cells, np.unique(weights, return_inverse=True)[1]])
+            _, first, counts = np.unique(kinds, axis=1, return_index=True, return_counts=True)
+            own = np.ones(len(first)) if weights is None else weights[first]
+            return cls(cells[:, first], counts, own, n, None)
+        names = samples.clusters
+        missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
+        if missing:
+            raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
+        _, code = np.unique(names, return_inverse=True)
+        number = int(code.max()) + 1 if code.size else 0
+        if number < 2:
+            raise ValueError(f"clusters: expected at least two, got {number}")
+        bins = (code * models + np.arange(models)[:, None]) * n * n + cells
+        of_each = None if weights is None else np.tile(weights, models)
+        counted = np.bincount(bins.ravel(), of_each, minlength=number * models * n * n)
+        return cls(cells, np.ones(number), np.ones(number), n, counted.reshape(number, models, n, n))
+
+    @property
+    def at_once(self) -> int:
+        """How many replicates are counted and scored at a time: many classes and models would fill the memory."""
+        return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))
+
+    def matrices(self, weights: Array) -> Array:
+        """The matrices (R, M, n, n) of replicates in which each distinct sample or cluster has these weights (R, U)."""
+        if self.of_clusters is not None:
+            number, models = self.of_clusters.shape[:2]
+            flat = self.of_clusters.reshape(number, -1).astype(np.float64)
+            return (weights.astype(np.float64) @ flat).reshape(len(weights), models, self.n, self.n)
+        models, size = len(self.cells), self.n**2
+        bins = (self.cells + size * np.arange(models)[:, None]).ravel()
+        found = [np.bincount(bins, np.tile(row * self.weights, models), models * size) for row in weights]
+        return np.stack(found).reshape(len(weights), models, self.n, self.n)

@@ -1,0 +1,288 @@
+"""positive= at every door that takes scores: a label of any kind, which counts as 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+import matrics
+from matrics import ScoreState
+from matrics.naming import title_of
+
+if TYPE_CHECKING:
+    from conftest import Backend
+
+RANDOM = np.random.default_rng(28)
+
+# Every function of two classes, with what else it needs.
+DOORS: dict[str, Any] = {
+    "roc_auc": matrics.roc_auc,
+    "roc_auc_variance": matrics.roc_auc_variance,
+    "average_precision": matrics.average_precision,
+    "partial_roc_auc": lambda y, s, **o: matrics.partial_roc_auc(y, s, max_fpr=0.3, **o),
+    "precision_at_recall": lambda y, s, **o: matrics.precision_at_recall(y, s, 0.7, **o),
+    "recall_at_precision": lambda y, s, **o: matrics.recall_at_precision(y, s, 0.5, **o),
+    "roc_curve": lambda y, s, **o: matrics.roc_curve(y, s, **o).tpr,
+    "precision_recall_curve": lambda y, s, **o: matrics.precision_recall_curve(y, s, **o).precision[..., 1:],
+    "threshold_confusion_matrix": lambda y, s, **o: matrics.threshold_confusion_matrix(y, s, [0.2, 0.7], **o),
+    "threshold_curve": lambda y, s, **o: matrics.threshold_curve(y, s, "recall", **o)["recall"],
+    "thresholds=": lambda y, s, **o: matrics.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
+    "best_threshold": lambda y, s, **o: matrics.best_threshold(y, s, "f1", **o).value,
+    "brier_score": matrics.brier_score,
+    "brier_decomposition": lambda y, s, **o: matrics.brier_decomposition(y, s, **o).resolution,
+    "log_loss": matrics.log_loss,
+    "logits": lambda y, s, **o: matrics.log_loss(y, logits=s, **o),
+    "binary_cross_entropy": matrics.binary_cross_entropy,
+    "expected_calibration_error": matrics.expected_calibration_error,
+    "reliability_curve": lambda y, s, **o: matrics.reliability_curve(y, s, num_bins=2, **o).share_of_positives,
+}
+
+
+def samples(number: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    y = RANDOM.permutation(np.arange(number) % 2)
+    return y, np.clip((y + RANDOM.normal(1, 1, number)) / 4, 0.01, 0.99)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_labels_of_any_kind_are_those_of_0_and_1(door: str) -> None:
+    call = DOORS[door]
+    y, s = samples()
+    wanted = call(y, s)
+    names = np.array(["ok", "fraud"])
+    for labels, positive in (
+        (names[y], "fraud"),
+        (names[y].tolist(), "fraud"),
+        (names[y].astype(object), np.str_("fraud")),
+        (y == 1, True),
+        (2 * y - 1, 1),
+        (7 - y, 6),
+        (y, "1"),  # as the command line has it
+        (1 - y, 0),
+    ):
+        np.testing.assert_allclose(call(labels, s, positive=positive), wanted, equal_nan=True)
+    np.testing.assert_allclose(call(y, s, positive=0), call(1 - y, s), equal_nan=True)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_more_labels_are_the_rest(door: str) -> None:
+    """With scores of every class, positive= picks those of one."""
+    call = DOORS[door]
+    y, s = RANDOM.integers(0, 3, 50), RANDOM.dirichlet(np.ones(3), 50)
+    wanted = call((y == 2).astype(int), s[:, 2])
+    np.testing.assert_allclose(call(y, s[:, 2], positive=2), wanted, equal_nan=True)
+    np.testing.assert_allclose(call(np.array(["b", "c", "a"])[y], s[:, 2], positive="a"), wanted, equal_nan=True)
+    if door in ("logits", "binary_cross_entropy"):
+        return
+    np.testing.assert_allclose(call(y, s, positive=2), wanted, equal_nan=True)
+    with pytest.raises(ValueError, match="positive: expected the number of a class, from 0 to 2"):
+        call(y, s, positive=3)
+    with pytest.raises(
+        ValueError, match=r"positive: expected integers in y_true .* pass one column, y_.*\[\.\.\., k\]"
+    ):
+        call(np.array(["b", "c", "a"])[y], s, positive="a")
+
+
+def test_scikit_learn_says_the_same() -> None:
+    y, s = samples(200)
+    labels = np.array(["ok", "fraud"])[y]
+    assert matrics.roc_auc(labels, s, positive="fraud") == pytest.approx(sk.roc_auc_score(labels == "fraud", s))
+    wanted = sk.average_precision_score(labels, s, pos_label="fraud")
+    assert matrics.average_precision(labels, s, positive="fraud") == pytest.approx(wanted)
+    assert matrics.average_precision(labels, 1 - s, positive="ok") == pytest.approx(
+        sk.average_precision_score(labels, 1 - s, pos_label="ok")
+    )
+    wanted = sk.brier_score_loss(labels, s, pos_label="fraud")
+    assert matrics.brier_score(labels, s, positive="fraud") == pytest.approx(wanted)
+    fpr, tpr, limits = sk.roc_curve(labels, s, pos_label="fraud", drop_intermediate=False)
+    curve = matrics.threshold_curve(labels, s, "fpr:binary, tpr:binary", positive="fraud", unique=True)
+    for name, want in (("fpr:binary", fpr), ("tpr:binary", tpr)):
+        np.testing.assert_allclose(curve[name], want)
+    np.testing.assert_allclose(curve.thresholds, limits)
+
+
+def test_the_classes_have_their_labels() -> None:
+    """recall[fraud] is a spec, and titles name the class."""
+    labels, s = ["ok", "fraud", "ok", "fraud"], [0.1, 0.35, 0.4, 0.8]
+    specs = ["recall", "recall[ok]", "recall[fraud]", "recall:macro", "sensitivity"]
+    curve = matrics.threshold_curve(labels, s, specs, positive="fraud", thresholds=[0.5])
+    assert list(curve.values) == specs
+    titles = ["recall of fraud", "recall of ok", "recall of fraud", "recall, macro", "sensitivity of fraud"]
+    assert [title_of(key) for key in curve.values] == titles
+    assert [float(values[0]) for values in curve.values.values()] == [0.5, 1, 0.5, 0.75, 0.5]
+    best = matrics.best_threshold(labels, s, "recall[ok]", subject_to="recall[fraud] >= 1", positive="fraud")
+    assert best == (0.35, 0.5)
+    best = matrics.best_threshold(["<5", ">=5", "<5"], s[:3], "f1", subject_to="recall[<5]>=0.5", positive=">=5")
+    assert best.threshold == 0.35
+    (key,) = matrics.threshold_curve([0, 1, 1, 0], s, "recall", positive=0).values
+    assert title_of(key) == "recall of class 0"
+    (key,) = matrics.threshold_curve([0, 1, 2, 0], s, "recall[rest]", positive=2).values
+    assert title_of(key) == "recall of rest"
+
+
+def test_samples_are_left_out_by_their_labels() -> None:
+    labels, s = ["ok", "fraud", "?", "ok", "fraud", "-"], [0.1, 0.4, 0.9, 0.5, 0.8, 0.05]
+    wanted = matrics.roc_auc([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
+    assert matrics.roc_auc(labels, s, positive="fraud", ignore_index=["?", "-"]) == wanted
+    numbers = [3, 7, -1, 3, 7, 9]
+    assert matrics.roc_auc(numbers, s, positive=7, ignore_index=[-1, 9]) == wanted
+    state = ScoreState.zeros(histogram_bins=100)
+    for y, positive, left_out in ((labels, "fraud", ["?", "-"]), (numbers, 7, [-1, 9])):
+        counted = state.update(y, s, positive=positive, ignore_index=left_out)
+        assert counted.roc_auc().value == wanted
+        assert counted.dropped == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        (["ok", "fraud", "ok"], {}, r"got the labels 'fraud', 'ok': .*, positive='fraud' or positive='ok'"),
+        (["a", "b", "c"], {}, "got the labels 'a', 'b', 'c': say .*, positive=, its label"),
+        (["ok", "fraud", "ok"], {"positive": "Fraud"}, "positive: expected one of .* 'fraud', 'ok', got 'Fraud'"),
+        ([0, 1, 1], {"positive": 2}, "positive: expected one of the labels of y_true, 0, 1, got 2"),
+        ([0, 1, 1], {"positive": "fraud"}, "positive: expected one of the labels of y_true, which are integers"),
+        ([0, 1, 1], {"positive": 0.5}, "positive: expected one of the labels of y_true, which are integers"),
+        ([-1, 0, 1], {"positive": 1}, r"expected labels from 0 on, or two labels, got -1 at \(0,\).*ignore_index="),
+        (np.array(["a", None, "b"], object), {"positive": "b"}, r"a label for every sample, got 1 of 3 missing"),
+        (np.array(["a", np.nan, "b"], object), {"positive": "b"}, r"missing, the first at \(1,\)"),
+    ],
+)
+def test_errors_say_what_to_do(labels: Any, options: dict[str, Any], message: str) -> None:
+    for door, call in DOORS.items():
+        if door != "binary_cross_entropy":
+            with pytest.raises(ValueError, match=message):
+                call(labels, [0.1, 0.4, 0.3], **options)
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        matrics.roc_auc,
+        matrics.average_precision,
+        lambda *given, **options: matrics.partial_roc_auc(*given, max_fpr=0.5, **options),
+        lambda *given, **options: matrics.precision_at_recall(*given, 0.5, **options),
+        lambda *given, **options: matrics.recall_at_precision(*given, 0.5, **options),
+    ],
+)
+def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
+    """As by the measures of matrices: neither wins in silence."""
+    y_prob = np.eye(3)[[0, 1, 2, 0]] * 0.5
+    assert np.isfinite(area([0, 1, 2, 1], y_prob, positive=1))
+    with pytest.raises(ValueError, match="average='macro': expected None beside positive=1, which is one class"):
+        area([0, 1, 2, 1], y_prob, positive=1, average="macro")
+
+
+def test_what_positive_is_not_for() -> None:
+    y, s = RANDOM.integers(0, 3, 20), RANDOM.dirichlet(np.ones(3), 20)
+    with pytest.raises(ValueError, match="expected no positive="):
+        matrics.roc_auc(y, s, positive=1, multi_class="one_vs_one")
+    with pytest.raises(ValueError, match="take the softmax first"):
+        matrics.log_loss(y, logits=s, positive=1)
+    with pytest.raises(TypeError, match="positive: expected None beside soft labels"):
+        matrics.log_loss([0.5, 1.0], [0.1, 0.2], positive=1)
+    with pytest.raises(TypeError, match="positive: expected None, as this state has the scores of each"):
+        ScoreState.zeros(num_classes=3).update(y, s, positive=1)
+
+
+def test_arguments_in_the_wrong_order() -> None:
+    message = "y_true: expected labels, got floating numbers beside {} of integers: the labels come first"
+    state = ScoreState.zeros()
+    for function in (matrics.roc_auc, matrics.roc_curve, lambda y, s: matrics.best_threshold(y, s, "f1"), state.update):
+        with pytest.raises(TypeError, match=message.format("y_score")):
+            function([0.1, 0.9], [0, 1])
+    with pytest.raises(TypeError, match=r"y_prob: expected floating probabilities, got .*; the labels come first"):
+        matrics.log_loss([0.1, 0.9], [0, 1])  # whose labels may be floating
+    for measure in (matrics.brier_score, matrics.reliability_curve):
+        with pytest.raises(TypeError, match=message.format("y_prob")):
+            measure([0.1, 0.9], [0, 1])
+
+
+def test_labels_of_classes() -> None:
+    """One-hot labels, and texts beside a column for each class."""
+    s = RANDOM.dirichlet(np.ones(3), 20)
+    y = RANDOM.integers(0, 3, 20)
+    hot = np.eye(3, dtype=int)[y]
+    for measure in (matrics.log_loss, matrics.brier_score, matrics.roc_auc):
+        with pytest.warns(RuntimeWarning, match=r"y_true \(20, 3\) and y_\w+ \(20, 3\): .* pass y_true.argmax\(-1\)"):
+            measure(hot, s)
+        for other in (hot ^ 1, np.roll(np.tril(np.ones((20, 3), int)), 1)):
+            measure(other, s)  # curves of their own, of three samples each
+        with pytest.raises(ValueError, match=r"y_true = \[classes.index\(label\) for label in y_true\], .* columns"):
+            measure(np.array(["cat", "dog", "eel"])[y], s)
+        with pytest.raises(ValueError, match=r"expected the same samples .* pass y_true.argmax"):
+            measure(hot, s[:, 0])
+    with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
+        ScoreState.zeros(num_classes=3).update(hot, s)
+    with pytest.raises(ValueError, match=r"of one-hot labels take y_true.argmax\(-1\)"):
+        matrics.top_k_accuracy(hot, RANDOM.normal(size=(20, 3)))
+
+
+@pytest.mark.parametrize("positive", [0, 1, 5, -1])
+def test_integers_in_every_library(backend: Backend, positive: int) -> None:
+    """Under jit nobody looks at values: a batch of three curves, of two labels each."""
+    others = {0: [1, 4, 1], 1: [0, -1, 7], 5: [0, 4, -3], -1: [1, 0, 3]}[positive]
+    y = RANDOM.integers(0, 2, (3, 40))
+    labels = np.where(y == 1, positive, np.array(others)[:, None])
+    s = RANDOM.random((3, 40)).astype(np.float32)
+
+    def found(labels: Any, s: Any) -> list[Any]:
+        state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,), like=s)
+        return [
+            matrics.roc_auc(labels, s, positive=positive),
+            matrics.brier_score(labels, s, positive=positive),
+            matrics.threshold_curve(labels, s, "recall", thresholds=[0.5], positive=positive)["recall"],
+            matrics.best_threshold(labels, s, "f1", positive=positive).value,
+            state.update(labels, s, positive=positive).roc_auc().value,
+        ]
+
+    state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,))
+    wanted = [
+        matrics.roc_auc(y, s),
+        matrics.brier_score(y, s),
+        matrics.threshold_curve(y, s, "recall", thresholds=[0.5])["recall"],
+        matrics.best_threshold(y, s, "f1").value,
+        state.update(np.where((labels < 0) & (y == 0), -1, y), s).roc_auc().value,  # which a state drops
+    ]
+    got = backend.jit(found)(backend.asarray(labels), backend.asarray(s))
+    for one, want in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(backend.numpy(one), want, rtol=1e-5, equal_nan=True)
+
+
+def test_text_labels_beside_scores_of_other_libraries(backend: Backend) -> None:
+    y, s = samples()
+    scores = backend.asarray(s.astype(np.float32))
+    labels = np.array(["ok", "fraud"])[y].tolist()
+    for door in ("roc_auc", "threshold_confusion_matrix", "thresholds=", "brier_score"):
+        want = DOORS[door](y, s.astype(np.float32))
+        np.testing.assert_allclose(backend.numpy(DOORS[door](labels, scores, positive="fraud")), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["torch"], indirect=True)
+def test_compiled_and_mapped_by_torch(backend: Backend) -> None:
+    import torch
+
+    y, s = backend.asarray(RANDOM.integers(0, 2, (3, 30))), backend.asarray(RANDOM.random((3, 30)))
+    state = ScoreState.zeros(histogram_bins=8, batch_shape=(3,), like=s)
+
+    def found(y: Any, s: Any) -> Any:
+        return matrics.roc_auc(y, s, positive=0)
+
+    wanted = torch.as_tensor(matrics.roc_auc(1 - y.numpy(), s.numpy()))
+    torch.testing.assert_close(torch.func.vmap(found)(y, s), wanted)
+    torch.testing.assert_close(torch.compile(found, fullgraph=True, backend="aot_eager")(y, s), wanted)
+    update = torch.compile(lambda s0, y, s: s0.update(y, s, positive=0), fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(update(state, y, s).counts, state.update(1 - y, s).counts)
+
+
+@pytest.mark.parametrize("jax_backend", ["jax", "jax-x64"], indirect=True)
+def test_off_the_host_a_negative_label_beside_others_makes_nan(jax_backend: Backend) -> None:
+    import jax
+
+    y = jax_backend.asarray(np.array([[-1, 1, 1], [-1, 0, 1], [0, 0, 1]]))
+    s = jax_backend.asarray(np.tile(np.float32([0.1, 0.4, 0.6]), (3, 1)))
+    got = jax.jit(lambda y, s: matrics.roc_auc(y, s, positive=1))(y, s)
+    assert np.isnan(got).tolist() == [False, True, False]
+    mapped = jax.vmap(lambda y, s: matrics.roc_auc(y, s, positive=1))(y, s)
+    assert np.isnan(mapped).tolist() == [False, True, False]

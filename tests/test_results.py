@@ -1,0 +1,184 @@
+"""What results have in common: a short text, plain numbers for JSON, and a data frame."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import study
+
+RANDOM = np.random.default_rng(8)
+CM = np.array([[45, 5], [10, 40]])
+STACK = np.stack([CM, CM.T, CM + 3])
+Y = np.arange(2000) % 2
+SCORES = RANDOM.random(2000) + 0.4 * Y
+PRED = np.where(RANDOM.random((3, 60)) < [[0.9], [0.8], [0.6]], Y[:60], 1 - Y[:60])
+
+
+def frame() -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"y_true": list("aabb") * 5, "y_pred": list("abbb") * 5, "site": list("xxyy") * 5})
+
+
+def report() -> Any:
+    for needed in ("jinja2", "matplotlib", "scipy"):
+        pytest.importorskip(needed)
+    return matrics.report({"net": CM, "tree": CM.T}, metrics="mcc,recall", class_names=["cat", "dog"])
+
+
+#: A call for every type of results, and how many rows its data frame has.
+RESULTS = {
+    "Interval": (lambda: matrics.interval(STACK, "mcc")["mcc"], 3),
+    "Interval of one": (lambda: matrics.interval(CM, "recall:class")["recall:class"], 2),
+    "Comparison": (lambda: matrics.compare(CM, CM.T, "mcc")["mcc"], 1),
+    "PairedComparison": (
+        lambda: matrics.compare_paired(matrics.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), "mcc")[
+            "mcc"
+        ],
+        1,
+    ),
+    "ModelComparison": (
+        lambda: matrics.compare_models(Y[:60], PRED, "accuracy", num_classes=2, num=50, rng=0)["accuracy"],
+        3,
+    ),
+    "McNemar": (
+        lambda: matrics.mcnemar(matrics.joint_confusion_matrix(Y[:60], PRED[0], PRED[1], num_classes=2), exact=False),
+        1,
+    ),
+    "BestThreshold": (lambda: matrics.best_threshold(Y, SCORES, "f1"), 1),
+    "BestThresholdInterval": (lambda: matrics.best_threshold_interval(Y, SCORES, "f1", num=20, rng=0), 1),
+    "BrierDecomposition": (lambda: matrics.brier_decomposition(Y, np.clip(SCORES, 0, 1)), 1),
+    "Reliability": (lambda: matrics.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=10), 10),
+    "RocCurve": (lambda: matrics.roc_curve(Y, SCORES), 2001),
+    "PrecisionRecallCurve": (lambda: matrics.precision_recall_curve(Y, np.stack([SCORES, -SCORES])), 4002),
+    "ThresholdCurve": (lambda: matrics.threshold_curve(Y, SCORES, "recall,mcc"), 2001),
+    "Disparity": (lambda: matrics.disparity(np.array([0.5, 0.8, 0.4])), 1),
+    "EqualizedOdds": (lambda: matrics.equalized_odds(STACK), 1),
+    "FrameCounts": (lambda: matrics.count_frame(frame(), by="site"), 8),
+    "GershgorinBounds": (lambda: matrics.gershgorin_bounds(STACK), 3),
+    "DiscriminationLine": (lambda: study.discrimination_line("mcc", 3, [0, 0.5], hits=[0.8, 0.9]), 4),
+    "PairShares": (lambda: study.consistency(SCORES[:30], SCORES[30:60]), 1),
+    "Bounded": (lambda: matrics.ScoreState.zeros().update(Y, np.clip(SCORES, 0, 1)).roc_auc(), 1),
+    "Agreement": (lambda: study.agreement(STACK, "recall,mcc"), 4),
+    "Redundancy": (lambda: study.redundancy(STACK, "recall,mcc,accuracy"), 3),
+    "Certificate": (lambda: study.certificate("accuracy", cases=20), None),
+    "Reproduction": (lambda: study.reproduce("001"), 57),
+    "Report": (report, 4),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_has_a_short_text_plain_numbers_and_a_frame(name: str) -> None:
+    make, rows = RESULTS[name]
+    result = make()
+    assert type(result).__name__ == name.partition(" ")[0]
+    text = repr(result)
+    assert type(result).__name__ in text
+    assert 20 < len(text) < 1500
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain
+    assert all(isinstance(key, str) for key in plain)
+    if hasattr(result, "_fields"):
+        assert list(plain) == list(result._fields)
+    pytest.importorskip("pandas")
+    found = result.to_frame()
+    assert len(found) == (len(result.verdicts) if rows is None else rows)
+    assert not found.columns.duplicated().any()
+
+
+def test_texts() -> None:
+    one = matrics.interval(CM, "accuracy")["accuracy"]
+    assert repr(one) == (
+        "Interval(estimate=0.85, low=0.7672, high=0.9069, standard_error=0.03571, undefined=0, status=0)"
+    )
+    curve = matrics.threshold_curve(Y, SCORES, "mcc")
+    assert repr(curve) == (
+        "ThresholdCurve(thresholds=<float64 array of shape (2001,)>, values={'mcc': <float64 array of shape (2001,)>})"
+    )
+    assert repr(matrics.disparity(np.array([0.5, math.nan]))) == (
+        "Disparity(minimum=0.5, maximum=0.5, difference=0, ratio=1)"
+    )
+    state = matrics.ConfusionState.zeros(num_classes=50)
+    assert len(repr(state)) < 300
+
+
+def test_numbers_are_those_of_the_result() -> None:
+    found = matrics.interval(STACK, "mcc,recall:class")
+    plain = matrics.to_dict(found)
+    assert plain["mcc"]["low"] == found["mcc"].low.tolist()
+    assert np.shape(plain["recall:class"]["high"]) == (3, 2)
+    assert matrics.to_dict(matrics.score(CM, "mcc"))["mcc"] == float(matrics.mcc(CM))
+    undefined = matrics.to_dict(matrics.score([[0, 0], [0, 4]], "mcc"))["mcc"]
+    assert type(undefined) is float
+    assert math.isnan(undefined)
+    keys = matrics.to_dict(matrics.score(CM, "recall", class_names=["a", "b"], positive="a"))
+    assert [type(key) for key in keys] == [str]
+    with pytest.raises(TypeError, match="scores: expected the dictionary or the result"):
+        matrics.to_dict(0.5)
+
+
+def test_frames_have_what_the_fields_have() -> None:
+    pytest.importorskip("pandas")
+    curve = matrics.threshold_curve(Y, SCORES, "recall,mcc").to_frame()
+    assert list(curve.columns) == ["index_0", "thresholds", "recall of class 1", "mcc"]
+    models = RESULTS["ModelComparison"][0]().to_frame()
+    assert {"intervals/low", "differences/difference/0", "tied"} <= set(models.columns)
+    bins = matrics.reliability_curve(Y, np.clip(SCORES, 0, 1), num_bins=4).to_frame()
+    assert bins["high"].tolist() == [0.25, 0.5, 0.75, 1]
+    counts = matrics.count_frame(frame(), by="site").to_frame()
+    assert counts.query("site == 'x' and true == 'a' and pred == 'b'")["count"].tolist() == [5]
+    board = report().to_frame()
+    assert board["measure"].tolist() == ["mcc", "recall, macro"] * 2
+    assert board["value"][0] == pytest.approx(float(matrics.mcc(CM)))
+
+
+def test_results_of_any_library(backend: Any) -> None:
+    found = matrics.interval(backend.asarray(STACK), "mcc")
+    plain = json.loads(json.dumps(matrics.to_dict(found)))
+    np.testing.assert_allclose(plain["mcc"]["estimate"], matrics.mcc(STACK), rtol=1e-5)
+    assert "estimate=[0.7" in repr(found["mcc"])
+    pytest.importorskip("pandas")
+    assert found["mcc"].to_frame()["status"].tolist() == [0, 0, 0]
+
+
+def test_under_a_trace_there_are_shapes() -> None:
+    jax = pytest.importorskip("jax")
+    texts = []
+
+    def bounds(cm: Any) -> Any:
+        found = matrics.gershgorin_bounds(cm)
+        texts.append(repr(found))
+        return found
+
+    result = jax.jit(bounds)(jax.numpy.asarray(STACK, dtype="float32"))
+    assert texts[0].startswith("GershgorinBounds(lower=<float32 array of shape (3,)>")
+    assert type(result) is matrics.GershgorinBounds
+
+
+def test_named_tuples_stay_what_compilers_know() -> None:
+    torch = pytest.importorskip("torch")
+    stack = torch.as_tensor(STACK, dtype=torch.float32)
+    result = torch.vmap(matrics.gershgorin_bounds)(stack)
+    assert type(result) is matrics.GershgorinBounds
+    torch.testing.assert_close(result.upper, matrics.gershgorin_bounds(stack).upper)
+    compiled = torch.compile(matrics.gershgorin_bounds, fullgraph=True, backend="eager")
+    assert type(compiled(stack)) is matrics.GershgorinBounds
+
+
+def test_displays_are_texts() -> None:
+    pytest.importorskip("matplotlib")
+    roc = matrics.plot.curve(Y, SCORES)
+    assert repr(roc) == f"<CurveDisplay: {roc.describe()}>"
+    many = matrics.plot.confusion_matrix(np.tile(CM, (20, 1, 1)))
+    assert len(repr(many)) < 500
+
+
+def test_dir_has_public_names_only() -> None:
+    assert {"score", "mcc", "to_dict", "plot", "__version__"} <= set(dir(matrics))
+    assert not {"difflib", "find_spec", "build", "costs", "metrics", "naming"} & set(dir(matrics))
+    assert all(hasattr(matrics, name) for name in dir(matrics))
