@@ -33,6 +33,12 @@ def _both_jaccards(t: Table) -> tuple[Array, Array]:
     return t.ratio(t.tp, t.tp + errors), t.ratio(t.tn, t.tn + errors)
 
 
+def _smaller_lead(t: Table, x: Array, y: Array) -> Array:
+    """The smaller of |x| and |y| as a share of all samples where their signs differ, and 0 where they agree."""
+    x, y = t.share(x), t.share(y)
+    return t.xp.where((x < 0) != (y < 0), t.smaller(t.abs(x), t.abs(y)), 0)
+
+
 def _both_kinds(t: Table) -> Array:
     errors = t.class_errors
     return (t.tp + errors != 0) & (t.tn + errors != 0)
@@ -78,11 +84,11 @@ def anderberg(t: Table) -> Array:
     >>> matrics.anderberg([[8, 2], [3, 7]], average="class").round(3)
     array([0.225, 0.225])
     """
-    tp, fp, fn, tn = (t.share(count) for count in (t.tp, t.fp, t.fn, t.tn))
-    larger = t.xp.maximum
-    known = larger(tp, fp) + larger(fn, tn) + larger(tp, fn) + larger(fp, tn)
-    modes = larger(tp + fn, fp + tn) + larger(tp + fp, fn + tn)
-    saved = known - modes
+    # max(a, b) + max(c, d) - max(a + c, b + d) is 0 where one side leads in both pairs, and the smaller lead elsewhere.
+    # Leads are differences of counts: the maxima themselves would leave a rounding error where nothing is saved.
+    by_prediction = _smaller_lead(t, t.tp - t.fp, t.fn - t.tn)
+    by_truth = _smaller_lead(t, t.tp - t.fn, t.fp - t.tn)
+    saved = by_prediction + by_truth
     return t.define(t.within(saved / 2, 0, 1), (t.total != 0)[None, ...])
 
 
