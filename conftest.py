@@ -162,7 +162,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_sep("-", f"peak memory of all processes together: {memory.peak / 2**30:.2f} GiB")
 
 
-# Measures of one's own --------------------------------------------------------------------------------------------------
+# Measures of one's own ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
