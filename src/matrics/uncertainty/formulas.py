@@ -157,9 +157,12 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
     """The limits, or the score limits of the rows where these are further away.
 
     The delta method takes the variance at the estimate. Where the class that decides has few errors, one more or less
-    makes that variance another, and its limits miss the truth too often.
+    makes that variance another, and its limits miss the truth too often. Measures without a bound are ratios of what
+    the classes contribute, and no sums: their limits, on the scale of a logarithm, hold as they are.
     """
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
+    if math.inf in (bounds[1], -bounds[0]):
+        return limits
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend)
     low, high = task.estimates[k] - down, task.estimates[k] + up
     low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
