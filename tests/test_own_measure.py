@@ -198,6 +198,16 @@ def test_pytorch_compiles_it_whole_and_once(torch: Any) -> None:
             {name: float(value) for name, value in wanted.items()}
         )
     assert counter.frame_count == 1
+    matrics.register(lenient)
+    by_name = torch.compile(lambda cm: matrics.score(cm, "lenient, f1"), backend=counter, fullgraph=True)
+    for value in (0.123, 0.926):
+        again = constant(value)
+        by_cell = torch.compile(lambda cm, metric=again: metric(cm), backend=counter, fullgraph=True)
+        assert float(by_cell(torch.tensor(CM))) == pytest.approx(value)
+    before = counter.frame_count
+    for step in range(3):
+        by_name(torch.tensor(CM, dtype=torch.float32) + step)
+    assert counter.frame_count == before + 1
     cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
     lenient(cm, beta=1, average="class")[0].backward()
     assert cm.grad.numpy() == pytest.approx(np.asarray([[10, -40], [0, 0]]) / 50**2)
@@ -382,6 +392,8 @@ def test_specs_know_what_is_registered() -> None:
     )
     assert matrics.list_metrics("own") == ["lenient"]
     assert matrics.list_metrics() == [*matrics.list_metrics("all"), "lenient"]
+    with pytest.raises(AttributeError, match=r"not of this library; .* know it as 'lenient'"):
+        _ = matrics.kind_recall
     with pytest.raises(ValueError, match=r"unknown metric 'leniant'; did you mean lenient,"):
         matrics.get_metric("leniant")
 
@@ -627,6 +639,39 @@ def test_old_measures_are_let_go() -> None:
 
 
 # The command line ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["interval", "labels.csv"], "shared"),
+        (["compare", "labels.csv", "--by", "model"], "shared"),
+        (["curve", "labels.csv", "--scores", "score", "--positive", "b"], "shared"),
+        (["certificate", "shared", "--cases", "50"], "shared: A share."),
+        (["describe", "plain"], "plugged_in.plain"),
+        (
+            ["report", "labels.csv", "--by", "model", "--num", "100", "--output", "o.html"],
+            "m is best, with shared",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_every_command_takes_a_module(
+    arguments: list[str], told: str, command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for needed in ("typer", "jinja2", "matplotlib", "scipy", "mpmath"):
+        pytest.importorskip(needed)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "plugged_in", raising=False)
+    (tmp_path / "plugged_in.py").write_text(MODULE)
+    rows = ["a,a,.1,m", "a,b,.7,m", "b,b,.8,m", "a,a,.2,k", "b,a,.3,k", "b,a,.2,k"]
+    (tmp_path / "labels.csv").write_text("\n".join(["y_true,y_pred,score,model", *rows]))
+    asked = [] if arguments[0] in ("certificate", "describe") else ["--metrics", "shared"]
+    code, out, _ = command(*arguments, *asked, "--plugin", "plugged_in")
+    assert code == 0
+    assert told in out.replace("\xa0", " ")
+    if arguments[0] == "report":
+        assert "--metrics shared --plugin plugged_in --num 100" in (tmp_path / "o.html").read_text("utf-8")
 
 
 def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

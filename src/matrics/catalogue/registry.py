@@ -206,6 +206,7 @@ def register(metric: Metric) -> Metric:
     _OWN[metric.name] = metric
     _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
     _forget()
+    groups()  # found now, or what torch.compile makes next would be compiled again once they are found
     return metric
 
 
