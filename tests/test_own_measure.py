@@ -468,6 +468,32 @@ def test_packages_are_asked_at_the_first_unknown_name(monkeypatch: pytest.Monkey
     assert asked == ["matrics.metrics"]
 
 
+PACKAGE = """[matrics.metrics]
+whole = measures_of_a_package
+broken = no_such_module_at_all
+"""
+
+
+def test_an_installed_package_has_measures(tmp_path: Path) -> None:
+    (tmp_path / "measures_of_a_package.py").write_text(MODULE)
+    info = tmp_path / "a_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: a-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(PACKAGE)
+    code = f"""
+import sys, warnings, matrics
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    before = "measures_of_a_package" in sys.modules
+    print(before, matrics.score({CM}, "plain")["plain"], matrics.list_metrics("own"))
+print(*(each.message for each in told))
+"""
+    found, told = run(tmp_path, code).splitlines()
+    assert found == "False 0.85 ['shared', 'plain']"
+    broken = "the measures 'broken' (no_such_module_at_all) of the package a-package are left out: ModuleNotFoundError:"
+    assert told.startswith(broken)
+
+
 # Errors -------------------------------------------------------------------------------------------------------------
 
 
@@ -530,14 +556,21 @@ def test_an_option_needs_a_type_and_a_default() -> None:
 
     def without_default(t: Any, k: float) -> Any: ...
 
-    def with_both(t: Any, k: Annotated[float, 0, 1] = 0.5, how: Literal["a", "b"] = "a") -> Any:
-        return 0 * t.total + k + (how == "b")
+    def with_both(t: Any, k: Annotated[float, 0, 1] = 0.5, how: Literal["a", "b"] = "b") -> Any:
+        return 0 * t.total + k + (how == "a")
 
+    def out_of_bounds(t: Any, k: Annotated[float, 0, 1] = 2) -> Any: ...
+
+    with pytest.raises(
+        ValueError, match="the default in out_of_bounds: expected k to be a number between 0 and 1, got 2"
+    ):
+        Metric.of(out_of_bounds, **FACTS)
     for function, got in ((of_type, "got k: .*int.* = 1"), (without_default, "got k: .*float")):
         with pytest.raises(TypeError, match=got):
             Metric.of(function, **FACTS)
     mine = Metric.of(with_both, **FACTS)
-    assert mine(CM, k=0.25, how="b") == 1.25
+    assert mine(CM, k=0.25, how="a") == 1.25
+    assert 'how : {"b", "a"}\n    The first is the default.' in str(mine.__doc__)
     with pytest.raises(ValueError, match="expected k to be a number between 0 and 1, got 2"):
         mine(CM, k=2)
 

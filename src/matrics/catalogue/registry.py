@@ -459,7 +459,7 @@ def _unknown(name: str, spec: str) -> str:
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
+    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
