@@ -77,7 +77,7 @@ def read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
         raise TypeError(f"{expected}, got one without an argument for the table")
     # Of the options alone: the type of the table may be known to type checkers only.
     given = {option.name: option.annotation for option in parameters[1:] if option.annotation is not option.empty}
-    globals_ = getattr(function, "__globals__", {})
+    globals_ = getattr(inspect.unwrap(function), "__globals__", {})
     try:
         hints = get_type_hints(SimpleNamespace(__annotations__=given), globals_, include_extras=True)
     except NameError as error:

@@ -109,8 +109,8 @@ class ScoreValues:
 
     def _values(self, wanted: Wanted, state: ScoreState) -> dict[str, Array]:
         of_nothing = self.undefined.zero_division
-        if wanted.place is not None:
-            (values,) = state.score(wanted.name, zero_division=of_nothing, invalid="nan").values()
+        if wanted.metric is not None:  # not by its name, which another process need not know
+            (values,) = state.score(wanted.metric, zero_division=of_nothing, invalid="nan").values()
             values = values[..., wanted.place]
             return {"": values if self._class is None else values[..., self._class]}
         method = getattr(state, wanted.name)
