@@ -16,9 +16,8 @@ BEFORE = r"compute\(\) before update\(\)|``compute`` method of metric"
 OF_LABELS = ["mcc", "recall", "recall:class", "cen", "true_positives:class", "zero_one_loss_count"]
 OF_SCORES = ["roc_auc", "average_precision", "ece", "recall@0.5", "true_positives@0.5"]
 COUNTS = ("true_positives", "zero_one_loss_count")
-DOORS = [
-    (library, kind) for library in ("torch", "torchmetrics", "flax") for kind in ("ConfusionMetric", "ScoreMetric")
-]
+KINDS = ("ConfusionMetric", "ScoreMetric")
+DOORS = [(library, kind) for library in ("torch", "torchmetrics", "flax") for kind in KINDS]
 
 
 def make(library: str, kind: str, **options: Any) -> Any:
@@ -112,7 +111,7 @@ def test_a_cell_of_65536_in_two_words_is_not_nothing() -> None:
     assert math.isnan(metric.log_dict()["mcc"])
 
 
-@pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_compiled_step_is_compiled_once_from_nothing_on(kind: str) -> None:
     """Update and compute in one graph: whether something was seen is a value on the device, no flag of the graph."""
     torch = pytest.importorskip("torch")
@@ -139,7 +138,7 @@ def test_a_compiled_step_is_compiled_once_from_nothing_on(kind: str) -> None:
     assert counter.frame_count == 1
 
 
-@pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_after_a_sync_the_counts_of_all_decide(kind: str, tmp_path: Any) -> None:
     """A process that has seen nothing of its own has values once others have; a group of one stands for them."""
     torch = pytest.importorskip("torch")
@@ -157,7 +156,7 @@ def test_after_a_sync_the_counts_of_all_decide(kind: str, tmp_path: Any) -> None
         torch.distributed.destroy_process_group()
 
 
-@pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_flax_under_jit(kind: str) -> None:
     nnx = pytest.importorskip("flax.nnx")
     traced = []
