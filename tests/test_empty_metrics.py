@@ -111,6 +111,7 @@ def test_a_cell_of_65536_in_two_words_is_not_nothing() -> None:
     assert math.isnan(metric.log_dict()["mcc"])
 
 
+@pytest.mark.exhaustive(kind=["ScoreMetric"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_compiled_step_is_compiled_once_from_nothing_on(kind: str) -> None:
     """Update and compute in one graph: whether something was seen is a value on the device, no flag of the graph."""
@@ -156,6 +157,7 @@ def test_after_a_sync_the_counts_of_all_decide(kind: str, tmp_path: Any) -> None
         torch.distributed.destroy_process_group()
 
 
+@pytest.mark.exhaustive(kind=["ScoreMetric"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_flax_under_jit(kind: str) -> None:
     nnx = pytest.importorskip("flax.nnx")
