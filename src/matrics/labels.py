@@ -154,9 +154,9 @@ def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
 
 def check_draws(num: Any, numbers: int = 1) -> int:
     """The number of draws, of so many numbers each, or ValueError."""
-    num = check_count(num, "num", most=None)
-    check_size(numbers * num, num=num)
-    return num
+    number = check_count(num, "num", most=None)
+    check_size(numbers * number, num=number)
+    return number
 
 
 def check_size(numbers: int, **sizes: Any) -> None:
