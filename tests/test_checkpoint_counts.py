@@ -73,7 +73,7 @@ def test_as_a_part_of_a_model() -> None:
     metric, state, key = saved("torch", "ConfusionMetric")
     model = torch.nn.ModuleDict({"val": metric})
     wrong = {f"val.{key}": state[key] - 3}
-    with pytest.raises(ValueError, match=r"got -3 among the dropped samples of 'val.counts'; .* begins at 0"):
+    with pytest.raises(ValueError, match=r"got -3 among the dropped samples of 'val.counts'; .*strict=False"):
         model.load_state_dict(wrong)
     model.to("meta").load_state_dict({name: value.to("meta") for name, value in wrong.items()})
     with pytest.raises(ValueError, match=r"expected counts of the shape \(50,\) in 'val.counts', got \(2, 25\)"):

@@ -115,5 +115,15 @@ def test_the_limit_is_a_matrix_of_32768_classes() -> None:
     assert LARGE_BYTES == 8 * 32_768**2
     with pytest.raises(ValueError, match=r"at most 8\.6 GB"):
         check_state_size(8 * 32_769**2, {}, allow_large=False)
+    with pytest.raises(ValueError, match=r"num=2, num_classes=400000: expected an array of at most 1,100 GB"):
+        matrics.random_matrices(2, 400_000)
+    with pytest.raises(
+        ValueError, match=r"num_classes=400000: expected an array of at most 1,100 GB, got one of 1,280 GB"
+    ):
+        matrics.confusion_matrix(LABELS, LABELS, num_classes=400_000)
+    with pytest.raises(ValueError, match=r"num_classes=6000: .* at most 1,100 GB, got one of 1,728 GB"):
+        matrics.joint_confusion_matrix(LABELS, LABELS, LABELS, num_classes=6000)
+    with pytest.raises(ValueError, match=r"num_classes=30000, num_groups=2000: .* got one of 14,400 GB"):
+        matrics.confusion_matrix(LABELS, LABELS, num_classes=30_000, groups=LABELS, num_groups=2000)
     with pytest.raises(ValueError, match=r"num_classes=400000: .* at most 1,100 GB, got one of 1,280 GB"):
         matrics.ConfusionState.zeros(400_000, allow_large=True)

@@ -13,7 +13,7 @@ from matrics._backend import NUMPY, Array, Standard
 from matrics._draws import Source, source_of
 from matrics._inputs import library
 from matrics.evaluation import InvalidConfusionMatrix, as_stack, describe_invalid
-from matrics.labels import check_count, check_draws
+from matrics.labels import check_count, check_draws, check_size
 from matrics.typing import ArrayLike
 
 __all__ = ["class_proportions", "controlled_errors", "random_matrices", "resample"]
@@ -272,7 +272,8 @@ def random_matrices(
     (2, 3, 3)
     """
     n = check_count(num_classes, "num_classes")
-    num, largest = check_draws(num, n * n), check_count(largest, "largest", most=None)
+    num, largest = check_draws(num), check_count(largest, "largest", most=None)
+    check_size(num * n * n, num=num, num_classes=n)
     two = isinstance(errors, (tuple, list)) and len(errors) == 2 and all(isinstance(x, (int, float)) for x in errors)
     if not (two and 0 < errors[0] <= errors[1] <= 1):
         raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {errors!r}")

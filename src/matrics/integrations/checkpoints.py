@@ -35,8 +35,8 @@ def check_counts(
         first = tuple(int(i) for i in wrong.nonzero()[0])
         kind = "whole counts" if is_whole else "finite counts"
         raise ValueError(
-            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {key!r}; a "
-            "metric without these counts begins at 0"
+            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {key!r}; "
+            "without them, load_state_dict(..., strict=False) leaves the counts as they are"
         )
 
 

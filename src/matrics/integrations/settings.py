@@ -95,7 +95,7 @@ class Undefined(NamedTuple):
         xp = _backend.as_arrays(values=values)[0].xp
         if self.fill is not None:
             values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
-        return values if is_count else xp.where(seen.is_empty, xp.full_like(values, math.nan), values)
+        return values if is_count else xp.where(seen.is_empty, math.nan, values)
 
 
 class Seen(NamedTuple):
