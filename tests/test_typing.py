@@ -181,8 +181,7 @@ def basedpyright(file: Path, library: str) -> set[int]:  # noqa: ARG001 (mypy as
     return {each["range"]["start"]["line"] + 1 for each in found if each["severity"] == "error"}
 
 
-@pytest.mark.exhaustive(library=["torch", "jax"])
-@pytest.mark.exhaustive(checker=[basedpyright])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("checker", [mypy, basedpyright], ids=lambda checker: checker.__name__)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_misspelt_calls_are_refused(library: str, checker: Callable[[Path, str], set[int]], tmp_path: Path) -> None:
