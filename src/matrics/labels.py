@@ -152,10 +152,10 @@ def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     return int(value)
 
 
-def check_draws(num: Any, numbers: int = 1) -> int:
-    """The number of draws, of so many numbers each, or ValueError."""
+def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
+    """The number of draws, of so many numbers each, or ValueError, which names the arguments that make it large."""
     number = check_count(num, "num", most=None)
-    check_size(numbers * number, num=number)
+    check_size(numbers * number, num=number, **sizes)
     return number
 
 
