@@ -504,7 +504,7 @@ def _called(function: Callable[..., Any], table: Table, keywords: dict[str, Any]
         raise TypeError(
             f"{name}: expected what matrics.typing.Table has, such as tp, true, total and divide, got {error.name!r}"
         ) from error
-    except (TypeError, ValueError, IndexError) as error:
+    except Exception as error:
         error.add_note(f"The function of the measure {name} is called with a matrics.typing.Table, and with no matrix.")
         raise
 
