@@ -126,7 +126,9 @@ def stack_of_three() -> np.ndarray:
     return stack
 
 
-@pytest.mark.exhaustive(name=["torch-compile", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"])  # test_class_names_... compiles some
+@pytest.mark.exhaustive(
+    name=["torch-compile", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"]
+)  # test_class_names_... compiles some
 @pytest.mark.parametrize("name", EVERY_ROAD)
 def test_values_on_every_road(name: str) -> None:
     """Compiled, mapped and plain; what is undefined is NaN, and infinite odds stay infinite."""
