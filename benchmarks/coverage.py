@@ -301,9 +301,9 @@ def enumerate_all(sizes: tuple[int, int], recalls: tuple[float, float], method: 
 
 
 def weighted_recall(sigma: float, slope: float) -> float:
-    """The recall over all samples by their weights: the mean of a line in the logarithm is that of a shifted normal law.
+    """The recall of all samples by weight: the mean of a line, cut at 0.02 and 0.98, under a shifted normal law.
 
-    The line is cut at 0.02 and 0.98, so it is added up over a fine grid.
+    Lognormal weights shift the law of their logarithm by σ.
     """
     z = np.linspace(-10, 10 + sigma, 200_001)
     density = np.exp(-((z - sigma) ** 2) / 2)

@@ -29,16 +29,21 @@ PROMISED = 0.93  # what the default is to reach where its status is 0
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics.uncertainty.interval
 
 
+def in_order(text):
+    """A part of a setting as it sorts: numbers by their values, before words."""
+    try:
+        return (0, float(text), "")
+    except ValueError:
+        return (1, 0, text)
+
+
 def settings(section):
     """The settings of a part of the study as (classes, truth, samples) or the like, and its entries by method."""
     found = {}
     for key, entry in STUDY[section].items():
         *setting, method = key.split("|")
         found.setdefault(tuple(setting), {})[method] = entry
-    order = sorted(
-        found,
-        key=lambda some: [(0, float(x), "") if x.lstrip("-").replace(".", "").isdigit() else (1, 0, x) for x in some],
-    )
+    order = sorted(found, key=lambda some: [in_order(x) for x in some])
     return {some: found[some] for some in order}
 
 

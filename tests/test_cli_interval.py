@@ -163,7 +163,7 @@ def test_a_stack_on_screen(command, tmp_path):
     assert re.search(r"^\[2\] .* – \[ +–, +–\]⁶", out, re.MULTILINE)
     for code in (1, 2, 6):
         sentence = re.escape(matrics.IntervalStatus(code).sentence)
-        assert len(re.findall(rf"^{'⁰¹²³⁴⁵'[code]} {sentence} \(\d of 18\)$", out, re.MULTILINE)) == 1
+        assert len(re.findall(rf"^{'⁰¹²³⁴⁵⁶'[code]} {sentence} \(\d of 18\)$", out, re.MULTILINE)) == 1
     assert "⁴" not in out
 
 
