@@ -23,6 +23,8 @@ Kind = Literal["overall", "per_class"]
 Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
 
+_OF_AVERAGES = ("average", "positive", "class_weights")  # what every class measure takes
+
 #: The margin of the samples of which a measure is a proportion.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
 
@@ -33,11 +35,16 @@ class Option:
 
     name: str
     default: Any
-    choices: tuple[Any, ...]  # empty: any finite number between two bounds
+    choices: tuple[Any, ...]  # empty: any finite number between two bounds, or a matrix
     above: float = 0
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself will do
-    matrix: str = ""  # whether a matrix of weights will do as well: "any", or "symmetric"
+    matrix: str = ""  # which matrix will do: of weights, "any" or "symmetric", or of "costs"
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is inspect.Parameter.empty
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
@@ -49,9 +56,11 @@ class Option:
             if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
                 return value
             if self.matrix and (not isinstance(value, str) or value.startswith("[")):
-                return weights.read(value, self.name, metric, symmetric=self.matrix == "symmetric")
+                return weights.read_matrix(value, self.name, metric, kind=self.matrix)
             expected = " or ".join(repr(choice) for choice in self.choices)
-            expected += f" or {weights.in_words(symmetric=self.matrix == 'symmetric')}" if self.matrix else ""
+            expected += f" or {weights.in_words(self.matrix)}" if self.matrix else ""
+        elif self.matrix:
+            return weights.read_matrix(value, self.name, metric, kind=self.matrix)
         else:
             try:
                 number = math.e if value == "e" and self.default == math.e else float(value)
@@ -98,10 +107,12 @@ class Metric:
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
     on_host: bool = False
     proportion_of: Trials | None = None
+    range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
     classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
+    class_weights: tuple[Any, ...] = ()  # of the weighted average, in place of the classes' true sizes
     called: str = ""  # the name it was asked for by, where that says more than the canonical one: sensitivity
     resolved: bool = False  # whether its average and its classes, then indices, are those of certain matrices
 
@@ -127,7 +138,7 @@ class Metric:
         return inspect.Signature(
             [
                 inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword("average", None), keyword("positive", None)] if self._averaged else []),
+                *([keyword(name, None) for name in _OF_AVERAGES] if self._averaged else []),
                 *(keyword(option.name, option.default) for option in self.options),
                 keyword("zero_division", math.nan),
                 keyword("invalid", "warn"),
@@ -169,50 +180,84 @@ class Metric:
     def bind(self, **options: Any) -> TableFunction:
         """The function of a Table that this metric with these options is."""
         metric = self.using(**options) if options else self
-        function, keywords = metric.function, dict(metric.fixed)
+        metric.check_complete()
+        by_class = metric.classes or metric.class_weights or any([isinstance(value, tuple) for _, value in metric.fixed])
+        if by_class or (metric._averaged and metric.average in (None, "binary")):
+            # The average, and whether there is such a class, depends on the number of classes, which the table has.
+            return lambda table: metric.of(Classes(table.n))._function()(table)
+        return metric._function()
+
+    def _function(self) -> TableFunction:
+        function, keywords = self.function, dict(self.fixed)
 
         def measure(table: Table) -> Array:
             return function(table, **keywords)
 
-        if metric.kind == "overall" and metric.average is None:
-            return measure
-        if metric.average not in (None, "binary") and not metric.classes:
-            return metric._averaged_function(measure)
-        # The average, and whether there is such a class, depends on the number of classes, which the table has.
-        return lambda table: metric.of(Classes(table.n))._averaged_function(measure)(table)
-
-    def _averaged_function(self, measure: TableFunction) -> TableFunction:
         if self.kind == "overall":
-            return averages.one_vs_rest(measure, self.classes)
+            return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
         unbounded = math.inf in (self.range[1], -self.range[0])
-        return averages.average(measure, self.average or "macro", self.classes, unbounded=unbounded)
+        how = self.average or "macro"
+        return averages.average(measure, how, self.classes, self.class_weights, unbounded=unbounded)
+
+    def check_complete(self) -> None:
+        """Raise if an option is lacking that has no default."""
+        given = [name for name, _ in self.fixed]
+        for option in self.options:
+            if option.required and option.name not in given:
+                raise ValueError(
+                    f"{self.name}: expected {option.name}, {weights.in_words(option.matrix)}, got none: "
+                    f"matrics.cost([[0, 1], [50, 0]]), or the text {self.name}({option.name}=[[0,1],[50,0]])"
+                )
 
     def using(self, **options: Any) -> Metric:
         """Fix options of this metric.
 
         ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
-        which this is to be the value.
+        which this is to be the value; ``class_weights`` are those of the weighted mean over the classes.
 
         >>> import matrics
         >>> print(matrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
         fbeta(beta=2):class recall[0]
+        >>> print(matrics.recall.using(class_weights={"cat": 2, "dog": 1}))
+        recall(class_weights=[cat=2,dog=1]):weighted
         """
-        average, classes = self.average, self.classes
+        average, classes, class_weights = self.average, self.classes, self.class_weights
         if "average" in options:
             average = averages.check_average(options.pop("average"), self.kind, self.name)
             classes = classes if {self.average, average} <= set(averages.OF_SEVERAL) else ()
+            class_weights = class_weights if average == "weighted" else ()
+        if (given := options.pop("class_weights", None)) is not None:
+            average, class_weights = self._weighted_by(given, average)
         if (positive := options.pop("positive", None)) is not None:
             average, classes = self._of_one(positive, average)
         known = {option.name: option for option in self.options}
         fixed = dict(self.fixed)
         for name, value in options.items():
             if name not in known:
-                takes = ", ".join([*known, *(["average", "positive"] if self._averaged else [])])
+                takes = ", ".join([*known, *(_OF_AVERAGES if self._averaged else [])])
                 raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        return replace(self, fixed=kept, average=average, classes=classes)
+        found = replace(self, fixed=kept, average=average, classes=classes, class_weights=class_weights)
+        return found.with_range()
+
+    def with_range(self) -> Metric:
+        """This metric with the range that its options give it."""
+        if self.range_of is None or not self.fixed:
+            return self
+        return replace(self, range=self.range_of(**dict(self.fixed)))
+
+    def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the weights of a measure of which the weight of each class is said."""
+        if not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no class_weights: it is no mean over classes")
+        if average not in (None, "weighted"):
+            raise ValueError(
+                f"{self.name}: class_weights= is for average='weighted', the default with it; got the average "
+                f"{average!r}"
+            )
+        return "weighted", weights.read_class_weights(given, self.name)
 
     def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
         """The average and the class of a measure whose positive class is said."""
@@ -244,6 +289,7 @@ class Metric:
         Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
         which one that is.
         """
+        self.check_complete()
         known = Classes(classes.number) if self.resolved else classes
         chosen = tuple([known.index(label, self.spec) for label in self.classes])
         if len(set(chosen)) != len(chosen):
@@ -254,7 +300,10 @@ class Metric:
             average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
         if average == "binary" and not chosen:
             chosen = (classes.positive_of(self.spec),)
-        return replace(self, average=average, classes=chosen, resolved=True)
+        of_matrix = Classes(2) if average == "one_vs_rest" else known
+        fixed = tuple([(k, weights.in_order(v, of_matrix, k) if isinstance(v, tuple) else v) for k, v in self.fixed])
+        own = weights.in_order(self.class_weights, known, "class_weights") if self.class_weights else ()
+        return replace(self, fixed=fixed, average=average, classes=chosen, class_weights=own, resolved=True)
 
     @property
     def is_of_two(self) -> bool:
@@ -275,7 +324,7 @@ class Metric:
         recall, macro; recall of fraud
         """
         found = self if classes is None else self.of(classes)
-        measure = replace(found, average=None, classes=()).spec
+        measure = replace(found, average=None, classes=(), class_weights=()).spec
         known = classes or Classes(0)
         names = [known.name(k) if isinstance(k, int) else in_words(k) for k in found.classes]
         if not names and found.average in averages.CLASSWISE:
@@ -287,12 +336,14 @@ class Metric:
         if not found._averaged or (found.average is None and found.is_of_two):
             return measure
         some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
-        return f"{measure}, {found.average or 'macro'}{some}"
+        by = f" by class_weights={spell(self.class_weights)}" if self.class_weights else ""
+        return f"{measure}, {found.average or 'macro'}{by}{some}"
 
     @property
     def spec(self) -> str:
         """The text that :func:`matrics.get_metric` reads as this metric."""
-        values = ",".join(f"{name}={spell(value)}" for name, value in self.fixed)
+        given = [*self.fixed, *([("class_weights", self.class_weights)] if self.class_weights else [])]
+        values = ",".join(f"{name}={spell(value)}" for name, value in given)
         some = "[" + ",".join(spell_class(label) for label in self.classes) + "]" if self.classes else ""
         of_one = bool(self.classes) and self.average not in averages.OF_SEVERAL
         average = f":{self.average}" if self.average and not of_one else ""
@@ -314,10 +365,12 @@ class Metric:
     def _identity(self) -> tuple[Any, ...]:
         # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
         default = "positive of two" if self._averaged and self.is_of_two else None
-        return (self.name, self.fixed, self.average or default, tuple([str(label) for label in self.classes]))
+        classes = tuple([str(label) for label in self.classes])
+        return (self.name, self.fixed, self.average or default, classes, self.class_weights)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_of, (self.name, self.fixed, self.average, self.classes, self.called, self.resolved)
+        options = (self.fixed, self.average, self.classes, self.called, self.resolved, self.class_weights)
+        return _made_of, (self.name, *options)
 
 
 #: All metrics by their canonical names, as they are registered.
@@ -331,11 +384,13 @@ def _made_of(  # noqa: PLR0917 (what __reduce__ gives, in its order)
     classes: tuple[Any, ...],
     called: str,
     resolved: bool,  # noqa: FBT001
+    class_weights: tuple[Any, ...] = (),
 ) -> Metric:
     """The metric of the catalogue with these options fixed: what a pickle holds."""
     if not (fixed or average or called):
         return METRICS[name]
-    return replace(METRICS[name], fixed=fixed, average=average, classes=classes, called=called, resolved=resolved)
+    options: dict[str, Any] = {"fixed": fixed, "average": average, "classes": classes, "class_weights": class_weights}
+    return replace(METRICS[name], **options, called=called, resolved=resolved).with_range()
 
 
 def spell(value: Any) -> str:
