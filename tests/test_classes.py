@@ -466,7 +466,7 @@ def test_the_text_of_a_metric_is_read_as_that_metric(name: str, labels: list[Any
     assert list(resolve(f"{found}, accuracy")) == list(dict.fromkeys([str(found), "accuracy"]))
     if labels:
         known = tuple(map(str, labels))
-        assert len(found.of(Classes(len(labels), known)).classes) == len(found.classes)
+        assert len(found.resolved_for(Classes(len(labels), known)).classes) == len(found.classes)
 
 
 def test_what_depends_on_the_classes_is_not_what_is_settled() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import matrics
 from matrics.catalogue.averages import AVERAGES
-from matrics.catalogue.record import METRICS, Metric, Option
+from matrics.catalogue.options import Option
+from matrics.catalogue.record import METRICS, Metric
 
 STUB = Path(__file__).parents[1] / "src/matrics/metrics/__init__.pyi"
 

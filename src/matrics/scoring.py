@@ -9,7 +9,7 @@ from typing import Any, overload
 from matrics._backend import Array, is_compiling
 from matrics._names import split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
-from matrics.catalogue.record import Metric
+from matrics.catalogue.record import Metric, place_of
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, as_stack, evaluate
 from matrics.naming import by_names, check_names, named, names_or_labels
@@ -159,7 +159,8 @@ def _functions(
         or any(type(n) is not str for n in names)
     ):
         return _bound(metrics, number, class_names, positive)
-    items = tuple([item if isinstance(item, str) else (item.spec, item.resolved) for item in listed])
+    # A metric is itself and not its name, which another one may have; its spec, as equal ones may have two spellings.
+    items = tuple([item if isinstance(item, str) else (item, item.spec, item.resolved) for item in listed])
     key = (number, items, None if class_names is None else tuple(names), positive)
     found = _KNOWN.get(key)
     if found is None:
@@ -202,13 +203,29 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
             raise TypeError(_no_measure(item))
         for name in _names(item) if isinstance(item, str) else [item]:
             members = known.get(name, [name]) if isinstance(name, str) else [name]
-            chosen.update((str(member), get_metric(member)) for member in members)
+            for member in members:
+                _add(chosen, get_metric(member), str(member))
     if not chosen:
         raise ValueError("metrics: expected at least one metric, got none")
     if classes is None:
         return chosen
-    resolved = {name: metric.of(classes) for name, metric in chosen.items()}
+    resolved = {name: metric.resolved_for(classes) for name, metric in chosen.items()}
     return {named(name, metric.title(classes)): metric for name, metric in resolved.items()}
+
+
+def _add(chosen: dict[str, Metric], metric: Metric, key: str) -> None:
+    """Add a metric; raises where another one has its name."""
+    for other in [chosen[key]] if key in chosen else [each for each in chosen.values() if metric.is_own or each.is_own]:
+        if other is not metric and (key in chosen or other.spec == metric.spec) and other != metric:
+            raise ValueError(
+                f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
+                f"{_where(other)} and {_where(metric)}: give one of them another name, by name="
+            )
+    chosen[key] = metric
+
+
+def _where(metric: Metric) -> str:
+    return ".".join(place_of(metric.function))
 
 
 def _no_measure(item: Any) -> str:

@@ -11,7 +11,8 @@ from matrics.catalogue.averages import TWO_CLASS_WORDS
 from matrics.catalogue.certified import certified
 from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import Metric, Option, spell
+from matrics.catalogue.options import Option
+from matrics.catalogue.record import Metric, spell
 from matrics.catalogue.registry import get_metric
 
 

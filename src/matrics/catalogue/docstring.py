@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from matrics.catalogue import weights
 
 if TYPE_CHECKING:
-    from matrics.catalogue.record import Metric, Option
+    from matrics.catalogue.options import Option
+    from matrics.catalogue.record import Metric
 
 _AVERAGE = """
 average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"}, optional
@@ -57,13 +58,7 @@ InvalidConfusionMatrix
 
 Notes
 -----
-.. math:: {formula}
-
-{remarks}Source: {source}.
-
-Examples
---------
-{examples}
+{formula}{remarks}Source: {source}.{examples}
 """
 
 
@@ -81,10 +76,10 @@ def compose(metric: Metric) -> str:
         low=low,
         high=high,
         undefined=metric.undefined,
-        formula=metric.formula,
+        formula=f".. math:: {metric.formula}\n\n" if metric.formula else "",
         remarks=f"{remarks.strip()}\n\n" if remarks.strip() else "",
         source=metric.source,
-        examples=examples.strip(),
+        examples=f"\n\nExamples\n--------\n{examples.strip()}" if examples.strip() else "",
     )
 
 

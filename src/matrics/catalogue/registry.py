@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
 from matrics._names import fold, is_whole, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics.catalogue.options import read_options
+from matrics.catalogue.own import of_packages
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option, Trials
+from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials, place_of
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -29,12 +30,10 @@ FILE_GROUPS = {
     "hits_beyond_chance": ".similarity.counts_beyond_chance",
 }
 
-BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
-
-#: An option that is a number from 0 on.
-NotNegative = Annotated[float, 0, math.inf, True]
-
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
+_OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
+_OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
+_ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
 _SPECS: dict[str, Metric] = {}  # specs read so far
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
 #: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
@@ -95,7 +94,7 @@ def metric(
         The range with these options, where they decide it.
     """
 
-    def register(function: Callable[..., Array]) -> Metric:
+    def enter(function: Callable[..., Array]) -> Metric:
         record = Metric(
             name=function.__name__,
             kind=kind,
@@ -118,7 +117,7 @@ def metric(
             on_host=on_host,
             proportion_of=proportion_of,
             range_of=range_of,
-            options=_read_options(function),
+            options=read_options(function),
         )
         record.dress()
         names = (record.name, *record.aliases)
@@ -127,11 +126,15 @@ def metric(
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
         _NAMES.update((fold(name), record.name) for name in names)
         METRICS[record.name] = record
-        for cache in CACHES:
-            cache.clear()
+        _forget()
         return record
 
-    return register
+    return enter
+
+
+def _forget() -> None:
+    for cache in CACHES:
+        cache.clear()
 
 
 def _family(module: str) -> str:
@@ -140,24 +143,109 @@ def _family(module: str) -> str:
     return parts[2] if parts[:2] == ["matrics", "metrics"] and len(parts) > 2 else parts[-1]
 
 
-def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
-    hints = get_type_hints(function, include_extras=True)
-    options = []
-    for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        hint, matrix = hints[parameter.name], ""
-        if get_origin(hint) is Union:  # words, or a matrix of weights
-            hint, own = get_args(hint)
-            matrix = own.__metadata__[0]
-        choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
-        words = hint.__metadata__ if get_origin(hint) is Annotated else ()
-        if words and isinstance(words[0], str):  # a matrix alone
-            (matrix,), words = words, ()
-        bounds = dict(zip(BOUNDS, words, strict=False))
-        options.append(Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds))
-    return tuple(options)
-
-
 _PYCM.update((fold(name), name) for name in PYCM)
+
+# Measures of one's own ----------------------------------------------------------------------------------------------
+
+
+def register(metric: Metric) -> Metric:
+    """Make a measure of one's own known by its name: to specs, data frames, metrics of scores and the command line.
+
+    As long as the program runs, in this process. Where a measure is given as a metric, nothing needs to know its name.
+    A package names its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are then
+    registered when a name is asked for that is not of this library.
+
+    Parameters
+    ----------
+    metric : Metric
+        As :func:`matrics.metric` or :meth:`matrics.Metric.of` has made it.
+
+    Returns
+    -------
+    Metric
+        The same.
+
+    Raises
+    ------
+    TypeError
+        It is no metric.
+    ValueError
+        Options of it are fixed; or its name or an alias is one of this library, or that of a registered measure from
+        another place. A function of the same module and qualified name replaces the registered one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> @matrics.register
+    ... @matrics.metric(kind="overall", range=(0, 1), higher_is_better=False)
+    ... def worst_miss(t):
+    ...     '''The highest share of missed samples of a class.'''
+    ...     return t.xp.max(t.divide(t.fn, t.true), axis=0)
+    >>> matrics.score([[40, 10], [5, 45]], "accuracy, worst_miss")
+    {'accuracy': np.float64(0.85), 'worst_miss': np.float64(0.2)}
+    """
+    if not isinstance(metric, Metric):
+        raise TypeError(
+            "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
+            f"got {metric!r}"
+        )
+    if not metric.is_own:
+        raise ValueError(f"expected a measure of one's own, got {metric.spec!r} of this library, which is known")
+    if not metric.is_plain:
+        raise ValueError(
+            f"expected a measure without fixed options, got {metric.spec!r}: register {metric.name!r}, and specs say "
+            "the options"
+        )
+    place, before = place_of(metric.function), _OWN.get(metric.name)
+    if before is not None and place_of(before.function) != place:
+        raise ValueError(
+            f"the name {metric.name!r} of {'.'.join(place)} belongs to {'.'.join(place_of(before.function))}: give it "
+            "another one by name="
+        )
+    for name in (metric.name, *metric.aliases):
+        if (owner := _owner(name, metric.name)) is not None:
+            raise ValueError(f"the name {name!r} of {'.'.join(place)} belongs to {owner}: give it another one by name=")
+    for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
+        del _OWN_NAMES[name]
+    _OWN[metric.name] = metric
+    _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
+    _forget()
+    return metric
+
+
+def _owner(name: str, of: str) -> str | None:
+    """To whom a name belongs, in words; None if it is free, or of the measure itself."""
+    folded = fold(name)
+    if folded in groups():
+        return f"the group {folded!r} of measures"
+    if folded in (*_OF_SCORES, *MISSING):
+        return "a measure of scores"
+    if folded in _PYCM and folded not in _NAMES:
+        return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
+    library = _NAMES.get(folded)
+    other = library or _OWN_NAMES.get(folded) or _with_average(name)[0]
+    if other is None or (other == of and library is None):
+        return None
+    return f"{other} of this library" if other in METRICS else other
+
+
+def _canonical(name: str) -> str | None:
+    """The canonical name of a name or an alias."""
+    return _NAMES.get(fold(name)) or _OWN_NAMES.get(fold(name))
+
+
+def _record(canonical: str) -> Metric:
+    return METRICS[canonical] if canonical in METRICS else _OWN[canonical]
+
+
+def _ask_packages() -> bool:
+    """Register what installed packages have, once; whether that was now."""
+    if _ASKED or is_compiling():  # no compiler follows the import of a package
+        return False
+    _ASKED["packages"] = True
+    of_packages(register)
+    return True
+
 
 # Looking up ---------------------------------------------------------------------------------------------------------
 
@@ -198,7 +286,7 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
-    found = METRICS.get(name)
+    found = METRICS.get(name) or _OWN.get(name)
     if found is not None:
         return found
     if is_compiling():  # a program that has seen this cache is compiled again when it fills
@@ -248,7 +336,7 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
 
 def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -> Metric:
     base, bracket, rest = head.partition("(")
-    canonical = _NAMES.get(fold(base))
+    canonical = _canonical(base)
     called = fold(base)
     if canonical is None and not has_average and fold(head) not in _PYCM:
         canonical, average = _with_average(base)
@@ -258,13 +346,15 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
+        if _ask_packages():
+            return _without_classes(head, average, spec, has_average=has_average)
         raise ValueError(_unknown(base.strip(), spec))
     options = _options_of(bracket, rest, spec)
     if has_average and "average" in options:
         raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
     if has_average:
         options["average"] = average.strip()
-    found = _called(METRICS[canonical], called)
+    found = _called(_record(canonical), called)
     return found.using(**options) if options else found
 
 
@@ -299,8 +389,8 @@ def _with_average(name: str) -> tuple[str | None, str]:
     whole = fold(name)
     for kind, averages in AVERAGES.items():
         for average in averages:
-            canonical = _NAMES.get(whole.removesuffix("_" + average))
-            if whole.endswith("_" + average) and canonical is not None and METRICS[canonical].kind == kind:
+            canonical = _canonical(whole.removesuffix("_" + average))
+            if whole.endswith("_" + average) and canonical is not None and _record(canonical).kind == kind:
                 return canonical, average
     return None, ""
 
@@ -363,9 +453,9 @@ def _unknown(name: str, spec: str) -> str:
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
         return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
-    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
+    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
     near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
-    alone = {*METRICS, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
+    alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
     return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
@@ -379,13 +469,14 @@ def groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_groups() -> dict[str, tuple[str, ...]]:
-    complete = {name: record for name, record in METRICS.items() if not any(o.required for o in record.options)}
+    complete = {name: record for name, record in METRICS.items() if not record.needs}
     everywhere = {name: record for name, record in complete.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
         "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
         "all": tuple(everywhere),
         "on_host": tuple(name for name, record in complete.items() if record.on_host),
+        OWN: tuple(_OWN),
     }
     for name, record in everywhere.items():
         found[record.family] = (*found.get(record.family, ()), name)
@@ -400,8 +491,10 @@ def list_metrics(family: str | None = None) -> list[str]:
     Parameters
     ----------
     family : str, optional
-        ``core``, ``overall``, ``all`` (the default), ``on_host`` (those that need SciPy, and are in no other group), or
-        a family, which is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, …
+        ``core``, ``overall``, ``all`` (those of this library), ``on_host`` (those that need SciPy, and are in no other
+        group), ``own`` (those that :func:`matrics.register` or installed packages have made known), or a family, which
+        is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, … If left out, those
+        of ``all`` and ``own``.
 
     Returns
     -------
@@ -418,9 +511,10 @@ def list_metrics(family: str | None = None) -> list[str]:
     >>> matrics.list_metrics("core")  # doctest: +NORMALIZE_WHITESPACE
     ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
     """
+    _ask_packages()
     known = groups()
     if family is None:
-        family = "all"
+        return [*known["all"], *known[OWN]]
     if family not in known:
         raise ValueError(f"unknown family {family!r}: expected one of {', '.join(known)}")
     return list(known[family])
