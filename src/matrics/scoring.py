@@ -210,7 +210,7 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
     if classes is None:
         return chosen
     resolved = {name: metric.resolved_for(classes) for name, metric in chosen.items()}
-    return {named(name, metric.title(classes)): metric for name, metric in resolved.items()}
+    return {named(name, metric.title(classes), metric): metric for name, metric in resolved.items()}
 
 
 def _add(chosen: dict[str, Metric], metric: Metric, key: str) -> None:

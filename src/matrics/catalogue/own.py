@@ -21,9 +21,9 @@ def metric(
     range: tuple[float, float],  # noqa: A002 (the field's word)
     higher_is_better: bool | None,
     name: str | None = None,
-    formula: str = "",
-    source: str = "",
-    undefined: str = "",
+    formula: str | None = None,
+    source: str | None = None,
+    undefined: str | None = None,
     aliases: Iterable[str] = (),
     proportion_of: Trials | None = None,
     on_host: bool = False,

@@ -80,9 +80,9 @@ class Metric:
         range: tuple[float, float],  # noqa: A002 (the field's word)
         higher_is_better: bool | None,
         name: str | None = None,
-        formula: str = "",
-        source: str = "",
-        undefined: str = "",
+        formula: str | None = None,
+        source: str | None = None,
+        undefined: str | None = None,
         aliases: Iterable[str] = (),
         proportion_of: Trials | None = None,
         on_host: bool = False,
@@ -154,11 +154,11 @@ class Metric:
             summary=text.partition("\n\n")[0].replace("\n", " ") or f"A measure of one's own, {where}.",
             function=function,
             range=_range(range, called),
-            higher_is_better=_one_of(higher_is_better, Literal[True, False, None], called, "higher_is_better"),
-            formula=formula,
+            higher_is_better=_one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
+            formula=formula or "",
             source=source or where,
             undefined=undefined or "where its function says so",
-            aliases=tuple([checked_name(alias, function) for alias in aliases]),
+            aliases=tuple([checked_name(alias, function) for alias in _several(aliases)]),
             on_host=on_host,
             proportion_of=_one_of(proportion_of, Trials | None, called, "proportion_of"),
             options=options,
@@ -252,8 +252,10 @@ class Metric:
         name, is_own, is_classwise = self.name, self.is_own, self._averaged
 
         def measure(table: Table) -> Array:
-            values = function(table, **keywords)
-            return checked_values(values, table, name, is_classwise=is_classwise) if is_own else values
+            if not is_own:
+                return function(table, **keywords)
+            values = function(table, **keywords) if is_compiling() else _called(function, table, keywords, name)
+            return checked_values(values, table, name, is_classwise=is_classwise)
 
         if self.kind == "overall":
             return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
@@ -498,6 +500,10 @@ def checked_name(name: Any, function: Any) -> str:
     )
 
 
+def _several(aliases: Iterable[str]) -> Iterable[str]:
+    return [aliases] if isinstance(aliases, str) else aliases
+
+
 def _one_of(value: Any, expected: Any, name: str, what: str) -> Any:
     words = [word for part in get_args(expected) for word in (get_args(part) or (part,))]
     words = [None if word is type(None) else word for word in words]
@@ -514,6 +520,21 @@ def _range(given: Any, name: str) -> tuple[float, float]:
     if not low < high:
         raise ValueError(f"{name}: expected range to be two numbers, the smallest and the largest value, got {given!r}")
     return low, high
+
+
+def _called(function: Callable[..., Any], table: Table, keywords: dict[str, Any], name: str) -> Any:
+    """What a function of the user's gives; its errors say of what it is a function."""
+    try:
+        return function(table, **keywords)
+    except AttributeError as error:
+        if error.obj is not table:
+            raise
+        raise TypeError(
+            f"{name}: expected what matrics.typing.Table has, such as tp, true, total and divide, got {error.name!r}"
+        ) from error
+    except (TypeError, ValueError, IndexError) as error:
+        error.add_note(f"The function of the measure {name} is called with a matrics.typing.Table, and with no matrix.")
+        raise
 
 
 def checked_values(values: Any, table: Table, name: str, *, is_classwise: bool) -> Array:

@@ -212,7 +212,7 @@ class ConfusionMetric(nnx.Metric):
         state, metrics = self.state, dict(self.metrics)
         found = state.score(list(metrics.values()), zero_division=self._undefined.zero_division)
         values = [self._undefined.filled(found[metric.spec], state.counts) for metric in metrics.values()]
-        scores = dict(zip(map(named, metrics, self._titles), values, strict=True))
+        scores = dict(zip(map(named, metrics, self._titles, metrics.values()), values, strict=True))
         together = scalars(scores, metrics, self.prefix, self.class_names)
         seen = JAX.host_view(state.dropped)
         samples = 0 if seen is None else int(seen)

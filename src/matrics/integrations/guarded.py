@@ -207,7 +207,7 @@ class Measures:
         functions = [metric.bind() for metric in self.metrics.values()]  # not stored: they cannot be pickled
         values = evaluate(matrix, functions, zero_division=self.undefined.zero_division, invalid="nan")
         values = [self.undefined.filled(value, matrix) for value in values]
-        keys = map(named, self.metrics, self._titles)
+        keys = map(named, self.metrics, self._titles, self.metrics.values())
         return scalars(dict(zip(keys, values, strict=True)), self.metrics, self.prefix, self.class_names)
 
     def report(self, matrix: Tensor, dropped: Callable[[], Tensor]) -> dict[str, Tensor]:
