@@ -241,7 +241,9 @@ class Metric:
         """The function of a Table that this metric with these options is."""
         metric = self.using(**options) if options else self
         metric._check_complete()
-        by_class = metric.classes or metric.class_weights or any([isinstance(value, tuple) for _, value in metric.fixed])
+        by_class = (
+            metric.classes or metric.class_weights or any([isinstance(value, tuple) for _, value in metric.fixed])
+        )
         if by_class or (metric._averaged and metric.average in (None, "binary")):
             # The average, and whether there is such a class, depends on the number of classes, which the table has.
             return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
@@ -273,8 +275,8 @@ class Metric:
         if self.needs:
             name = self.needs[0]
             raise ValueError(
-                f"{self.name}: expected {name}, an (n, n) matrix, got none: {self.name}({name}=[[0,1],[50,0]]) in a "
-                f"text, {self.name}.using({name}=[[0, 1], [50, 0]]) in Python"
+                f"{self.name}: expected {name}, an (n, n) matrix, got none: matrics.cost([[0, 1], [50, 0]]) in Python, "
+                f"{self.name}({name}=[[0,1],[50,0]]) in a text"
             )
 
     def using(self, **options: Any) -> Metric:

@@ -66,8 +66,8 @@ def metric(
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
     above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
-    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first paragraph of its docstring is the one-line summary. CONTRIBUTING shows
-    the whole of it.
+    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first
+    paragraph of its docstring is the one-line summary. CONTRIBUTING shows the whole of it.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
         options, *after = split_outside(text, ")")  # class names may have brackets in quotes
         before, bracket, inside = ")".join(after).partition("[")
-        before = ")".join([options, before]) if after else options
+        before = f"{options}){before}" if after else options
     if not bracket:
         return text, ()
     if not inside.rstrip().endswith("]"):

@@ -39,7 +39,7 @@ def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
     the same order.
     """
     expected = f"{metric}: expected {name} to be {in_words(kind)}"
-    names, items = _items(value, name) if kind == "costs" or not isinstance(value, Mapping) else ((), [value])
+    names, items = _items(value, name, may_be_named=kind == "costs")
     try:
         rows = tuple([_row(item) for item in items])
     except (TypeError, ValueError, OverflowError) as error:
@@ -61,7 +61,7 @@ def read_class_weights(value: Any, metric: str) -> Values:
     ((('cat', 2.0), ('dog', 1.0)), (0.2, 0.8))
     """
     expected = f"{metric}: expected class_weights to be a number for each class, from 0 on and not all 0,"
-    names, items = _items(value, "class_weights")
+    names, items = _items(value, "class_weights", may_be_named=True)
     try:
         weights = tuple([_number(item) for item in items])
     except (TypeError, ValueError, OverflowError) as error:
@@ -117,15 +117,15 @@ def in_order(value: Values, classes: Classes, name: str) -> Values:
 
 
 def _of_number(value: Values, n: int, name: str) -> Values:
-    k = len(value)
-    if k == n:
+    if len(value) == n:
         return value
-    if isinstance(value[0], tuple):
-        raise ValueError(f"{name}: expected a matrix ({n}, {n}) for {n} classes, got ({k}, {k})")
-    raise ValueError(f"{name}: expected {n} numbers, one for each class, got {k}")
+    shape, got = f"a matrix ({n}, {n}) for {n} classes", f"({len(value)}, {len(value)})"
+    if not isinstance(value[0], tuple):
+        shape, got = f"{n} numbers, one for each class", str(len(value))
+    raise ValueError(f"{name}: expected {shape}, got {got}")
 
 
-def _items(value: Any, name: str) -> tuple[tuple[str, ...], Sequence[Any]]:
+def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...], Sequence[Any]]:
     """The names of the classes, where there are any, and what is said of each: numbers, or texts of such."""
     # torch.compile can follow the roads of texts and lists; those of arrays lead out of its graph.
     if isinstance(value, str):
@@ -134,10 +134,10 @@ def _items(value: Any, name: str) -> tuple[tuple[str, ...], Sequence[Any]]:
             return (), [text]  # which is no row and no number
         parts = split_outside(text[1:-1], quoted=True)
         pairs = [split_outside(part, "=", quoted=True) for part in parts]
-        if all(len(pair) == 2 for pair in pairs):
+        if may_be_named and all([len(pair) == 2 for pair in pairs]):
             return tuple([unquote(pair[0]) for pair in pairs]), [pair[1] for pair in pairs]
         return (), parts
-    if isinstance(value, Mapping):
+    if may_be_named and isinstance(value, Mapping):
         return tuple([str(label) for label in value]), list(value.values())
     if isinstance(value, (list, tuple)):
         return (), value
@@ -153,6 +153,8 @@ def _row(item: Any) -> tuple[float, ...]:
         if not (text.startswith("[") and text.endswith("]")):
             raise ValueError(item)
         item = text[1:-1].split(",")
+    if isinstance(item, Mapping):
+        raise TypeError(item)
     return tuple([_number(number) for number in item])
 
 

@@ -45,7 +45,7 @@ def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
     return mean_cost(t, t.backend.constant(costs, t.cells))
 
 
-def cost(costs: Any, class_names: Sequence[str] | None = None) -> Metric:
+def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     r"""A cost matrix as a measure: the mean cost of a prediction.
 
     .. math:: \frac{1}{m} \sum_{ij} \text{costs}_{ij} \, c_{ij}
