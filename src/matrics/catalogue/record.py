@@ -241,16 +241,14 @@ class Metric:
         """The function of a Table that this metric with these options is."""
         metric = self.using(**options) if options else self
         metric._check_complete()
-        by_class = (
-            metric.classes or metric.class_weights or any([isinstance(value, tuple) for _, value in metric.fixed])
-        )
+        by_class = metric.classes or metric.class_weights or tuple in [type(value) for _, value in metric.fixed]
         if by_class or (metric._averaged and metric.average in (None, "binary")):
-            # The average, and whether there is such a class, depends on the number of classes, which the table has.
+            # The average, and whether there are these classes, depends on their number, which the table has.
             return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
         return metric._function()
 
     def _function(self) -> TableFunction:
-        function, keywords = self.function, dict(self.fixed)
+        function, keywords = self.function, {option: weights.plain(value) for option, value in self.fixed}
         name, is_own, is_classwise = self.name, self.is_own, self._averaged
 
         def measure(table: Table) -> Array:
@@ -263,7 +261,8 @@ class Metric:
             return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
         unbounded = math.inf in (self.range[1], -self.range[0])
         how = self.average or "macro"
-        return averages.average(measure, how, self.classes, self.class_weights, unbounded=unbounded)
+        own = weights.plain(self.class_weights)
+        return averages.average(measure, how, self.classes, own, unbounded=unbounded)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -309,7 +308,8 @@ class Metric:
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        bounds = self.range_of(**dict(kept)) if self.range_of is not None and kept else self.range
+        numbers = {name: weights.plain(value) for name, value in kept}
+        bounds = self.range_of(**numbers) if self.range_of is not None and kept else self.range
         return replace(self, fixed=kept, range=bounds, average=average, classes=classes, class_weights=class_weights)
 
     def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
@@ -364,10 +364,17 @@ class Metric:
             average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
         if average == "binary" and not chosen:
             chosen = (classes.positive_of(self.spec),)
-        of_matrix = Classes(2) if average == "one_vs_rest" else known
-        fixed = tuple([(k, weights.in_order(v, of_matrix, k) if isinstance(v, tuple) else v) for k, v in self.fixed])
-        own = weights.in_order(self.class_weights, known, "class_weights") if self.class_weights else ()
-        return replace(self, fixed=fixed, average=average, classes=chosen, class_weights=own, resolved=True)
+        found = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
+        return replace(found, average=average, classes=chosen, resolved=True)
+
+    def _in_order(self, classes: Classes) -> Metric:
+        """The numbers for each class in the order of the classes."""
+        given = [*self.fixed, ("class_weights", self.class_weights)]
+        *fixed, (_, own) = [
+            (name, weights.in_order(value, classes, name) if value and isinstance(value, tuple) else value)
+            for name, value in given
+        ]
+        return replace(self, fixed=tuple(fixed), class_weights=own)
 
     @property
     def is_of_two(self) -> bool:
@@ -400,7 +407,7 @@ class Metric:
         if not found._averaged or (found.average is None and found.is_of_two):
             return measure
         some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
-        by = f" by class_weights={spell(self.class_weights)}" if self.class_weights else ""
+        by = f" by class_weights={spell(found.class_weights)}" if found.class_weights else ""
         return f"{measure}, {found.average or 'macro'}{by}{some}"
 
     @property

@@ -90,8 +90,13 @@ def is_named(value: Values) -> bool:
     return bool(value) and isinstance(value[0], tuple) and isinstance(value[0][0], str)
 
 
+def plain(value: Any) -> Any:
+    """What an option's value is to a formula: the numbers alone."""
+    return tuple([item for _, item in value]) if isinstance(value, tuple) and is_named(value) else value
+
+
 def in_order(value: Values, classes: Classes, name: str) -> Values:
-    """The numbers of the classes of certain matrices, in their order; raises if these are not their classes.
+    """The same in the order of the classes of certain matrices; raises if these are others.
 
     Rows with names are taken in the order in which they are where the matrices' classes have no names.
     """
@@ -101,26 +106,24 @@ def in_order(value: Values, classes: Classes, name: str) -> Values:
     items = dict(value)
     is_matrix = isinstance(value[0][1], tuple)
     if is_matrix and classes.labels is None:
-        return _of_number(tuple(items.values()), n, name)
-    places = [classes.index(label, name) for label in items]
-    missing = [repr(classes.labels[k] if classes.labels else k) for k in range(n) if k not in places]
-    if missing or len(places) > n:
-        raise ValueError(
-            f"{name}: expected each of the classes {classes.listed} once, got {', '.join(map(repr, items))}"
-            + (f": nothing is said of {', '.join(missing[:10])}" if missing else "")
-        )
-    found = sorted(zip(places, items.values(), strict=True))
-    if not is_matrix:
-        return tuple([item for _, item in found])
+        return _of_number(value, n, name)
+    others = [label for label in items if classes.labels is not None and not classes.has(label)]
+    places = [classes.index(label, name) for label in items if label not in others]
+    missing = [classes.labels[k] if classes.labels else k for k in range(n) if k not in places]
+    if others or missing or len(places) > n:
+        what = [("missing", missing), ("none of them", others)]
+        said = "; ".join([f"{how}: {', '.join(map(repr, some[:10]))}" for how, some in what if some])
+        raise ValueError(f"{name}: expected each of the classes {classes.listed} once; {said or 'one is there twice'}")
     back = [places.index(k) for k in range(n)]
-    return tuple([tuple([row[k] for k in back]) for _, row in found])
+    found = [value[k] for k in back]
+    return tuple([(label, tuple([row[k] for k in back])) for label, row in found] if is_matrix else found)
 
 
 def _of_number(value: Values, n: int, name: str) -> Values:
     if len(value) == n:
         return value
     shape, got = f"a matrix ({n}, {n}) for {n} classes", f"({len(value)}, {len(value)})"
-    if not isinstance(value[0], tuple):
+    if not isinstance(plain(value)[0], tuple):
         shape, got = f"{n} numbers, one for each class", str(len(value))
     raise ValueError(f"{name}: expected {shape}, got {got}")
 
@@ -134,7 +137,7 @@ def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...
             return (), [text]  # which is no row and no number
         parts = split_outside(text[1:-1], quoted=True)
         pairs = [split_outside(part, "=", quoted=True) for part in parts]
-        if may_be_named and all([len(pair) == 2 for pair in pairs]):
+        if may_be_named and all(len(pair) == 2 for pair in pairs):
             return tuple([unquote(pair[0]) for pair in pairs]), [pair[1] for pair in pairs]
         return (), parts
     if may_be_named and isinstance(value, Mapping):

@@ -19,8 +19,7 @@ __all__ = ["cost"]
 
 
 def _range(costs: CostMatrix) -> tuple[float, float]:
-    rows = [row for _, row in costs] if is_named(costs) else costs
-    return min([min(row) for row in rows]), max([max(row) for row in rows])
+    return min([min(row) for row in costs]), max([max(row) for row in costs])
 
 
 @metric(
