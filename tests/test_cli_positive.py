@@ -282,11 +282,13 @@ def test_an_array_that_cannot_be_mapped_is_named(command, monkeypatch, tmp_path)
 
 def test_costs_and_class_weights(command, tmp_path):
     said = refused(command, "score", "m.csv", "--metrics", "expected_cost")
-    assert said.endswith("got none: matrics.cost([[0, 1], [50, 0]]) in Python, expected_cost(costs=[[0,1],[50,0]]) in a text")
+    assert said.endswith("matrics.cost([[0, 1], [50, 0]]) in Python, expected_cost(costs=[[0,1],[50,0]]) in a text")
     (tmp_path / "two.csv").write_text("y_true,y_pred\nok,ok\nok,fraud\nfraud,fraud\nfraud,ok\nfraud,fraud\n")
     specs = "expected_cost(costs=[ok=[0,1],fraud=[50,0]]),recall(class_weights=[ok=1,fraud=3])"
-    values = rows(command, "score", "two.csv", "--metrics", specs, "--format", "json")
-    print(values)
+    assert values(done(command, "score", "two.csv", "--metrics", specs)) == {
+        "expected_cost(costs=[fraud=[0,50],ok=[1,0]])": (1 + 50) / 5,
+        "recall, weighted by class_weights=[fraud=3,ok=1]": (3 * 2 / 3 + 1 / 2) / 4,
+    }
 
 
 def test_the_screens_of_the_page(command, tmp_path):
