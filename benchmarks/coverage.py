@@ -41,6 +41,8 @@ SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g
 PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
 NUM = 1000  # replicates in the methods that draw
 
+SECTIONS = ("cells", "limits", "rare", "exact", "clusters", "paired", "check")
+
 # What is stored of each measure, in this order.
 COLUMNS = (
     "held",  # share of the defined estimates whose interval holds the truth; one without limits does not
@@ -70,6 +72,21 @@ CLUSTER_METHODS = ("naive", "auto", "delta", "bootstrap")
 # less than the first, as a part of what this one misses.
 PAIRED_CLASSES, PAIRED_SAMPLES, PAIRED_SHARE, PAIRED_GAP = (2, 3), (50, 200, 1000), 0.7, 0.5
 PAIRED_METHODS = ("apart", "auto", "delta", "bootstrap")
+
+# A rare class, whose few errors decide: classes, samples of each but the last, samples of the last, recall of each; and
+# many classes of few samples. Class sizes are fixed. The larger tables get fewer data sets.
+RARE_SPECS = ("balanced_accuracy", "g_mean", "informedness", "f1", "mcc")
+RARE = tuple((n, 5000, 100, recall) for n in CLASSES for recall in (0.9, 0.98))
+ALIKE = tuple((n, size, size, recall) for n in (10, 30) for size in (5, 10, 20) for recall in (0.7, 0.9))
+SETS_OF_LARGE = 400
+
+# The same of two classes exactly: over all matrices that are not less probable than this, by their probabilities.
+EXACT = (
+    *((9900, 100, 0.98, 0.98), (4950, 50, 0.98, 0.98), (4800, 200, 0.98, 0.99), (950, 50, 0.9, 0.9)),
+    *((50, 50, 0.95, 0.95), (200, 20, 0.9, 0.9)),
+)
+EXACT_SPECS = RARE_SPECS[:3]
+LEAST_PROBABLE = 1e-10
 
 
 def truth(n: int, kind: str) -> np.ndarray:
@@ -231,6 +248,47 @@ def simulate_pairs(n: int, kind: str, samples: int, method: str, sets: int) -> d
     return entry
 
 
+def recalled(n: int, recall: float) -> np.ndarray:
+    """Shares of the predictions of each true class, whose errors go to all others alike."""
+    rows = np.full((n, n), (1 - recall) / (n - 1))
+    np.fill_diagonal(rows, recall)
+    return rows
+
+
+def simulate_rare(n: int, size: int, last: int, recall: float, sets: int) -> dict[str, object]:
+    """One entry of the study of rare classes and of many small ones."""
+    rng = np.random.default_rng([n, size, last, round(1000 * recall)])
+    rows, sizes = recalled(n, recall), np.asarray([size] * (n - 1) + [last])
+    drawn = [rng.multinomial(total, row, size=sets) for total, row in zip(sizes, rows, strict=True)]
+    found = matrics.interval(np.stack(drawn, axis=1), list(RARE_SPECS))
+    return {"sets": sets, **summaries(found, matrics.score(rows * sizes[:, None], list(RARE_SPECS)))}
+
+
+def enumerate_all(sizes: tuple[int, int], recalls: tuple[float, float], method: str) -> dict[str, object]:
+    """Coverage over all matrices of two classes of fixed sizes, not drawn but weighted by their probabilities."""
+    hits, shares = [], []
+    for size, recall in zip(sizes, recalls, strict=True):
+        k = np.arange(size + 1)
+        logs = np.cumsum(np.log(np.concatenate([[1.0], (size - k[:-1]) / (k[:-1] + 1)])))  # of binomial coefficients
+        probability = np.exp(logs + k * np.log(recall) + (size - k) * np.log1p(-recall))
+        hits.append(k[probability > LEAST_PROBABLE])
+        shares.append(probability[probability > LEAST_PROBABLE])
+    first, second = (grid.ravel() for grid in np.meshgrid(*hits, indexing="ij"))
+    probability = np.outer(*shares).ravel()
+    probability /= probability.sum()
+    cells = [first, sizes[0] - first, sizes[1] - second, second]
+    found = matrics.interval(np.stack(cells, axis=-1).reshape(-1, 2, 2), list(EXACT_SPECS), method=method)
+    expected = np.asarray(sizes)[:, None] * np.asarray([[recalls[0], 1 - recalls[0]], [1 - recalls[1], recalls[1]]])
+    entry: dict[str, object] = {"sets": len(probability)}
+    for spec, exact in matrics.score(expected, list(EXACT_SPECS)).items():
+        one = found[spec]
+        held = (one.low <= exact) & (exact <= one.high)
+        ok = one.status == matrics.IntervalStatus.OK
+        of_ok = float(probability @ (held & ok)) / float(probability @ ok) if ok.any() else float("nan")
+        entry[spec] = [rounded(float(probability @ held)), rounded(of_ok), rounded(float(probability @ ok))]
+    return entry
+
+
 # All of them ----------------------------------------------------------------------------------------------------------
 
 
@@ -256,6 +314,7 @@ def entries(sets: int) -> Iterator[Entry]:
     for n, kind, factor in product(CLASSES, TRUTHS, FACTORS):
         samples = round(factor * fewest(n, kind))
         yield Entry("limits", f"{n}|{kind}|{samples}|auto", "auto", partial(simulate, n, kind, samples, "auto", sets))
+    yield from study_of_rare(sets)
     for n, method in product(CLASSES[:2], DRAWING):
         yield from study(method, n, sets)
     for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
@@ -267,6 +326,16 @@ def entries(sets: int) -> Iterator[Entry]:
         yield Entry("check", "|".join(map(str, some)), method, partial(check, *some))
     for n, method in product(CLASSES[2:], DRAWING):
         yield from study(method, n, sets // 2 if n in HALVED else sets)
+
+
+def study_of_rare(sets: int) -> Iterator[Entry]:
+    """The entries of rare classes, drawn and enumerated."""
+    for some in (*RARE, *ALIKE):
+        number = min(sets, SETS_OF_LARGE) if some[0] > max(CLASSES) else sets
+        yield Entry("rare", "|".join(map(str, (*some, "auto"))), "auto", partial(simulate_rare, *some, number))
+    for (size, last, *recalls), method in product(EXACT, ("auto", "delta")):
+        key = "|".join(map(str, (size, last, *recalls, method)))
+        yield Entry("exact", key, method, partial(enumerate_all, (size, last), tuple(recalls), method))
 
 
 def study(method: str, n: int, sets: int) -> Iterator[Entry]:
@@ -290,7 +359,8 @@ def write(path: Path, data: dict[str, dict[str, object]]) -> None:
 
 def show(data: dict[str, dict[str, object]], only: str | None) -> None:
     """Coverage in percent, a line for each entry."""
-    for section, specs in (("cells", SPECS), ("limits", SPECS), ("clusters", CLUSTER_SPECS), ("paired", CLUSTER_SPECS)):
+    shown = {"cells": SPECS, "limits": SPECS, "rare": RARE_SPECS, "exact": EXACT_SPECS}
+    for section, specs in (shown | {"clusters": CLUSTER_SPECS, "paired": CLUSTER_SPECS}).items():
         print(f"\n{section:34}" + "".join(f"{spec:>14}" for spec in specs))
         for key, entry in data[section].items():
             if only and not key.endswith(f"|{only}"):
@@ -306,14 +376,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=2000, help="data sets of each setting")
     parser.add_argument("--only", choices=(*METHODS, "naive", "apart"), help="one method alone")
     options = parser.parse_args()
-    data: dict[str, dict[str, object]] = {
-        "about": {},
-        "cells": {},
-        "limits": {},
-        "clusters": {},
-        "paired": {},
-        "check": {},
-    }
+    data: dict[str, dict[str, object]] = {section: {} for section in ("about", *SECTIONS)}
     if options.json.is_file():
         data |= json.loads(options.json.read_text(encoding="utf-8"))
     data["about"] = {"level": 0.95, "num": NUM, "check_num": CHECK_NUM, "columns": COLUMNS, "halved": HALVED}
@@ -325,7 +388,7 @@ def main() -> None:
         data[section][key] = work()
         write(options.json, data)
         print(f"{section} {key}: {time.perf_counter() - begin:.1f} s", flush=True)
-    for section in ("cells", "limits", "clusters", "paired", "check"):  # in one order, however many runs it took
+    for section in SECTIONS:  # in one order, however many runs it took
         keys = [entry.key for entry in planned if entry.section == section]
         data[section] = {key: data[section][key] for key in keys if key in data[section]}
     write(options.json, data)

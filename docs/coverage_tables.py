@@ -183,6 +183,37 @@ def few():
     return table(["N", "settings", "method", "held", "held, of those with limits", "none"], rows)
 
 
+RARE_MEASURES = ("balanced_accuracy", "g_mean", "informedness", "f1", "mcc")
+
+
+def rare():
+    """The default where one class has few errors, or where many classes have few samples."""
+    rows = []
+    for (n, size, last, recall), entries in settings("rare").items():
+        entry = entries["auto"]
+        found = [
+            f"{marked(value(entry, measure))} ({percent(value(entry, measure, 'held_if_ok'))})"
+            for measure in RARE_MEASURES
+        ]
+        ok = percent(value(entry, "mcc", "ok"))
+        rows.append([n, f"{int(size):,}", f"{int(last):,}", recall, f"{entry['sets']:,}", *found, ok])
+    measures = [f"`{measure}`" for measure in RARE_MEASURES]
+    return table(["n", "samples of a class", "of the last", "recall", "data sets", *measures, "status 0"], rows)
+
+
+def exact():
+    """The coverage of two classes of fixed sizes, from the probabilities of all matrices."""
+    measures = RARE_MEASURES[:3]
+    rows = []
+    for (size, last, *recalls), entries in settings("exact").items():
+        for method, entry in entries.items():
+            found = [f"{marked(entry[measure][0])} ({percent(entry[measure][1])})" for measure in measures]
+            ok = percent(entry[measures[0]][2])
+            rows.append([f"{int(size):,}", f"{int(last):,}", " and ".join(recalls), f"`{method}`", *found, ok])
+    head = ["samples of class 0", "of class 1", "recalls", "method", *(f"`{m}`" for m in measures), "status 0"]
+    return table(head, rows)
+
+
 CLUSTER_MEASURES = ("accuracy", "mcc", "f1")
 CLUSTER_METHODS = {
     "naive": "`auto` of the sum",
@@ -248,6 +279,8 @@ def tables():
         "coverage_methods": methods(),
         "coverage_widths": widths(),
         "coverage_few": few(),
+        "coverage_rare": rare(),
+        "coverage_exact": exact(),
         "coverage_clusters": clusters(),
         "coverage_paired": paired(),
         "coverage_check": check(),

@@ -126,7 +126,9 @@ def stack_of_three() -> np.ndarray:
     return stack
 
 
-@pytest.mark.exhaustive(name=["torch-compile", "jax-x64-jit", "jax-x64-vmap"])  # test_class_names_... compiles some
+@pytest.mark.exhaustive(
+    name=["torch-compile", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"]
+)  # test_class_names_... compiles some
 @pytest.mark.parametrize("name", EVERY_ROAD)
 def test_values_on_every_road(name: str) -> None:
     """Compiled, mapped and plain; what is undefined is NaN, and infinite odds stay infinite."""
@@ -183,6 +185,7 @@ SLOPES = (
 )
 
 
+@pytest.mark.exhaustive(name=["jax-x64-jit"])
 @pytest.mark.parametrize("name", [name for name in WITH_GRADIENTS if name in roads.installed()])
 def test_gradients(name: str) -> None:
     """Finite at empty classes and at classes that are never right, whatever an undefined class is worth there.

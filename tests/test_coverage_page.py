@@ -47,7 +47,7 @@ def below(entry: dict[str, Any], share: float, promised: float) -> bool:
 
 def test_the_study_is_complete(tables: Any, study: Any) -> None:
     wanted = {(entry.section, entry.key) for entry in study.entries(2000)}
-    found = {(part, key) for part in ("cells", "limits", "clusters", "paired", "check") for key in tables.STUDY[part]}
+    found = {(part, key) for part in study.SECTIONS for key in tables.STUDY[part]}
     assert found == wanted
     for section in ("cells", "limits", "clusters", "paired"):
         for key, entry in tables.STUDY[section].items():
@@ -125,7 +125,17 @@ def test_the_sentences_of_the_page(tables: Any) -> None:
         if kind == "near perfect"
         for measure in ("f1", "mcc", "cohen_kappa")
     )
-    assert f"the coverage of F1, MCC and κ falls to {percent(least)} %" in text
+    assert f"that of F1, MCC and κ is at least {percent(least)} %" in text
+    rare = [entry["auto"] for (_, size, last, _), entry in tables.settings("rare").items() if size != last]
+    least = min(tables.value(entry, measure) for entry in rare for measure in tables.RARE_MEASURES)
+    exact = tables.STUDY["exact"].items()
+    auto, delta = (
+        [entry[measure][0] for key, entry in exact if key.endswith(method) for measure in tables.RARE_MEASURES[:3]]
+        for method in ("auto", "delta")
+    )
+    assert min(least, *auto) == least
+    assert f"holds the truth in {percent(least)} % or more" in text
+    assert f"alone holds it in {percent(min(delta))} to {percent(max(delta))} %." in text
     worst = {
         method: min(tables.lowest("cells", method, measure)[0] for measure in tables.MEASURES)
         for method in ("auto", "delta", "posterior", "bootstrap", "bca")

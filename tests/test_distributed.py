@@ -47,6 +47,7 @@ def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
         assert [result["values"][f"val/recall/{k}"] for k in range(5)] == scores["recall:class"].tolist()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:.* samples are not counted")
 def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
     """The histograms of all, after one all_reduce, nothing counted twice; with torchmetrics the same values."""

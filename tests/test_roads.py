@@ -278,9 +278,9 @@ def test_a_single_class(name: str, record_property: Any) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in NAMES if name in ("torch-compile", "jax-x64-vmap")])
 def test_every_average(name: str, record_property: Any) -> None:
-    """Each measure by each of its averages, and one class against the rest: every twelfth, and every fourth."""
+    """Each measure by each of its averages, and one class against the rest: every 24th, and every tenth."""
     road, comparison = roads.make(name), Comparison(name)
-    specs = tuple(SPECS)[:: 12 if name == "torch-compile" else 4]
+    specs = tuple(SPECS)[:: 24 if name == "torch-compile" else 10]
     hold_host(Graph(road, 4, np.float64, specs), comparison, stack_of(4, 30))
     road.let_go()
     comparison.settle(30 * len(specs), record_property)

@@ -204,24 +204,33 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
         for name in _names(item) if isinstance(item, str) else [item]:
             members = known.get(name, [name]) if isinstance(name, str) else [name]
             for member in members:
-                _add(chosen, get_metric(member), str(member))
+                key, metric = str(member), get_metric(member)
+                _refuse_namesake(chosen.get(key, metric), metric)
+                chosen[key] = metric
     if not chosen:
         raise ValueError("metrics: expected at least one metric, got none")
+    _refuse_namesakes(chosen)
     if classes is None:
         return chosen
     resolved = {name: metric.resolved_for(classes) for name, metric in chosen.items()}
     return {named(name, metric.title(classes), metric): metric for name, metric in resolved.items()}
 
 
-def _add(chosen: dict[str, Metric], metric: Metric, key: str) -> None:
-    """Add a metric; raises where another one has its name."""
-    for other in [chosen[key]] if key in chosen else [each for each in chosen.values() if metric.is_own or each.is_own]:
-        if other is not metric and (key in chosen or other.spec == metric.spec) and other != metric:
-            raise ValueError(
-                f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
-                f"{_where(other)} and {_where(metric)}: give one of them another name, by name="
-            )
-    chosen[key] = metric
+def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
+    """Raise where two different measures have one name, as a measure of one's own may have that of another one."""
+    if not any(metric.is_own for metric in chosen.values()):
+        return
+    known: dict[str, Metric] = {}
+    for metric in chosen.values():
+        _refuse_namesake(known.setdefault(metric.spec, metric), metric)
+
+
+def _refuse_namesake(metric: Metric, other: Metric) -> None:
+    if metric is not other and metric != other:
+        raise ValueError(
+            f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
+            f"{_where(metric)} and {_where(other)}: give one of them another name, by name="
+        )
 
 
 def _where(metric: Metric) -> str:

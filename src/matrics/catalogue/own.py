@@ -84,9 +84,9 @@ def metric(
 def measures_of(found: Any, where: str) -> list[Metric]:
     """The measures of one's own in a module, or in a list, or the one that it is; raises where there are none."""
     if isinstance(found, ModuleType):
-        listed = vars(found).values()
+        listed = list(vars(found).values())
     else:
-        listed = found if isinstance(found, (list, tuple)) else [found]
+        listed = list(found) if isinstance(found, (list, tuple)) else [found]
     # A module may import ours, and have one of its own under two names.
     own = list(dict.fromkeys(item for item in listed if isinstance(item, Metric) and item.is_own and item.is_plain))
     if not own or (not isinstance(found, ModuleType) and len(own) < len(listed)):

@@ -12,6 +12,7 @@ from matrics._backend import NUMPY, Array, Standard
 from matrics.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics.uncertainty.row_limits import reaches_by_rows
 from matrics.uncertainty.slopes import Slopes, slopes, variance
 
 # Numbers that the derivatives of some matrices may take at a time.
@@ -139,12 +140,34 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
         if not corrected[position] or found.second is None:
-            results.append((*around(value, error, beside(z, error, xp), bounds, backend), error))
+            limits = around(value, error, beside(z, error, xp), bounds, backend)
+            if not plain and clusters is None:
+                limits = _at_least(limits, first, whole, task, k, z)
+            results.append((*limits, error))
             continue
         bias = xp.sum(counts * found.second[position], axis=-1) / 2
         reach = beside(z, error, xp)
         results.append((*around_corrected(value, spread, bias, reach, bounds, backend), error))
     return results
+
+
+def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
+    limits: tuple[Array, Array], first: Array, whole: Array, task: Task, k: int, z: float
+) -> tuple[Array, Array]:
+    """The limits, or the score limits of the rows where these are further away.
+
+    The delta method takes the variance at the estimate. Where the class that decides has few errors, one more or less
+    makes that variance another, and its limits miss the truth too often. Measures without a bound are ratios of what
+    the classes contribute, and no sums: their limits, on the scale of a logarithm, hold as they are.
+    """
+    backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
+    if math.inf in (bounds[1], -bounds[0]):
+        return limits
+    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend)
+    low, high = task.estimates[k] - down, task.estimates[k] + up
+    low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
+    # Where the delta method finds no variation there are no limits at all.
+    return xp.where(low < limits[0], low, limits[0]), xp.where(high > limits[1], high, limits[1])
 
 
 def quantile_of(task: Task) -> tuple[Any, Array | None]:

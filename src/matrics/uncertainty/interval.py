@@ -107,9 +107,11 @@ def interval(
     -----
     - ``"auto"`` draws nothing. Proportions, such as accuracy or the recall of a class, get Wilson's score interval. All
       other measures get that of the delta method for the matrix with a single sample added, 1/n² to each cell, which
-      keeps it honest where there are few errors or none. Estimates of entropies, of confusion entropy, EVE and the
-      measures made of chi-squared are biased: their limits are moved by half of the bias, and widened by it. How often
-      the limits hold the truth is in the pages on uncertainty.
+      keeps it honest where there are few errors or none; or, of a measure between two bounds, the score limits of the
+      sum that it is over the rows, to first order (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011), where
+      these are further away, as where one class with few errors decides. Estimates of entropies,
+      of confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
+      bias, and widened by it. How often the limits hold the truth is in the pages on uncertainty.
       The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
       that hold for all classes at once (Bonferroni); likewise the highest. These are too wide rather than too narrow.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -129,12 +130,15 @@ def wilson(share: Array, trials: Array, z: float, backend: Standard) -> tuple[Ar
     some = trials > 0
     trials = xp.where(some, trials, 1)
     share = xp.where(some, share, 0)
-    center = share + z * z / (2 * trials)
-    reach = z * xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
-    whole = 1 + z * z / trials
-    low = xp.where(share == 0, 0.0, (center - reach) / whole)
-    high = xp.where(share == 1, 1.0, (center + reach) / whole)
+    low, high = wilson_at(share, trials, z, backend), 1 - wilson_at(1 - share, trials, z, backend)
     return xp.where(some, low, math.nan), xp.where(some, high, math.nan)
+
+
+def wilson_at(share: Array, trials: Array, z: Any, backend: Standard) -> Array:
+    """Wilson's lower score limit of a proportion of at least one trial; 0 of 0."""
+    xp = backend.xp
+    reach = z * xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
+    return xp.where(share > 0, (share + z * z / (2 * trials) - reach) / (1 + z * z / trials), 0)
 
 
 # Replicates, along the last axis -------------------------------------------------------------------------------------

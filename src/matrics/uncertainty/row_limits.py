@@ -1,0 +1,76 @@
+"""Score limits of a measure as a sum over the true classes, of which one with few errors may decide."""
+
+from __future__ import annotations
+
+from matrics._backend import Array, Standard
+from matrics.uncertainty.limits import wilson_at
+
+# How often the quantile is shared out anew. One row alone is exact at once; of many the reach is then within 5 % of
+# where it settles, and further steps cost as much as these.
+STEPS = 8
+
+
+def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
+    first: Array, smoothed: Array, observed: Array, z: float, scheme: str, backend: Standard
+) -> tuple[Array, Array]:
+    """How far the limits are below and above the estimate: (B,) or (B, C).
+
+    To first order a measure is a sum over the true classes. Each row contributes like a proportion: the mean of its
+    cells' derivatives, between the lowest and the highest of these. The score limits of such a sum are where it is
+    z standard errors away, with the errors taken there, and the proportions the most likely ones that lead there. That
+    is Wilson's limit of each row for a quantile of its own, z times the root of the row's part of the variance: all of
+    z where one row decides, and little where many do (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011).
+
+    Parameters
+    ----------
+    first
+        Derivatives by the cells (B, k) or (B, C, k).
+    smoothed, observed
+        The tables (B, r, c) with which these were found, all cells of which have samples, and as they were counted.
+    """
+    xp, (count, rows, columns) = backend.xp, smoothed.shape
+    lead = tuple(first.shape[:-1])
+    by = xp.reshape(first, (*lead, rows, columns))
+    as_table = (count, *(1,) * (len(lead) - 1), rows, columns)
+    smoothed, observed = xp.reshape(smoothed, as_table), xp.reshape(observed, as_table)
+    low, high = xp.min(by, axis=-1), xp.max(by, axis=-1)
+    size, has_samples = xp.sum(smoothed, axis=-1), xp.sum(observed, axis=-1) > 0
+    mean = xp.sum(smoothed * by, axis=-1) / size
+    spread = xp.sum(smoothed * (by - mean[..., None]) ** 2, axis=-1)
+    # Of rows without samples nothing is known but what was added.
+    counts = xp.where(has_samples[..., None], observed, smoothed)
+    number = xp.sum(counts, axis=-1)
+    room = high - low
+    varies = (room > 0) & (spread > 0)
+    safe_room = xp.where(varies, room, 1)
+    share = xp.clip((xp.sum(counts * by, axis=-1) / number - low) / safe_room, 0, 1)
+    inside = (mean - low) * (high - mean)  # the variance of a row with its samples at both ends alone
+    trials = xp.where(varies, number * size * inside / xp.where(varies, spread, 1), 1)
+    weight = xp.where(varies, number * room, 0)
+    between = xp.zeros_like(weight[..., 0])
+    if scheme != "rows":
+        center = xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1)
+        between = xp.sum(size * (mean - center[..., None]) ** 2, axis=-1)
+    down, up = (_reach(proportion, trials, weight, between, z, backend) for proportion in (share, 1 - share))
+    return down, up
+
+
+def _reach(share: Array, trials: Array, weight: Array, between: Array, z: float, backend: Standard) -> Array:  # noqa: PLR0917
+    """How far below its value a weighted sum of proportions and a normal variate has its lower limit."""
+    xp = backend.xp
+    quantile = xp.full_like(trials, z)
+    for _ in range(STEPS):
+        quantile, lowest, total = _shared(share, trials, weight, between, quantile, z, backend)
+    return xp.sum(weight * (share - lowest), axis=-1) + z * between / xp.where(total > 0, xp.sqrt(total), 1)
+
+
+def _shared(  # noqa: PLR0917 (the same)
+    share: Array, trials: Array, weight: Array, between: Array, quantile: Array, z: float, backend: Standard
+) -> tuple[Array, Array, Array]:
+    """The next quantile of each row, with the rows' limits for the last one and the variance there."""
+    xp = backend.xp
+    lowest = wilson_at(share, trials, quantile, backend)
+    variances = weight**2 * lowest * (1 - lowest) / trials
+    total = xp.sum(variances, axis=-1) + between
+    part = variances / xp.where(total > 0, total, 1)[..., None]
+    return z * xp.sqrt(part), lowest, total
