@@ -35,7 +35,7 @@ def test_the_stub_has_the_keywords_of_every_call() -> None:
     declared = {
         node.target.id: node.annotation.id for node in body if isinstance(node, ast.AnnAssign) and not node.value
     }
-    assert set(declared) == set(METRICS) & set(matrics.__all__)
+    assert set(declared) == set(METRICS) & set(matrics.metrics.__all__)
     for name, class_name in declared.items():
         for method in classes[class_name].body:
             taken = [argument.arg for argument in method.args.kwonlyargs]
