@@ -198,6 +198,16 @@ def test_pytorch_compiles_it_whole_and_once(torch: Any) -> None:
             {name: float(value) for name, value in wanted.items()}
         )
     assert counter.frame_count == 1
+    matrics.register(lenient)
+    by_name = torch.compile(lambda cm: matrics.score(cm, "lenient, f1"), backend=counter, fullgraph=True)
+    for value in (0.123, 0.926):
+        again = constant(value)
+        by_cell = torch.compile(lambda cm, metric=again: metric(cm), backend=counter, fullgraph=True)
+        assert float(by_cell(torch.tensor(CM))) == pytest.approx(value)
+    before = counter.frame_count
+    for step in range(3):
+        by_name(torch.tensor(CM, dtype=torch.float32) + step)
+    assert counter.frame_count == before + 1
     cm = torch.tensor(CM, dtype=torch.float64, requires_grad=True)
     lenient(cm, beta=1, average="class")[0].backward()
     assert cm.grad.numpy() == pytest.approx(np.asarray([[10, -40], [0, 0]]) / 50**2)
@@ -382,6 +392,8 @@ def test_specs_know_what_is_registered() -> None:
     )
     assert matrics.list_metrics("own") == ["lenient"]
     assert matrics.list_metrics() == [*matrics.list_metrics("all"), "lenient"]
+    with pytest.raises(AttributeError, match=r"not of this library; .* know it as 'lenient'"):
+        _ = matrics.kind_recall
     with pytest.raises(ValueError, match=r"unknown metric 'leniant'; did you mean lenient,"):
         matrics.get_metric("leniant")
 
@@ -456,6 +468,32 @@ def test_packages_are_asked_at_the_first_unknown_name(monkeypatch: pytest.Monkey
     assert asked == ["matrics.metrics"]
 
 
+PACKAGE = """[matrics.metrics]
+whole = measures_of_a_package
+broken = no_such_module_at_all
+"""
+
+
+def test_an_installed_package_has_measures(tmp_path: Path) -> None:
+    (tmp_path / "measures_of_a_package.py").write_text(MODULE)
+    info = tmp_path / "a_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: a-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(PACKAGE)
+    code = f"""
+import sys, warnings, matrics
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    before = "measures_of_a_package" in sys.modules
+    print(before, matrics.score({CM}, "plain")["plain"], matrics.list_metrics("own"))
+print(*(each.message for each in told))
+"""
+    found, told = run(tmp_path, code).splitlines()
+    assert found == "False 0.85 ['shared', 'plain']"
+    broken = "the measures 'broken' (no_such_module_at_all) of the package a-package are left out: ModuleNotFoundError:"
+    assert told.startswith(broken)
+
+
 # Errors -------------------------------------------------------------------------------------------------------------
 
 
@@ -518,14 +556,21 @@ def test_an_option_needs_a_type_and_a_default() -> None:
 
     def without_default(t: Any, k: float) -> Any: ...
 
-    def with_both(t: Any, k: Annotated[float, 0, 1] = 0.5, how: Literal["a", "b"] = "a") -> Any:
-        return 0 * t.total + k + (how == "b")
+    def with_both(t: Any, k: Annotated[float, 0, 1] = 0.5, how: Literal["a", "b"] = "b") -> Any:
+        return 0 * t.total + k + (how == "a")
 
+    def out_of_bounds(t: Any, k: Annotated[float, 0, 1] = 2) -> Any: ...
+
+    with pytest.raises(
+        ValueError, match="the default in out_of_bounds: expected k to be a number between 0 and 1, got 2"
+    ):
+        Metric.of(out_of_bounds, **FACTS)
     for function, got in ((of_type, "got k: .*int.* = 1"), (without_default, "got k: .*float")):
         with pytest.raises(TypeError, match=got):
             Metric.of(function, **FACTS)
     mine = Metric.of(with_both, **FACTS)
-    assert mine(CM, k=0.25, how="b") == 1.25
+    assert mine(CM, k=0.25, how="a") == 1.25
+    assert 'how : {"b", "a"}\n    The first is the default.' in str(mine.__doc__)
     with pytest.raises(ValueError, match="expected k to be a number between 0 and 1, got 2"):
         mine(CM, k=2)
 
@@ -627,6 +672,39 @@ def test_old_measures_are_let_go() -> None:
 
 
 # The command line ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["interval", "labels.csv"], "shared"),
+        (["compare", "labels.csv", "--by", "model"], "shared"),
+        (["curve", "labels.csv", "--scores", "score", "--positive", "b"], "shared"),
+        (["certificate", "shared", "--cases", "50"], "shared: A share."),
+        (["describe", "plain"], "plugged_in.plain"),
+        (
+            ["report", "labels.csv", "--by", "model", "--num", "100", "--output", "o.html"],
+            "m is best, with shared",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_every_command_takes_a_module(
+    arguments: list[str], told: str, command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for needed in ("typer", "jinja2", "matplotlib", "scipy", "mpmath"):
+        pytest.importorskip(needed)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "plugged_in", raising=False)
+    (tmp_path / "plugged_in.py").write_text(MODULE)
+    rows = ["a,a,.1,m", "a,b,.7,m", "b,b,.8,m", "a,a,.2,k", "b,a,.3,k", "b,a,.2,k"]
+    (tmp_path / "labels.csv").write_text("\n".join(["y_true,y_pred,score,model", *rows]))
+    asked = [] if arguments[0] in ("certificate", "describe") else ["--metrics", "shared"]
+    code, out, _ = command(*arguments, *asked, "--plugin", "plugged_in")
+    assert code == 0
+    assert told in out.replace("\xa0", " ")
+    if arguments[0] == "report":
+        assert "--metrics shared --plugin plugged_in --num 100" in (tmp_path / "o.html").read_text("utf-8")
 
 
 def test_the_command_line_imports_a_module(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

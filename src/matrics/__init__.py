@@ -120,6 +120,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'matrics' has no attribute {name!r}: {error}") from None
     if known is None:
         raise AttributeError(f"module 'matrics' has no attribute {name!r}")
+    if known.is_own:
+        raise AttributeError(
+            f"module 'matrics' has no attribute {name!r}: the measure is not of this library; matrics.score and "
+            f"matrics.get_metric know it as {str(known)!r}"
+        )
     raise AttributeError(
         f"module 'matrics' has no attribute {name!r}: the measure is matrics.{known.name}; in matrics.score {name!r} "
         f"means {str(known)!r}"

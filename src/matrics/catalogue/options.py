@@ -112,4 +112,8 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
             f"{expected} (bool, float, Literal['a', 'b'], or Annotated[float, 0, 1] for a number between bounds), got "
             f"{parameter}"
         )
-    return Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds)
+    # The default first, as pages and docstrings have it.
+    choices = tuple(sorted(choices, key=lambda choice: choice != parameter.default))
+    option = Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds)
+    option.read(parameter.default, f"the default in {expected.partition(':')[0]}")
+    return option

@@ -226,9 +226,10 @@ class Metric:
             raise TypeError(f"{self.name}: expected options by their names, got {others[0]!r}: average={others[0]!r}?")
         if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
+            call = self.name if self.is_own else f"matrics.{self.name}"
             raise TypeError(
                 f"{self.name}: expected one confusion matrix or a stack of them, got {got}; of labels it is "
-                f"matrics.{self.name}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+                f"{call}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         labels = None if is_compiling() else labels_of_frame(cm)
         if labels is None:

@@ -210,6 +210,7 @@ def register(metric: Metric) -> Metric:
     _OWN[metric.name] = metric
     _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
     _forget()
+    groups()  # found now, or what torch.compile makes next would be compiled again once they are found
     return metric
 
 
@@ -459,7 +460,7 @@ def _unknown(name: str, spec: str) -> str:
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
+    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:

@@ -84,6 +84,9 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
     has predictions in rows. This is the cost of the samples as they occur in the matrix: with other class sizes it is
     another.
 
+    The text of a metric, which is its key in results, has every cost. With hundreds of classes call the metric itself
+    (``metric(cm)``), or :func:`matrics.expected_cost`.
+
     Examples
     --------
     A disease that is missed costs 50 times as much as a false alarm:
