@@ -20,6 +20,7 @@ from matrics.labels import (
     check_labels,
     check_predictions,
     check_scores,
+    check_size,
     check_weights,
     given_or_last,
     is_kept,
@@ -73,6 +74,9 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     if classes.labels is not None:
         y_true, y_pred, ignore_index = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=may_drop)
     ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    if not may_drop:  # a state has its counts already
+        cells = classes.number**2 * max(number_of_groups, 1)
+        check_size(cells, num_classes=classes.number, num_groups=num_groups)
     has_groups = number_of_groups > 0
     values = {"y_true": y_true, "y_pred": y_pred}
     others = {"groups": groups, "sample_weight": sample_weight}

@@ -26,6 +26,7 @@ from matrics.evaluation import (
     frames_to_the_user,
     refuse_unseen,
 )
+from matrics.labels import MANY_CLASSES
 from matrics.naming import by_names, check_names
 from matrics.results import short_repr
 from matrics.roads.blocks import keep_freed_memory
@@ -36,9 +37,6 @@ from matrics.typing import ArrayLike
 # Larger arrays of NumPy get fresh pages from the system each time, unless freed memory is kept: that takes longer than
 # what is done with them.
 FRESH_BYTES = 128 * 1024
-# A formula may lay out a number for each pair of classes before it asks for cells: of more classes than these it is
-# first tried on few.
-MANY_CLASSES = 100
 
 
 class MarginState(NamedTuple):
@@ -98,6 +96,7 @@ class MarginState(NamedTuple):
         batch_shape: Iterable[int] = (),
         like: ArrayLike | None = None,
         dtype: Any = None,
+        allow_large: bool = False,
     ) -> MarginState:
         """Make a state with all counts 0.
 
@@ -114,6 +113,8 @@ class MarginState(NamedTuple):
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
 
         Returns
         -------
@@ -125,7 +126,8 @@ class MarginState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_classes`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
+            ``num_classes`` is not an integer of at least 1, ``batch_shape`` has a negative length, or the state is too
+            large.
 
         Examples
         --------
@@ -134,7 +136,8 @@ class MarginState(NamedTuple):
         (2, 3, 50000)
         """
         n = check_classes(num_classes, labels).number
-        return cls(*words.zeros(words.check_batch(batch_shape), (3, n), like, dtype))
+        batch = words.check_batch(batch_shape)
+        return cls(*words.zeros(batch, (3, n), like, dtype, sizes={"num_classes": n}, allow_large=allow_large))
 
     def update(
         self,
@@ -367,6 +370,7 @@ def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
     """The values of all measures; raises with the names of those that need cells."""
     scores: dict[str, Array] = {}
     lacking: list[str] = []
+    # A formula may lay out a number for each pair of classes before it asks for cells: it is first tried on few.
     if table.n > MANY_CLASSES and not _backend.is_compiling():
         lacking = _lacking_of_few(chosen)
     lacking = lacking or _lacking(chosen, table, scores)

@@ -13,7 +13,7 @@ from matrics._backend import NUMPY, Array, Standard
 from matrics._draws import Source, source_of
 from matrics._inputs import library
 from matrics.evaluation import InvalidConfusionMatrix, as_stack, describe_invalid
-from matrics.labels import check_count
+from matrics.labels import check_count, check_draws
 from matrics.typing import ArrayLike
 
 __all__ = ["class_proportions", "controlled_errors", "random_matrices", "resample"]
@@ -85,7 +85,7 @@ def resample(
     >>> matrics.accuracy(draws).std().round(3)  # the standard error of the accuracy: √(0.85 · 0.15 / 100)
     np.float64(0.037)
     """
-    num = check_count(num, "num")
+    num = check_count(num, "num", most=None)
     if scheme not in SCHEMES:
         raise ValueError(f"scheme: expected one of {', '.join(map(repr, SCHEMES))}, got {scheme!r}")
     if prior is not None and scheme != "dirichlet":
@@ -95,6 +95,7 @@ def resample(
     batch = tuple(cells.shape[(1 if scheme == "clusters" else 0) : -2])
     if scheme == "clusters" and (cells.ndim < 3 or cells.shape[0] == 0):
         raise ValueError(f"cm: expected a leading axis of clusters (K, *B, n, n), got shape {tuple(cells.shape)}")
+    check_draws(num, math.prod(batch) * n * n)
     added = check_prior(prior, (n, n), source) if scheme == "dirichlet" else None
     plan = Plan.of(math.prod(batch), num, n * n, scheme)
     xp = source.backend.xp
@@ -270,8 +271,8 @@ def random_matrices(
     >>> matrics.random_matrices(2, 3, rng=0).shape
     (2, 3, 3)
     """
-    num, n = check_count(num, "num"), check_count(num_classes, "num_classes")
-    largest = check_count(largest, "largest")
+    n = check_count(num_classes, "num_classes")
+    num, largest = check_draws(num, n * n, num_classes=n), check_count(largest, "largest", most=None)
     two = isinstance(errors, (tuple, list)) and len(errors) == 2 and all(isinstance(x, (int, float)) for x in errors)
     if not (two and 0 < errors[0] <= errors[1] <= 1):
         raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {errors!r}")

@@ -12,7 +12,7 @@ from matrics.catalogue.record import Metric
 from matrics.coding import check_classes, check_classes_of_state
 from matrics.counting import count_labels
 from matrics.evaluation import Invalid
-from matrics.labels import check_count
+from matrics.labels import FEWER_CELLS, MANY_CLASSES, check_count
 from matrics.results import short_repr
 from matrics.scoring import score
 from matrics.typing import ArrayLike
@@ -78,6 +78,7 @@ class ConfusionState(NamedTuple):
         num_groups: int | None = None,
         like: ArrayLike | None = None,
         dtype: Any = None,
+        allow_large: bool = False,
     ) -> ConfusionState:
         """Make a state with all counts 0.
 
@@ -96,6 +97,8 @@ class ConfusionState(NamedTuple):
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
 
         Returns
         -------
@@ -107,7 +110,8 @@ class ConfusionState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_classes`` or ``num_groups`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
+            ``num_classes`` or ``num_groups`` is not an integer of at least 1, ``batch_shape`` has a negative length, or
+            the state is too large; for so many classes there is :class:`matrics.MarginState`.
 
         Examples
         --------
@@ -117,7 +121,9 @@ class ConfusionState(NamedTuple):
         """
         n = check_classes(num_classes, labels).number
         shape = (n, n) if num_groups is None else (check_count(num_groups, "num_groups"), n, n)
-        return cls(*words.zeros(words.check_batch(batch_shape), shape, like, dtype))
+        batch = words.check_batch(batch_shape)
+        options: Any = {"sizes": {"num_classes": n, "num_groups": num_groups}, "allow_large": allow_large}
+        return cls(*words.zeros(batch, shape, like, dtype, advice=FEWER_CELLS if n >= MANY_CLASSES else "", **options))
 
     def update(
         self,

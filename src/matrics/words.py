@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Standard
-from matrics.labels import label_dtype
+from matrics.labels import check_state_size, label_dtype
 from matrics.typing import ArrayLike
 
 # In default JAX the low word is below 2**16 after each step, so that 2**15 states can be added up leaf by leaf before
@@ -54,8 +55,20 @@ class TwoWords:
         return xp.astype(self.high, xp.float32) * float(2**WORD) + xp.astype(self.low, xp.float32)
 
 
-def zeros(batch: tuple[int, ...], shape: tuple[int, ...], like: ArrayLike | None, dtype: Any) -> Leaves:
-    """Counts of this shape for each entry of a batch, all 0; integers unless a floating dtype is given."""
+def zeros(
+    batch: tuple[int, ...],
+    shape: tuple[int, ...],
+    like: ArrayLike | None,
+    dtype: Any,
+    *,
+    sizes: Mapping[str, Any],
+    allow_large: bool,
+    advice: str = "",
+) -> Leaves:
+    """Counts of this shape for each entry of a batch, all 0; integers unless a floating dtype is given.
+
+    ``sizes`` are the arguments that make them large, for messages.
+    """
     backend, (like,) = _backend.as_arrays(like=np.zeros(()) if like is None else like)
     xp = backend.xp
     if dtype is not None and dtype not in (xp.float32, xp.float64):
@@ -63,6 +76,8 @@ def zeros(batch: tuple[int, ...], shape: tuple[int, ...], like: ArrayLike | None
     integer = label_dtype(like, backend)
     has_words = dtype is None and backend.widest_int(like) is None
     place = backend.device_option(like)
+    size = (4 if dtype == xp.float32 else 8) * math.prod(batch) * math.prod(shape)
+    check_state_size(size, {**sizes, "batch_shape": batch or None}, allow_large=allow_large, advice=advice)
     return Leaves(
         xp.zeros((*batch, *shape), dtype=integer if dtype is None else dtype, **place),
         xp.zeros(batch, dtype=integer, **place),

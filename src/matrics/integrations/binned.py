@@ -15,8 +15,6 @@ from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.state import ScoreState
 
-EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
-
 
 class Binning:
     """How scores become histograms: the bins, and what is done before.
@@ -38,6 +36,7 @@ class Binning:
         from_logits: bool,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None,
+        allow_large: bool,
     ) -> None:
         self.positive = checked_positive(positive, num_classes)
         self.num_classes, self.class_axis = num_classes, checked_class_axis(class_axis)
@@ -48,7 +47,7 @@ class Binning:
             )
         edges = edges.tolist() if isinstance(edges, Tensor) else edges
         self._bins: dict[str, Any] = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges}
-        self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype}
+        self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype, "allow_large": allow_large}
 
     def zeros(self) -> ScoreState:
         """A state that has counted nothing."""
@@ -129,11 +128,3 @@ def _of_samples(values: Tensor, name: str, y_true: Tensor) -> Tensor:
     except RuntimeError as error:
         shapes = f"{tuple(values.shape)} for labels {tuple(y_true.shape)}"
         raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
-
-
-def check_loaded(key: str, edges: Any, own: Tensor) -> None:
-    """Raise unless the edges of a checkpoint are those of this metric."""
-    if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
-        return
-    if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):
-        raise ValueError(EDGES_DIFFER.format(key))

@@ -20,7 +20,16 @@ from matrics.coding import integer_codes, searched
 from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
-from matrics.integrations.settings import Undefined, checked_prefix, classes_of, resolved
+from matrics.integrations.settings import (
+    Seen,
+    Undefined,
+    are_counts,
+    checked_prefix,
+    classes_of,
+    of_nothing,
+    resolved,
+    warn_of_nothing,
+)
 from matrics.labels import (
     check_ignore_index,
     checked_class_axis,
@@ -30,7 +39,6 @@ from matrics.labels import (
     warn_if_either_fits,
 )
 from matrics.naming import check_names, named, scalars, with_dropped
-from matrics.scoring import score
 from matrics.state import ConfusionState
 
 __all__ = ["ConfusionMetric", "ScoreMetric"]
@@ -73,7 +81,9 @@ class ConfusionMetric(nnx.Metric):
         left out of averages.
     fill_undefined : float or None, default 0
         What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN.
+        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+    allow_large : bool, default False
+        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
 
     Examples
     --------
@@ -101,9 +111,10 @@ class ConfusionMetric(nnx.Metric):
         dtype: Any = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
     ) -> None:
         num_classes, codes = integer_codes(num_classes, labels)
-        state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype)
+        state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype, allow_large=allow_large)
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         classes = classes_of(num_classes, codes, class_names, positive, by_construction=threshold is not None)
@@ -111,7 +122,7 @@ class ConfusionMetric(nnx.Metric):
         # Tuples of constants, by which JAX tells what is compiled already.
         self.metrics, self._titles = tuple(found.items()), tuple(titles)
         # Score once, so that measures that cannot be scored raise an error at once.
-        score(np.eye(num_classes), list(found.values()))
+        self._are_counts = are_counts(of_nothing(found.values(), num_classes))
         self.prefix = checked_prefix(prefix)
         self.class_labels = None if codes is None else tuple(codes)
         names = class_names or (None if codes is None else tuple(map(str, codes)))
@@ -211,7 +222,11 @@ class ConfusionMetric(nnx.Metric):
         """
         state, metrics = self.state, dict(self.metrics)
         found = state.score(list(metrics.values()), zero_division=self._undefined.zero_division)
-        values = [self._undefined.filled(found[metric.spec], state.counts) for metric in metrics.values()]
+        has_seen = Seen.of(state.counts, state.carried)
+        values = [
+            self._undefined.filled(found[metric.spec], has_seen, is_count=is_count)
+            for metric, is_count in zip(metrics.values(), self._are_counts, strict=True)
+        ]
         scores = dict(zip(map(named, metrics, self._titles, metrics.values()), values, strict=True))
         together = scalars(scores, metrics, self.prefix, self.class_names)
         seen = JAX.host_view(state.dropped)
@@ -219,6 +234,8 @@ class ConfusionMetric(nnx.Metric):
         warn = samples > 0 and not self.has_warned
         if warn:
             self.has_warned = True
+        if seen is not None and not samples and bool(has_seen.is_empty):
+            warn_of_nothing()
         return with_dropped(together, state.dropped, self.prefix, samples=samples, warn=warn)
 
     def log_dict(self) -> dict[str, float]:

@@ -64,7 +64,9 @@ class ScoreMetric(nnx.Metric):
         means.
     fill_undefined : float or None, default 0
         What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN.
+        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+    allow_large : bool, default False
+        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
 
     Examples
     --------
@@ -97,9 +99,11 @@ class ScoreMetric(nnx.Metric):
         dtype: Any = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
     ) -> None:
         bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
-        state = ScoreState.zeros(**bins, num_classes=num_classes, like=jnp.zeros(()), dtype=dtype)
+        bins |= {"num_classes": num_classes, "allow_large": allow_large}
+        state = ScoreState.zeros(**bins, like=jnp.zeros(()), dtype=dtype)
         self.values = ScoreValues.of_state(
             state,
             num_classes,
@@ -112,7 +116,7 @@ class ScoreMetric(nnx.Metric):
             num_bins=num_bins,
         )
         # Compute once, so that what cannot be computed raises an error at once.
-        self.values.of(ScoreState.zeros(**bins, num_classes=num_classes))
+        self.values.of(ScoreState.zeros(**bins))
         self.num_classes = num_classes
         self.positive = checked_positive(positive, num_classes)
         self.from_logits = bool(from_logits)

@@ -6,7 +6,9 @@ label has to be inspected, none can be counted wrongly, and the number of droppe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,7 +18,17 @@ from matrics._backend.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.coding import integer_codes, searched
 from matrics.evaluation import evaluate
-from matrics.integrations.settings import Undefined, checked_prefix, classes_of, resolved
+from matrics.integrations.checkpoints import check_counts
+from matrics.integrations.settings import (
+    Seen,
+    Undefined,
+    are_counts,
+    checked_prefix,
+    classes_of,
+    of_nothing,
+    resolved,
+    warn_of_nothing,
+)
 from matrics.naming import check_names, named, scalars, with_dropped
 from matrics.state import ConfusionState
 
@@ -36,6 +48,8 @@ class GuardedCounts:
         threshold: float | None,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
+        allow_large: bool = False,
+        copies: int = 1,
     ) -> None:
         if dtype not in (None, torch.float32, torch.float64):
             raise TypeError(
@@ -46,6 +60,9 @@ class GuardedCounts:
         self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
         self.ignored = labels.check_ignore_index(ignore_index)
         self.side = self.num_classes + 2
+        size = copies * self.side**2 * (dtype or torch.int64).itemsize
+        sizes = {"num_classes": self.num_classes}
+        labels.check_state_size(size, sizes, allow_large=allow_large, advice=labels.FEWER_CELLS)
         self._decide(
             torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
         )  # checks the threshold
@@ -152,10 +169,26 @@ class GuardedCounts:
             return sides.sum()
         return counts.sum() - self.matrix(counts).sum()
 
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """Raise unless the counts of a checkpoint are some that such a metric can have."""
+        grids = own.numel() // self.side**2
+        if isinstance(loaded, Tensor) and loaded.shape != own.shape and loaded.ndim == 1:
+            other = math.isqrt(loaded.numel() // grids)
+            if other > 2 and grids * other**2 == loaded.numel():
+                got = f"counts of {other - 2}"
+                raise ValueError(f"{key}: expected counts of {self.num_classes} classes, got {got}")
+        check_counts(key, loaded, own, self._cell)
+
+    def _cell(self, position: tuple[int, ...]) -> str:
+        """Which count of the flat tensor is at a position."""
+        row, column = divmod(position[0] % self.side**2, self.side)
+        inside = 0 < row <= self.num_classes and 0 < column <= self.num_classes
+        return f"at {[row - 1, column - 1]}" if inside else "among the dropped samples"
+
     def state(self, counts: Tensor) -> ConfusionState:
         """The counts as a state."""
-        empty = ConfusionState.zeros(self.num_classes, like=counts, dtype=self.dtype)
-        return empty._replace(counts=self.matrix(counts).clone(), dropped=self.dropped(counts).long())
+        matrix = self.matrix(counts).clone()
+        return ConfusionState(matrix, self.dropped(counts).long(), matrix.new_zeros((0, 0), dtype=torch.int64))
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range where a score is NaN."""
@@ -200,18 +233,29 @@ class Measures:
         self.metrics, self._titles = resolved(metrics, classes)
         self.prefix, self.undefined = checked_prefix(prefix), undefined
         # Score once, to get the names, and to raise an error at once for measures that cannot be scored.
-        self.keys = tuple(self.score(torch.eye(num_classes, dtype=torch.int64)))
+        values = of_nothing(self.metrics.values(), num_classes)
+        self._are_counts = are_counts(values)
+        self.keys = tuple(self._named(values))
 
     def score(self, matrix: Tensor) -> dict[str, Tensor]:
         """All measures of one matrix, as scalar tensors."""
         functions = [metric.bind() for metric in self.metrics.values()]  # not stored: they cannot be pickled
         values = evaluate(matrix, functions, zero_division=self.undefined.zero_division, invalid="nan")
-        values = [self.undefined.filled(value, matrix) for value in values]
+        seen = Seen.of(matrix)
+        pairs = zip(values, self._are_counts, strict=True)
+        return self._named([self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs])
+
+    def _named(self, values: list[Any]) -> dict[str, Any]:
         keys = map(named, self.metrics, self._titles, self.metrics.values())
         return scalars(dict(zip(keys, values, strict=True)), self.metrics, self.prefix, self.class_names)
 
-    def report(self, matrix: Tensor, dropped: Callable[[], Tensor]) -> dict[str, Tensor]:
-        """All measures of one matrix, and the number of dropped samples where it is not 0 and looking is free."""
+    def report(
+        self, matrix: Tensor, dropped: Callable[[], Tensor], *, warns_of_nothing: bool = True
+    ) -> dict[str, Tensor]:
+        """All measures of one matrix, and the number of dropped samples where it is not 0 and looking is free.
+
+        There it also warns of dropped samples, once, or that there are none at all.
+        """
         scores = self.score(matrix)
         if torch.compiler.is_compiling() or not matrix.is_cpu:
             return scores
@@ -220,6 +264,8 @@ class Measures:
         samples = 0 if seen is None else int(seen)
         warn = samples > 0 and not self._has_warned
         self._has_warned = self._has_warned or warn
+        if warns_of_nothing and seen is not None and not samples and not matrix.any():
+            warn_of_nothing()
         return with_dropped(scores, left_out, self.prefix, samples=samples, warn=warn)
 
     def rename(self, prefix: str) -> None:

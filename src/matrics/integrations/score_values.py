@@ -16,7 +16,7 @@ from matrics._names import split_outside
 from matrics.catalogue.classes import TWO, Classes, in_words
 from matrics.catalogue.record import Metric
 from matrics.evaluation import frames_to_the_user
-from matrics.integrations.settings import Undefined, checked_prefix
+from matrics.integrations.settings import Seen, Undefined, are_counts, checked_prefix, of_nothing, warn_of_nothing
 from matrics.labels import is_kept, labels_to_ignore, widen
 from matrics.naming import by_class, check_names, named, with_dropped
 from matrics.ranking.positive import REST
@@ -46,6 +46,7 @@ class Wanted:
     option: str | None = None  # what follows the colon
     place: int | None = None  # among the thresholds of the state
     metric: Metric | None = None  # the measure at a threshold
+    is_count: bool = False  # and so known to be 0 before anything is seen
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,10 @@ class ScoreValues:
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
         found: dict[str, Array] = {}
+        seen = Seen.of(state.counts, state.carried)
         for wanted in self.wanted:
             for ending, values in self._values(wanted, state).items():
-                found |= self._named(wanted, ending, self.undefined.filled(values, state.counts))
+                found |= self._named(wanted, ending, self.undefined.filled(values, seen, is_count=wanted.is_count))
         return found
 
     def _values(self, wanted: Wanted, state: ScoreState) -> dict[str, Array]:
@@ -158,10 +160,13 @@ class ScoreValues:
             else f"{measure}, macro"
         )
 
-    def report(self, state: ScoreState, *, has_warned: bool) -> tuple[dict[str, Array], bool]:
+    def report(
+        self, state: ScoreState, *, has_warned: bool, warns_of_nothing: bool = True
+    ) -> tuple[dict[str, Array], bool]:
         """All values, with the number of dropped samples where it is not 0, if values are at hand.
 
-        Warns once of them, and of scores that should be probabilities; the second result is whether it has by now.
+        Warns once of them, and of scores that should be probabilities; the second result is whether it has by now. And
+        it warns where there are no samples at all.
         """
         known = self.of(state)
         backend, leaves = _backend.as_arrays(**state._asdict())
@@ -176,6 +181,8 @@ class ScoreValues:
                 RuntimeWarning,
                 stacklevel=frames_to_the_user(),
             )
+        if warns_of_nothing and not samples and not counts.any() and not leaves[3].any():
+            warn_of_nothing()
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or is_outside or samples > 0
 
@@ -265,7 +272,8 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         chosen = list(resolve(measure, known).values())
         if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {key!r}")
-        return Wanted(key, chosen[0].spec, place=_place(key, threshold, thresholds), metric=chosen[0])
+        (is_count,) = are_counts(of_nothing(chosen, 2))
+        return Wanted(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
     name, colon, option = key.partition(":")
     if name not in METHODS:
         raise ValueError(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from matrics import _backend
+import numpy as np
+
+from matrics import _backend, words
 from matrics._backend import Array
 from matrics._names import split_outside
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
-from matrics.evaluation import check_options
+from matrics.evaluation import check_options, evaluate, frames_to_the_user
 from matrics.naming import title_of
 from matrics.scoring import resolve
 
@@ -87,13 +90,48 @@ class Undefined(NamedTuple):
             raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {fill_undefined!r}")
         return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
 
-    def filled(self, values: Array, counts: Array) -> Array:
-        """The values of the matrices of these counts; those of invalid ones, as weights can make them, stay NaN."""
-        if self.fill is None:
-            return values
-        backend, (values, counts) = _backend.as_arrays(values=values, counts=counts)
+    def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
+        """The values of one metric: NaN before it has seen anything, unless they are counts; and of invalid counts."""
+        xp = _backend.as_arrays(values=values)[0].xp
+        if self.fill is not None:
+            values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
+        return values if is_count else xp.where(seen.is_empty, math.nan, values)
+
+
+class Seen(NamedTuple):
+    """What the counts of a metric are, found on their device: none at all; none negative, NaN or infinite."""
+
+    is_empty: Array
+    is_valid: Array
+
+    @classmethod
+    def of(cls, counts: Array, carried: Array | None = None) -> Seen:
+        """Read counts, in default JAX of two words; their sum, which may wrap, would not tell."""
+        backend, (counts,) = _backend.as_arrays(counts=counts)
+        if carried is not None and carried.shape[-1] > 0:
+            counts = words.TwoWords(counts, carried).to_float(backend)
         xp = backend.xp
-        is_undefined = xp.isnan(values)
-        if backend.is_float(counts):
-            is_undefined = is_undefined & xp.all((counts >= 0) & (counts < math.inf))
-        return xp.where(is_undefined, xp.full_like(values, self.fill), values)
+        least, most = xp.min(counts), xp.max(counts)
+        is_valid = (least >= 0) & (most < math.inf) if backend.is_float(counts) else least >= 0
+        return cls((least == 0) & (most == 0), is_valid)
+
+
+def of_nothing(metrics: Iterable[Metric], num_classes: int) -> list[np.ndarray]:
+    """The values of a matrix without samples: NaN, but for counts, which are known to be 0."""
+    nothing = np.zeros((num_classes, num_classes), np.int64)
+    return evaluate(nothing, [metric.bind() for metric in metrics], invalid="nan")
+
+
+def are_counts(values: Iterable[np.ndarray]) -> tuple[bool, ...]:
+    """Which of the values of nothing are numbers."""
+    return tuple(not bool(np.isnan(value).any()) for value in values)
+
+
+def warn_of_nothing() -> None:
+    """Say that values are NaN because nothing was counted; to be called where looking is free."""
+    warnings.warn(
+        "compute() before update(): no sample is counted, or all were left out, and what is undefined without samples "
+        "is NaN",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )

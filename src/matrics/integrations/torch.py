@@ -64,7 +64,9 @@ class ConfusionMetric(torch.nn.Module):
         left out of averages.
     fill_undefined : float or None, default 0
         What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN.
+        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+    allow_large : bool, default False
+        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
 
     See Also
     --------
@@ -102,6 +104,7 @@ class ConfusionMetric(torch.nn.Module):
         dtype: torch.dtype | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
     ) -> None:
         super().__init__()
         self._guarded = GuardedCounts(
@@ -111,6 +114,8 @@ class ConfusionMetric(torch.nn.Module):
             threshold=threshold,
             ignore_index=ignore_index,
             dtype=dtype,
+            allow_large=allow_large,
+            copies=2,  # before and after sync()
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
@@ -246,6 +251,11 @@ class ConfusionMetric(torch.nn.Module):
         """Move to a device, but keep the dtype: ``model.half()`` would lose counts."""
         super()._apply(keeping_dtypes(fn), recurse)
         return self
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+        key = prefix + "counts"
+        self._guarded.check_loaded(key, state_dict.get(key), self.counts)
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
 
     def _total(self) -> Tensor:
         own, shared = self.counts.view(2, -1)

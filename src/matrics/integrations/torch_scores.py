@@ -10,7 +10,8 @@ from typing import Any, Self
 import torch
 from torch import Tensor, distributed
 
-from matrics.integrations.binned import EDGES_DIFFER, Binning, check_loaded
+from matrics.integrations.binned import Binning
+from matrics.integrations.checkpoints import EDGES_DIFFER, check_counts, check_edges
 from matrics.integrations.guarded import as_numbers, keeping_dtypes
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
@@ -64,7 +65,9 @@ class ScoreMetric(torch.nn.Module):
         means.
     fill_undefined : float or None, default 0
         What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN.
+        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+    allow_large : bool, default False
+        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
 
     See Also
     --------
@@ -112,6 +115,7 @@ class ScoreMetric(torch.nn.Module):
         dtype: torch.dtype | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
     ) -> None:
         super().__init__()
         self._binning = Binning(
@@ -126,6 +130,7 @@ class ScoreMetric(torch.nn.Module):
             from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
+            allow_large=allow_large,
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
@@ -290,5 +295,7 @@ class ScoreMetric(torch.nn.Module):
         return self
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
-        check_loaded(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
+        check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
+        for name in ("counts", "dropped_counts"):
+            check_counts(prefix + name, state_dict.get(prefix + name), getattr(self, name))
         super()._load_from_state_dict(state_dict, prefix, *arguments)

@@ -60,7 +60,9 @@ class ConfusionMetric(ManyValues):
         left out of averages.
     fill_undefined : float or None, default 0
         What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN.
+        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+    allow_large : bool, default False
+        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
@@ -100,6 +102,7 @@ class ConfusionMetric(ManyValues):
         dtype: torch.dtype | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
@@ -110,6 +113,8 @@ class ConfusionMetric(ManyValues):
             threshold=threshold,
             ignore_index=ignore_index,
             dtype=dtype,
+            allow_large=allow_large,
+            copies=2,  # torchmetrics keeps the zeros of reset()
         )
         self.num_classes = self._guarded.num_classes
         self._measures = Measures(
@@ -158,7 +163,8 @@ class ConfusionMetric(ManyValues):
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU.
         """
-        return self._measures.report(self.matrix, lambda: self.dropped)
+        # torchmetrics itself warns of compute() before update().
+        return self._measures.report(self.matrix, lambda: self.dropped, warns_of_nothing=False)
 
     @property
     def matrix(self) -> Tensor:
@@ -192,9 +198,7 @@ class ConfusionMetric(ManyValues):
 
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         key = prefix + self._state
-        if key in state_dict and state_dict[key].shape != self._counts.shape:  # torchmetrics would accept it
-            own, other = (math.isqrt(counts.numel()) - 2 for counts in (self._counts, state_dict[key]))
-            raise ValueError(f"{key}: expected counts of {own} classes, got counts of {other}")
+        self._guarded.check_loaded(key, state_dict.get(key), self._counts)
 
     def __repr__(self) -> str:
         return f"ConfusionMetric({self.num_classes}, {self._measures})"

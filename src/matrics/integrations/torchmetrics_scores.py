@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from matrics.integrations.binned import Binning, check_loaded
+from matrics.integrations.binned import Binning
+from matrics.integrations.checkpoints import check_counts, check_edges
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_values import ManyValues
@@ -37,7 +38,8 @@ class ScoreMetric(ManyValues):
     from_logits : bool, default False
         The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
         classes. (torchmetrics decides by the values of each batch.)
-    bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, zero_division, fill_undefined
+    bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, zero_division, fill_undefined, \
+    allow_large
         As for :class:`matrics.integrations.torch.ScoreMetric`.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
@@ -84,6 +86,7 @@ class ScoreMetric(ManyValues):
         dtype: torch.dtype | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
+        allow_large: bool = False,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
@@ -99,6 +102,7 @@ class ScoreMetric(ManyValues):
             from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
+            allow_large=allow_large,
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
@@ -165,7 +169,11 @@ class ScoreMetric(ManyValues):
         """
         if torch.compiler.is_compiling():
             return self._wanted.of(self.state)
-        named, self._has_warned = self._wanted.report(self.state, has_warned=self._has_warned)
+        named, self._has_warned = self._wanted.report(
+            self.state,
+            has_warned=self._has_warned,
+            warns_of_nothing=False,  # torchmetrics itself warns of compute() before update()
+        )
         return named
 
     @property
@@ -191,12 +199,11 @@ class ScoreMetric(ManyValues):
 
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         found = {name: state_dict.get(prefix + name) for name in self._states}
-        counts, *_, edges, states = found.values()
+        counts, _, dropped, *_, edges, states = found.values()
         if edges is not None and states is not None:
-            check_loaded(prefix + self._states[4], edges // states, self.state.edges // self.state.states)
-        if counts is not None and counts.shape != self.state.counts.shape:  # torchmetrics would accept it
-            own, other = tuple(self.state.counts.shape), tuple(counts.shape)
-            raise ValueError(f"{prefix}{self._states[0]}: expected counts of the shape {own}, got {other}")
+            check_edges(prefix + self._states[4], edges // states, self.state.edges // self.state.states)
+        check_counts(prefix + self._states[0], counts, self.state.counts)
+        check_counts(prefix + self._states[2], dropped, self.state.dropped)
 
     def __repr__(self) -> str:
         return f"ScoreMetric({self.num_classes}, {self._wanted})"

@@ -81,8 +81,9 @@ class ManyValues(torchmetrics.Metric):
                 setattr(self, name, getattr(self, name).clone())
 
     def _copy_states(self) -> None:
-        for name in self._defaults:
-            setattr(self, name, getattr(self, name).clone())
+        zeros: dict[str, Any] = self._defaults
+        for name, zero in zeros.items():  # torchmetrics loads any dtype
+            setattr(self, name, getattr(self, name).to(zero.dtype, copy=True))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from matrics import _backend
+from matrics import _backend, words
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options
@@ -55,7 +55,13 @@ class MultilabelState(NamedTuple):
 
     @classmethod
     def zeros(
-        cls, num_labels: int, *, batch_shape: Iterable[int] = (), like: ArrayLike | None = None, dtype: Any = None
+        cls,
+        num_labels: int,
+        *,
+        batch_shape: Iterable[int] = (),
+        like: ArrayLike | None = None,
+        dtype: Any = None,
+        allow_large: bool = False,
     ) -> MultilabelState:
         """Make a state with all counts 0.
 
@@ -69,6 +75,8 @@ class MultilabelState(NamedTuple):
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
 
         Returns
         -------
@@ -80,7 +88,8 @@ class MultilabelState(NamedTuple):
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            ``num_labels`` is not an integer of at least 1, or ``batch_shape`` has a negative length.
+            ``num_labels`` is not an integer of at least 1, ``batch_shape`` has a negative length, or the state is too
+            large.
 
         Examples
         --------
@@ -89,9 +98,11 @@ class MultilabelState(NamedTuple):
         (5, 4, 2, 2)
         """
         number = check_count(num_labels, "num_labels")
-        samples = ConfusionState.zeros(2, batch_shape=batch_shape, like=like, dtype=dtype)
-        batch = tuple(samples.dropped.shape)
-        return cls(ConfusionState.zeros(2, batch_shape=(*batch, number), like=like, dtype=dtype), samples)
+        batch = words.check_batch(batch_shape)
+        samples = ConfusionState.zeros(2, batch_shape=batch, like=like, dtype=dtype, allow_large=allow_large)
+        sizes = {"num_labels": number}
+        labels = words.zeros((*batch, number), (2, 2), like, dtype, sizes=sizes, allow_large=allow_large)
+        return cls(ConfusionState(*labels), samples)
 
     def update(
         self,

@@ -12,7 +12,7 @@ from matrics._draws import Source, source_of
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate
-from matrics.labels import check_count
+from matrics.labels import check_draws
 from matrics.plot.curve_data import Scores
 from matrics.results import frame_of, short_repr, to_dict
 from matrics.scoring import resolve
@@ -62,7 +62,7 @@ def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
     TypeError, ValueError
         The level, the number of replicates or the random numbers are none.
     """
-    level, num = check_level(level), check_count(num, "num")
+    level, num = check_level(level), check_draws(num)
     nothing = Band(np.empty(0), np.empty(0), np.empty(0))
     sources = source_of(rng).split(len(models))
     return [

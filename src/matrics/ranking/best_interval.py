@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array
 from matrics.catalogue.record import Metric
-from matrics.labels import check_count
+from matrics.labels import check_draws
 from matrics.ranking.best import Goal, find_best, read_goal
 from matrics.ranking.inputs import read
 from matrics.ranking.rows import Rows, as_rows
@@ -125,7 +125,7 @@ def best_threshold_interval(
     >>> print(f"{found.value.estimate:.2f}, between {found.value.low:.2f} and {found.value.high:.2f}")
     0.77, between 0.73 and 0.80
     """
-    level, num = check_level(level), check_count(num, "num")
+    level, num = check_level(level), check_draws(num)
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     goal = read_goal(metric, subject_to, samples.classes)
     if samples.backend is not NUMPY:

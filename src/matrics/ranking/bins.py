@@ -19,6 +19,8 @@ LARGEST_EDGE = 1e30
 # An edge is an integer of 24 bits times a power of two, kept in two integers, each below 2**16 in size, so that 2**15
 # states can be added up leaf by leaf in 32 bits.
 MANTISSA, LEAST_EXPONENT = 24, -126
+# Of more bins of equal width some are too narrow for float32, whatever the first and the last edge.
+MOST_BINS = 2**25
 # In float32 the position of a score among more equal bins than these might be off by half a bin.
 MOST_EQUAL_BINS = 2**18
 
@@ -27,7 +29,7 @@ def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing
     """The edges (K + 1,) in float64, each rounded down to 24 bits; they never decrease."""
     if edges is not None:
         return _given(edges, histogram_bins, low, high, spacing)
-    histogram_bins = check_count(histogram_bins, "histogram_bins")
+    histogram_bins = check_count(histogram_bins, "histogram_bins", most=MOST_BINS)
     if spacing not in (None, *get_args(Spacing)):
         raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {spacing!r}")
     for name, value in (("low", low), ("high", high)):

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from matrics import _backend, words
 from matrics._backend import Array, Standard
-from matrics.labels import check_count
+from matrics.labels import check_count, check_state_size
 from matrics.ranking.bins import encode
 
 # The running sum of so many low words is below 2**31.
 MOST_BINS_IN_WORDS = 2**15 - 4
 
 
-def empty(edges: Array, num_classes: Any, batch_shape: Any, like: Any, dtype: Any) -> list[Array]:
+def empty(edges: Array, num_classes: Any, batch_shape: Any, like: Any, dtype: Any, *, allow_large: bool) -> list[Array]:
     """The leaves of a state that has counted nothing."""
     length, batch = len(edges) + 1, words.check_batch(batch_shape)
     rows = () if num_classes is None else (check_count(num_classes, "num_classes") + 1,)
     if rows == (2,):
         raise ValueError("num_classes: expected None for the scores of class 1 of two, or at least 2, got 1")
-    counts, dropped, carried = words.zeros(batch, (*rows, length, 2), like, dtype)
+    sizes = {"histogram_bins": length - 2, "num_classes": num_classes, "batch_shape": batch or None}
+    size = 3 * 8 * math.prod((*batch, *rows, length))  # two counts and an offset in each bin
+    check_state_size(size, sizes, allow_large=allow_large)
+    counts, dropped, carried = words.zeros(batch, (*rows, length, 2), like, dtype, sizes=sizes, allow_large=True)
     backend, (dropped,) = _backend.as_arrays(dropped=dropped)
     if backend.widest_int(dropped) is None and length > MOST_BINS_IN_WORDS:
         most = MOST_BINS_IN_WORDS - 2

@@ -14,6 +14,7 @@ Bins = Literal["width", "mass"]
 Of = Literal["top_label", "class_wise"]
 
 MOST_STEPS = 32  # of halving
+MOST_BINS = 2**24  # float32 does not tell the probabilities of more apart
 
 
 class Forecasts(NamedTuple):
@@ -71,7 +72,7 @@ def check_bins(num_bins: Any, bins: Any) -> int:
     """The number of bins; raises for what is none, and for another kind of bins."""
     if bins not in get_args(Bins):
         raise ValueError(f"bins: expected 'width' or 'mass', got {bins!r}")
-    return check_count(num_bins, "num_bins")
+    return check_count(num_bins, "num_bins", most=MOST_BINS)
 
 
 def binned(probability: Array, weight: Array | None, num_bins: int, bins: Bins, backend: Standard) -> Binned:

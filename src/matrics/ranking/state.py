@@ -91,6 +91,7 @@ class ScoreState(NamedTuple):
         batch_shape: Iterable[int] = (),
         like: ArrayLike | None = None,
         dtype: Any = None,
+        allow_large: bool = False,
     ) -> ScoreState:
         """Make a state with all counts 0.
 
@@ -113,13 +114,15 @@ class ScoreState(NamedTuple):
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
 
         Raises
         ------
         TypeError
             ``dtype`` is neither float32 nor float64.
         ValueError
-            A number or the edges are not as described.
+            A number or the edges are not as described, or the state is too large.
 
         Notes
         -----
@@ -132,7 +135,8 @@ class ScoreState(NamedTuple):
         >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).counts.shape
         (5, 5, 2)
         """
-        return cls(*empty(make_edges(histogram_bins, low, high, edges, spacing), num_classes, batch_shape, like, dtype))
+        made = make_edges(histogram_bins, low, high, edges, spacing)
+        return cls(*empty(made, num_classes, batch_shape, like, dtype, allow_large=allow_large))
 
     def update(
         self,

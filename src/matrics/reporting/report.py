@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matrics.catalogue.record import Metric
-from matrics.labels import check_count
+from matrics.labels import check_draws
 from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
@@ -260,4 +260,4 @@ def make_manner(level: float, num: int | None, rng: Any) -> Manner:
         rng = np.random.default_rng(rng).integers(2**31)
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
         raise ValueError(f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {rng!r}")
-    return Manner(check_level(level), None if num is None else check_count(num, "num"), int(rng))
+    return Manner(check_level(level), None if num is None else check_draws(num), int(rng))

@@ -17,6 +17,7 @@ from matrics.labels import (
     check_groups,
     check_ignore_index,
     check_labels,
+    check_size,
     check_weights,
     is_kept,
     label_dtype,
@@ -96,6 +97,8 @@ def joint_confusion_matrix(
             classes.labels, y_true, y_a, ignore_index, may_drop=False
         )
     ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    n = classes.number
+    check_size(n**3 * max(number_of_groups, 1), num_classes=n, num_groups=num_groups)
     if groups is not None:
         given["groups"] = groups
     codes = tuple(given)  # all but the weights

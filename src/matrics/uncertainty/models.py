@@ -16,7 +16,7 @@ from matrics._draws.numpy import NumPySource
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import check_options
-from matrics.labels import check_count
+from matrics.labels import check_draws
 from matrics.naming import check_names
 from matrics.roads.blocks import in_threads
 from matrics.scoring import resolve
@@ -132,7 +132,7 @@ def compare_models(
     """
     level = check_level(level)
     check_options(zero_division, "nan", workers)
-    num = DEFAULT_NUM if num is None else check_count(num, "num")
+    num = DEFAULT_NUM if num is None else check_draws(num)
     samples = Samples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
     n, labels = samples.classes.number, samples.classes.labels
     check_names(class_names, n)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics._backend import Array, Standard
-from matrics.labels import check_count
+from matrics.labels import check_draws
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
 #: Those of comparisons: wilson is for one proportion.
@@ -67,7 +67,7 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     if prior is not None and method != "posterior":
         raise ValueError(f"prior: expected None, as method={method!r} has no prior; it belongs to 'posterior'")
     scheme = scheme or "multinomial"
-    return Options(level, method, scheme, DEFAULT_NUM if num is None else check_count(num, "num"))
+    return Options(level, method, scheme, DEFAULT_NUM if num is None else check_draws(num))
 
 
 def clusters_first(array: Array, axis: Any, backend: Standard, *, classes: int = 2) -> Array:

@@ -1,0 +1,48 @@
+"""What the PyTorch metrics accept from a checkpoint: counts that such a metric can have, in its bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from matrics._backend.torch import TORCH
+
+EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
+
+
+def check_counts(
+    key: str, loaded: Any, own: Tensor, where: Callable[[tuple[int, ...]], str] = lambda at: f"at {list(at)}"
+) -> None:
+    """Raise unless the counts of a checkpoint have the shape of the metric's own, and are some that it can have.
+
+    ``where`` says in words which count is at a position. Waits for the device that the checkpoint is on.
+    """
+    if not isinstance(loaded, Tensor):
+        return  # PyTorch says what it misses
+    if loaded.shape != own.shape:  # torchmetrics would accept it
+        expected, got = tuple(own.shape), tuple(loaded.shape)
+        raise ValueError(f"checkpoint: expected counts of the shape {expected} in {key!r}, got {got}")
+    if not TORCH.can_look(loaded):
+        return
+    is_whole = not own.is_floating_point()
+    wrong = ~(torch.isfinite(loaded) & (loaded >= 0))
+    if is_whole and loaded.is_floating_point():
+        wrong |= (loaded != loaded.round()) | (loaded >= 2**63)
+    if bool(wrong.any()):
+        first = tuple(int(i) for i in wrong.nonzero()[0])
+        kind = "whole counts" if is_whole else "finite counts"
+        raise ValueError(
+            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {key!r}; "
+            "without them, load_state_dict(..., strict=False) leaves the counts as they are"
+        )
+
+
+def check_edges(key: str, edges: Any, own: Tensor) -> None:
+    """Raise unless the edges of a checkpoint are those of this metric."""
+    if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
+        return
+    if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):
+        raise ValueError(EDGES_DIFFER.format(key))
