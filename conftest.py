@@ -7,6 +7,7 @@ import gc
 import importlib.metadata
 import importlib.util
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -159,3 +160,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         memory.done.set()
         memory.join()
         terminalreporter.write_sep("-", f"peak memory of all processes together: {memory.peak / 2**30:.2f} GiB")
+
+
+# Measures of one's own ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _registered_for_this_test_alone() -> Iterator[None]:
+    """What a test or an example registers is unknown to the next one."""
+    yield
+    registry = sys.modules.get("matrics.catalogue.registry")
+    if registry is not None and registry._OWN:
+        registry._OWN.clear()
+        registry._OWN_NAMES.clear()
+        registry._forget()

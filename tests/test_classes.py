@@ -435,7 +435,6 @@ def test_spellings(spec: str, read: str) -> None:
         ("recall(average=macro,positive=1)", "positive='1' is for average='binary'"),
         ("sensitvity", r"did you mean sensitivity, "),
         ("fbeta(beta=2", r"expected name\(option=value"),
-        ("expected_cost", r"needs the cost of each kind of error: it is matrics.expected_cost\(cm, costs\)"),
     ],
 )
 def test_specs_that_are_not_understood(spec: str, message: str) -> None:
@@ -469,7 +468,7 @@ def test_the_text_of_a_metric_is_read_as_that_metric(name: str, labels: list[Any
     assert list(resolve(f"{found}, accuracy")) == list(dict.fromkeys([str(found), "accuracy"]))
     if labels:
         known = tuple(map(str, labels))
-        assert len(found.of(Classes(len(labels), known)).classes) == len(found.classes)
+        assert len(found.resolved_for(Classes(len(labels), known)).classes) == len(found.classes)
 
 
 def test_what_depends_on_the_classes_is_not_what_is_settled() -> None:

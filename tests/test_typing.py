@@ -35,7 +35,7 @@ def test_the_stub_has_the_keywords_of_every_call() -> None:
     declared = {
         node.target.id: node.annotation.id for node in body if isinstance(node, ast.AnnAssign) and not node.value
     }
-    assert set(declared) == set(METRICS) & set(matrics.__all__)
+    assert set(declared) == set(METRICS) & set(matrics.metrics.__all__)
     for name, class_name in declared.items():
         for method in classes[class_name].body:
             taken = [argument.arg for argument in method.args.kwonlyargs]
@@ -62,8 +62,9 @@ LIBRARIES = {
     "jax": ("import jax", "jax.numpy.ones((3, 3))", "jax.Array", "jax.Array"),
 }
 USER = """\
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 import matrics as m
+from matrics.typing import Table
 {imports}
 
 cm = {array}
@@ -84,6 +85,11 @@ m.joint_entropy(cm, base="e")
 m.cohen_kappa(cm, weights=None)
 m.cohen_kappa(cm, weights=[[0, 1], [1, 0]])
 m.cohen_kappa(cm, weights=cm)
+m.recall(cm, average="weighted", class_weights=[0.2, 0.3, 0.5])
+m.recall.using(class_weights={{"cat": 2, "dog": 1}})(cm, class_weights=cm)
+m.recall(cm, class_weights="heavy")  # refused
+m.mcc(cm, class_weights=[1, 2])  # refused
+m.score(cm, m.cost([[0, 1], [50, 0]], class_names=["ok", "fraud"]))
 m.score(cm, [m.mcc, "f1"], workers=2)
 m.score(cm, "recall:class", class_names=["cat", "dog", "owl"])
 m.score_blocks(cm, [m.mcc, "f1"], device=None, block_bytes=1000)
@@ -123,6 +129,31 @@ name(m.mcc)
 name(m.get_metric("f1"))
 metrics: list[m.Metric] = [m.mcc, m.f1, m.fbeta, m.get_metric("mcc")]
 values = [metric(cm, average="class") for metric in metrics]
+
+
+
+@m.register
+@m.metric(kind="per_class", range=(0, 1), higher_is_better=True)
+def lenient(t: Table, *, beta: float = 2.0, how: Literal["plain", "root"] = "plain") -> Any:
+    value = t.divide(beta * t.tp, beta * t.tp + t.fn)
+    return t.sqrt(value) if how == "root" else value
+
+
+def hits(t: Table) -> Any:
+    return t.share(t.hits)
+
+
+own = m.Metric.of(hits, kind="overall", range=(0, 1), higher_is_better=None, proportion_of="total")
+m.register(own)
+lenient(cm, beta=1, average="class")
+m.Metric.of(lambda t: t.total, name="n", kind="overall", range=(0, 9), higher_is_better=True)
+m.score(cm, [lenient, own, "lenient(beta=3)"])
+assert_type(own, m.Metric)
+m.Metric.of(hits, kind="class", range=(0, 1), higher_is_better=True)  # refused
+m.Metric.of(hits, kind="overall", range=0, higher_is_better=True)  # refused
+m.metric(kind="overall", range=(0, 1))  # refused
+m.metric(kind="overall", range=(0, 1), higher_is_better=True)(3)  # refused
+m.register(hits)  # refused
 
 m.mcc(cm, average="class")  # refused
 m.mcc(cm, positive=0)  # refused

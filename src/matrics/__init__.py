@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from matrics import metrics, plot, ranking, study, uncertainty
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
+from matrics.catalogue.own import metric
 from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import get_metric, list_metrics
+from matrics.catalogue.registry import get_metric, list_metrics, register
 from matrics.costs import expected_cost
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.fairness import (
@@ -73,6 +74,7 @@ __all__ = [
     "list_benchmarks",
     "list_metrics",
     "merge_classes",
+    "metric",
     "multilabel_confusion_matrix",
     "multilabel_score",
     "normalize",
@@ -81,6 +83,7 @@ __all__ = [
     "plot",
     "random_matrices",
     "rebalance",
+    "register",
     "repair",
     "report",
     "resample",
@@ -117,6 +120,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'matrics' has no attribute {name!r}: {error}") from None
     if known is None:
         raise AttributeError(f"module 'matrics' has no attribute {name!r}")
+    if known.is_own:
+        raise AttributeError(
+            f"module 'matrics' has no attribute {name!r}: the measure is not of this library; matrics.score and "
+            f"matrics.get_metric know it as {str(known)!r}"
+        )
     raise AttributeError(
         f"module 'matrics' has no attribute {name!r}: the measure is matrics.{known.name}; in matrics.score {name!r} "
         f"means {str(known)!r}"

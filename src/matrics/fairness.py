@@ -344,7 +344,7 @@ def _disparities(
         raise ValueError(f"cm: expected a confusion matrix for each group, (*B, groups, 2, 2), got shape {shape}")
     # The size of the population is NaN only in invalid matrices: an undefined group is left out, an invalid one is not.
     classes = Classes.of(2, names_or_labels(class_names, 2, labels), positive, by_construction=True)
-    measures = [get_metric(name).of(classes) for name in [*names, "population"]]
+    measures = [get_metric(name).resolved_for(classes) for name in [*names, "population"]]
     *values, sizes = score(cm, measures, **options).values()
     xp = backend.xp
     valid = ~xp.any(xp.isnan(sizes), axis=-1)

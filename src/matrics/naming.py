@@ -10,6 +10,7 @@ from typing import Any, Self
 from matrics._backend import Array, is_compiling
 from matrics.catalogue.classes import in_words
 from matrics.catalogue.record import Metric
+from matrics.catalogue.registry import get_metric
 from matrics.evaluation import frames_to_the_user
 
 
@@ -17,30 +18,38 @@ class MeasureName(str):
     """A key of results, as it was asked for, with the title of what it turned out to be.
 
     It is the text alone in all that dictionaries do. Screens, data frames and pictures show the title, so that the mean
-    of the classes' recalls and the recall of one class never stand under one name.
+    of the classes' recalls and the recall of one class never stand under one name. The metric is there for measures of
+    one's own, whose name nobody need know; it stays in this process, as a pickle of results must not need its function.
 
     >>> name = MeasureName("recall", "recall of fraud")
     >>> name == "recall", name.title_
     (True, 'recall of fraud')
     """
 
-    __slots__ = ("title_",)
+    __slots__ = ("metric_", "title_")
 
     title_: str  # texts have a method title()
+    metric_: Metric | None
 
-    def __new__(cls, name: str, title: str) -> Self:
+    def __new__(cls, name: str, title: str, metric: Metric | None = None) -> Self:
         """Make a text that has a title."""
         made = super().__new__(cls, name)
-        made.title_ = title
+        made.title_, made.metric_ = title, metric
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MeasureName, (str(self), self.title_)
 
 
-def named(name: str, title: str) -> str:
+def named(name: str, title: str, metric: Metric | None = None) -> str:
     """A name with a title; the name alone in code that PyTorch compiles, which knows no texts but plain ones."""
-    return name if is_compiling() else MeasureName(name, title)
+    return name if is_compiling() else MeasureName(name, title, metric)
+
+
+def metric_of(key: str) -> Metric:
+    """The measure of a key of results: the one that it was made for, or the one of that name."""
+    known = key.metric_ if isinstance(key, MeasureName) else None
+    return get_metric(key) if known is None else known
 
 
 def title_of(key: str) -> str:
@@ -65,7 +74,7 @@ def columns(key: str, metric: Metric, class_names: Sequence[str]) -> list[str]:
         measure = replace(metric, average=None).spec
     title = replace(metric, average=None).title() if metric.kind == "overall" else measure
     rest = " against the rest" if metric.kind == "overall" else ""
-    return [named(f"{measure}/{name}", f"{title} of {in_words(name)}{rest}") for name in class_names]
+    return [named(f"{measure}/{name}", f"{title} of {in_words(name)}{rest}", metric) for name in class_names]
 
 
 def scalars(
@@ -89,12 +98,12 @@ def scalars(
         names = class_names or [str(k) for k in range(values.shape[-1] if values.ndim else 0)]
         found = columns(key, metrics[key], names)
         parts = [values] if not metrics[key].is_classwise else by_class(values)
-        named.update(zip((_prefixed(prefix, name) for name in found), parts, strict=True))
+        named.update(zip((_prefixed(prefix, name, metrics[key]) for name in found), parts, strict=True))
     return named
 
 
-def _prefixed(prefix: str, name: str) -> str:
-    return named(prefix + name, prefix + title_of(name)) if prefix else name
+def _prefixed(prefix: str, name: str, metric: Metric) -> str:
+    return named(prefix + name, prefix + title_of(name), metric) if prefix else name
 
 
 def by_names(

@@ -9,7 +9,7 @@ from typing import Any, overload
 from matrics._backend import Array, is_compiling
 from matrics._names import split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
-from matrics.catalogue.record import Metric
+from matrics.catalogue.record import Metric, place_of
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, as_stack, evaluate
 from matrics.naming import by_names, check_names, named, names_or_labels
@@ -159,7 +159,8 @@ def _functions(
         or any(type(n) is not str for n in names)
     ):
         return _bound(metrics, number, class_names, positive)
-    items = tuple([item if isinstance(item, str) else (item.spec, item.resolved) for item in listed])
+    # A metric is itself and not its name, which another one may have; its spec, as equal ones may have two spellings.
+    items = tuple([item if isinstance(item, str) else (item, item.spec, item.resolved) for item in listed])
     key = (number, items, None if class_names is None else tuple(names), positive)
     found = _KNOWN.get(key)
     if found is None:
@@ -202,13 +203,38 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
             raise TypeError(_no_measure(item))
         for name in _names(item) if isinstance(item, str) else [item]:
             members = known.get(name, [name]) if isinstance(name, str) else [name]
-            chosen.update((str(member), get_metric(member)) for member in members)
+            for member in members:
+                key, metric = str(member), get_metric(member)
+                _refuse_namesake(chosen.get(key, metric), metric)
+                chosen[key] = metric
     if not chosen:
         raise ValueError("metrics: expected at least one metric, got none")
+    _refuse_namesakes(chosen)
     if classes is None:
         return chosen
-    resolved = {name: metric.of(classes) for name, metric in chosen.items()}
-    return {named(name, metric.title(classes)): metric for name, metric in resolved.items()}
+    resolved = {name: metric.resolved_for(classes) for name, metric in chosen.items()}
+    return {named(name, metric.title(classes), metric): metric for name, metric in resolved.items()}
+
+
+def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
+    """Raise where two different measures have one name, as a measure of one's own may have that of another one."""
+    if not any(metric.is_own for metric in chosen.values()):
+        return
+    known: dict[str, Metric] = {}
+    for metric in chosen.values():
+        _refuse_namesake(known.setdefault(metric.spec, metric), metric)
+
+
+def _refuse_namesake(metric: Metric, other: Metric) -> None:
+    if metric is not other and metric != other:
+        raise ValueError(
+            f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
+            f"{_where(metric)} and {_where(other)}: give one of them another name, by name="
+        )
+
+
+def _where(metric: Metric) -> str:
+    return ".".join(place_of(metric.function))
 
 
 def _no_measure(item: Any) -> str:
@@ -217,6 +243,8 @@ def _no_measure(item: Any) -> str:
         return f"{_EXPECTED}, got {type(item).__name__}: {item!r}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
+    if name == "expected_cost":
+        rest = "as a measure it is matrics.cost(costs)"
     return f"{_EXPECTED}, got the function {name}: {rest}"
 
 

@@ -14,6 +14,12 @@ from matrics.margins import Margins, margin
 class Table(Margins):
     """One stack of confusion matrices, as measures see it. Its parameters are those of ``Margins``."""
 
+    def __array__(self, *_: object, **__: object) -> Array:
+        raise TypeError(
+            "expected a function of a matrics.typing.Table, made of t.tp, t.true, t.total and t.xp, got one that takes "
+            "the table for a matrix of NumPy"
+        )
+
     # Shares of the total ----------------------------------------------------------------------------------------------
 
     def share(self, x: Array) -> Array:

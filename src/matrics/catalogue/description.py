@@ -10,8 +10,9 @@ from matrics.catalogue import weights
 from matrics.catalogue.averages import TWO_CLASS_WORDS
 from matrics.catalogue.certified import certified
 from matrics.catalogue.elsewhere import ELSEWHERE
+from matrics.catalogue.options import Option
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import Metric, Option, spell
+from matrics.catalogue.record import Metric, spell
 from matrics.catalogue.registry import get_metric
 
 
@@ -63,10 +64,9 @@ def facts(record: Metric) -> dict[str, str]:
         "family": record.family,
         "range": range_of(record),
         "direction": direction_of(record),
-        "chance": _chance(record),
-        "transposed": "the same value" if record.symmetric else "a different value",
-        "class sizes": _class_sizes(record),
-        "formula": record.formula,
+        # Of a measure of one's own nobody has said so: its certificate finds it out.
+        **({} if record.is_own else _behaviour(record)),
+        **({"formula": record.formula} if record.formula else {}),
         "undefined": record.undefined,
         "source": record.source,
     }
@@ -77,7 +77,7 @@ def facts(record: Metric) -> dict[str, str]:
     if record.on_host:
         lines["needs"] = "SciPy, on the host: no jit, no compile, no gradient; only in the group on_host"
     spec = replace(record, called="").spec
-    if spec in certified():
+    if spec in certified() and not record.is_own:
         lines["lacks"] = _lacks(spec)
     if record.options:
         lines["options"] = "; ".join(_option(option) for option in record.options)
@@ -90,6 +90,14 @@ def facts(record: Metric) -> dict[str, str]:
         suffixes = {name: spec.removeprefix(record.name) for name, spec in pycm.items()}
         lines["in PyCM"] = ", ".join(f"{name} {suffix}".rstrip() for name, suffix in suffixes.items())
     return lines
+
+
+def _behaviour(record: Metric) -> dict[str, str]:
+    return {
+        "chance": _chance(record),
+        "transposed": "the same value" if record.symmetric else "a different value",
+        "class sizes": _class_sizes(record),
+    }
 
 
 def _without_average(record: Metric) -> str:
@@ -162,6 +170,8 @@ def _lacks(spec: str) -> str:
 
 
 def _option(option: Option) -> str:
+    if option.required:
+        return f"{option.name}= (required: {weights.in_words(option.matrix)})"
     others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
-    others += f", or {weights.in_words(symmetric=option.matrix == 'symmetric')}" if option.matrix else ""
+    others += f", or {weights.in_words(option.matrix)}" if option.matrix else ""
     return f"{option.name}={spell(option.default)} ({others})"

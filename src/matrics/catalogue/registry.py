@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import difflib
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
 from matrics._names import fold, is_whole, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics.catalogue.options import read_options
+from matrics.catalogue.own import of_packages
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import METRICS, Chance, Kind, Metric, Option, Trials
+from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials, place_of
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -29,12 +30,10 @@ FILE_GROUPS = {
     "hits_beyond_chance": ".similarity.counts_beyond_chance",
 }
 
-BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
-
-#: An option that is a number from 0 on.
-NotNegative = Annotated[float, 0, math.inf, True]
-
 _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
+_OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
+_OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
+_ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
 _SPECS: dict[str, Metric] = {}  # specs read so far
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
 #: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
@@ -60,14 +59,15 @@ def metric(
     lowest: Callable[[int], float] | None = None,
     on_host: bool = False,
     proportion_of: Trials | None = None,
+    range_of: Callable[..., tuple[float, float]] | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Make a function of a Table a metric of the catalogue.
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
     above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
-    takes a matrix of weights as well. The first paragraph of its docstring is the one-line summary. CONTRIBUTING shows
-    the whole of it.
+    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first
+    paragraph of its docstring is the one-line summary. CONTRIBUTING shows the whole of it.
 
     Parameters
     ----------
@@ -90,9 +90,11 @@ def metric(
     proportion_of
         The margin that counts the samples of which it is a proportion, such as ``"true"`` for the recall of a class:
         its interval is then that of a binomial proportion.
+    range_of
+        The range with these options, where they decide it.
     """
 
-    def register(function: Callable[..., Array]) -> Metric:
+    def enter(function: Callable[..., Array]) -> Metric:
         record = Metric(
             name=function.__name__,
             kind=kind,
@@ -114,7 +116,8 @@ def metric(
             lowest=lowest,
             on_host=on_host,
             proportion_of=proportion_of,
-            options=_read_options(function),
+            range_of=range_of,
+            options=read_options(function),
         )
         record.dress()
         names = (record.name, *record.aliases)
@@ -123,11 +126,15 @@ def metric(
                 raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
         _NAMES.update((fold(name), record.name) for name in names)
         METRICS[record.name] = record
-        for cache in CACHES:
-            cache.clear()
+        _forget()
         return record
 
-    return register
+    return enter
+
+
+def _forget() -> None:
+    for cache in CACHES:
+        cache.clear()
 
 
 def _family(module: str) -> str:
@@ -136,21 +143,110 @@ def _family(module: str) -> str:
     return parts[2] if parts[:2] == ["matrics", "metrics"] and len(parts) > 2 else parts[-1]
 
 
-def _read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
-    hints = get_type_hints(function, include_extras=True)
-    options = []
-    for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        hint, matrix = hints[parameter.name], ""
-        if get_origin(hint) is Union:  # words, or a matrix of weights
-            hint, own = get_args(hint)
-            matrix = own.__metadata__[0]
-        choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
-        bounds = dict(zip(BOUNDS, hint.__metadata__, strict=False)) if get_origin(hint) is Annotated else {}
-        options.append(Option(parameter.name, parameter.default, choices, matrix=matrix, **bounds))
-    return tuple(options)
-
-
 _PYCM.update((fold(name), name) for name in PYCM)
+
+# Measures of one's own ----------------------------------------------------------------------------------------------
+
+
+def register(metric: Metric) -> Metric:
+    """Make a measure of one's own known by its name: to specs, data frames, metrics of scores and the command line.
+
+    As long as the program runs, in this process. Where a measure is given as a metric, nothing needs to know its name.
+    A package names its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are then
+    registered when a name is asked for that is not of this library.
+
+    Parameters
+    ----------
+    metric : Metric
+        As :func:`matrics.metric` or :meth:`matrics.Metric.of` has made it.
+
+    Returns
+    -------
+    Metric
+        The same.
+
+    Raises
+    ------
+    TypeError
+        It is no metric.
+    ValueError
+        Options of it are fixed; or its name or an alias is one of this library, or that of a registered measure from
+        another place. A function of the same module and qualified name replaces the registered one.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> @matrics.register
+    ... @matrics.metric(kind="overall", range=(0, 1), higher_is_better=False)
+    ... def worst_miss(t):
+    ...     '''The highest share of missed samples of a class.'''
+    ...     return t.xp.max(t.divide(t.fn, t.true), axis=0)
+    >>> matrics.score([[40, 10], [5, 45]], "accuracy, worst_miss")
+    {'accuracy': np.float64(0.85), 'worst_miss': np.float64(0.2)}
+    """
+    if not isinstance(metric, Metric):
+        raise TypeError(
+            "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
+            f"got {metric!r}"
+        )
+    if not metric.is_own:
+        raise ValueError(f"expected a measure of one's own, got {metric.spec!r} of this library, which is known")
+    if not metric.is_plain:
+        raise ValueError(
+            f"expected a measure without fixed options, got {metric.spec!r}: register {metric.name!r}, and specs say "
+            "the options"
+        )
+    place, before = place_of(metric.function), _OWN.get(metric.name)
+    if before is not None and place_of(before.function) != place:
+        raise ValueError(
+            f"the name {metric.name!r} of {'.'.join(place)} belongs to {'.'.join(place_of(before.function))}: give it "
+            "another one by name="
+        )
+    for name in (metric.name, *metric.aliases):
+        if (owner := _owner(name, metric.name)) is not None:
+            raise ValueError(f"the name {name!r} of {'.'.join(place)} belongs to {owner}: give it another one by name=")
+    for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
+        del _OWN_NAMES[name]
+    _OWN[metric.name] = metric
+    _OWN_NAMES.update((fold(name), metric.name) for name in (metric.name, *metric.aliases))
+    _forget()
+    groups()  # found now, or what torch.compile makes next would be compiled again once they are found
+    return metric
+
+
+def _owner(name: str, of: str) -> str | None:
+    """To whom a name belongs, in words; None if it is free, or of the measure itself."""
+    folded = fold(name)
+    if folded in groups():
+        return f"the group {folded!r} of measures"
+    if folded in (*_OF_SCORES, *MISSING):
+        return "a measure of scores"
+    if folded in _PYCM and folded not in _NAMES:
+        return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
+    library = _NAMES.get(folded)
+    other = library or _OWN_NAMES.get(folded) or _with_average(name)[0]
+    if other is None or (other == of and library is None):
+        return None
+    return f"{other} of this library" if other in METRICS else other
+
+
+def _canonical(name: str) -> str | None:
+    """The canonical name of a name or an alias."""
+    return _NAMES.get(fold(name)) or _OWN_NAMES.get(fold(name))
+
+
+def _record(canonical: str) -> Metric:
+    return METRICS[canonical] if canonical in METRICS else _OWN[canonical]
+
+
+def _ask_packages() -> bool:
+    """Register what installed packages have, once; whether that was now."""
+    if _ASKED or is_compiling():  # no compiler follows the import of a package
+        return False
+    _ASKED["packages"] = True
+    of_packages(register)
+    return True
+
 
 # Looking up ---------------------------------------------------------------------------------------------------------
 
@@ -163,7 +259,8 @@ def get_metric(name: str | Metric) -> Metric:
     name : str or Metric
         ``"mcc"``, ``"tpr"`` (an alias), or a spec: ``name(option=value,...):average[class,...]``. The average of a
         class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or of
-        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; that of an overall measure
+        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes weights
+        of one's own as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure
         is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in
         quotes where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A
         Metric is given back.
@@ -191,7 +288,7 @@ def get_metric(name: str | Metric) -> Metric:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
-    found = METRICS.get(name)
+    found = METRICS.get(name) or _OWN.get(name)
     if found is not None:
         return found
     if is_compiling():  # a program that has seen this cache is compiled again when it fills
@@ -222,9 +319,9 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     """What stands before the square brackets at the end of a text, and the classes that they name."""
     before, bracket, inside = text.partition("[")
     if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
-        options, closed, after = text.partition(")")
-        before, bracket, inside = after.partition("[")
-        before = options + closed + before
+        options, *after = split_outside(text, ")")  # class names may have brackets in quotes
+        before, bracket, inside = ")".join(after).partition("[")
+        before = f"{options}){before}" if after else options
     if not bracket:
         return text, ()
     if not inside.rstrip().endswith("]"):
@@ -241,7 +338,7 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
 
 def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -> Metric:
     base, bracket, rest = head.partition("(")
-    canonical = _NAMES.get(fold(base))
+    canonical = _canonical(base)
     called = fold(base)
     if canonical is None and not has_average and fold(head) not in _PYCM:
         canonical, average = _with_average(base)
@@ -251,13 +348,15 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
     if head == "ACC" or (canonical is None and fold(head) in _PYCM):
         return _of_pycm(head, average.strip())
     if canonical is None:
+        if _ask_packages():
+            return _without_classes(head, average, spec, has_average=has_average)
         raise ValueError(_unknown(base.strip(), spec))
     options = _options_of(bracket, rest, spec)
     if has_average and "average" in options:
         raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
     if has_average:
         options["average"] = average.strip()
-    found = _called(METRICS[canonical], called)
+    found = _called(_record(canonical), called)
     return found.using(**options) if options else found
 
 
@@ -273,10 +372,10 @@ def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if not bracket:
         return options
-    inside, closed, after = rest.partition(")")
-    if not closed or after.strip():
+    inside, *after = split_outside(bracket + rest, ")")
+    if not after or ")".join(after).strip():
         raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
-    for part in split_outside(inside):
+    for part in split_outside(inside[1:]):
         option, equals, value = part.partition("=")
         if part.strip():
             if not equals:
@@ -292,8 +391,8 @@ def _with_average(name: str) -> tuple[str | None, str]:
     whole = fold(name)
     for kind, averages in AVERAGES.items():
         for average in averages:
-            canonical = _NAMES.get(whole.removesuffix("_" + average))
-            if whole.endswith("_" + average) and canonical is not None and METRICS[canonical].kind == kind:
+            canonical = _canonical(whole.removesuffix("_" + average))
+            if whole.endswith("_" + average) and canonical is not None and _record(canonical).kind == kind:
                 return canonical, average
     return None, ""
 
@@ -332,8 +431,6 @@ OF_SCORES = {
 }
 _OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
 
-_NEEDS_COSTS = ("expected_cost", "mean_cost", "misclassification_cost")
-
 #: Measures of class scores that are nowhere in this library.
 MISSING = (
     *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
@@ -347,8 +444,6 @@ def _unknown(name: str, spec: str) -> str:
             f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted: "
             f"it is matrics.{_OF_SCORES[fold(name)]}"
         )
-    if fold(name) in _NEEDS_COSTS:
-        return f"{name!r} needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
     if fold(name) in MISSING:
         return (
             f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
@@ -360,12 +455,12 @@ def _unknown(name: str, spec: str) -> str:
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
         return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
-    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES}
+    known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
     near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
-    alone = {*METRICS, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
+    alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all'])} names"
+    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
@@ -376,12 +471,14 @@ def groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_groups() -> dict[str, tuple[str, ...]]:
-    everywhere = {name: record for name, record in METRICS.items() if not record.on_host}
+    complete = {name: record for name, record in METRICS.items() if not record.needs}
+    everywhere = {name: record for name, record in complete.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
         "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
         "all": tuple(everywhere),
-        "on_host": tuple(name for name, record in METRICS.items() if record.on_host),
+        "on_host": tuple(name for name, record in complete.items() if record.on_host),
+        OWN: tuple(_OWN),
     }
     for name, record in everywhere.items():
         found[record.family] = (*found.get(record.family, ()), name)
@@ -396,8 +493,10 @@ def list_metrics(family: str | None = None) -> list[str]:
     Parameters
     ----------
     family : str, optional
-        ``core``, ``overall``, ``all`` (the default), ``on_host`` (those that need SciPy, and are in no other group), or
-        a family, which is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, …
+        ``core``, ``overall``, ``all`` (those of this library), ``on_host`` (those that need SciPy, and are in no other
+        group), ``own`` (those that :func:`matrics.register` or installed packages have made known), or a family, which
+        is the name of a module in ``matrics.metrics``: ``rates``, ``agreement``, ``association``, … If left out, those
+        of ``all`` and ``own``.
 
     Returns
     -------
@@ -414,9 +513,10 @@ def list_metrics(family: str | None = None) -> list[str]:
     >>> matrics.list_metrics("core")  # doctest: +NORMALIZE_WHITESPACE
     ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa', 'cen', 'eve']
     """
+    _ask_packages()
     known = groups()
     if family is None:
-        family = "all"
+        return [*known["all"], *known[OWN]]
     if family not in known:
         raise ValueError(f"unknown family {family!r}: expected one of {', '.join(known)}")
     return list(known[family])

@@ -32,6 +32,7 @@ from matrics.cli.options import (
     Num,
     OnInvalid,
     Output,
+    Plugin,
     PositiveClass,
     PredColumn,
     Resume,
@@ -48,6 +49,7 @@ from matrics.cli.options import (
     integer,
     number,
 )
+from matrics.cli.plugins import plug_in
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
@@ -89,6 +91,7 @@ def score(
     path: FilePath,
     *,
     metrics: Metrics = None,
+    plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
@@ -110,6 +113,7 @@ def score(
     progress: ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
+    plug_in(plugin)
     zero = number("zero-division", zero_division)
     asked = Asked(
         true=true,
@@ -138,6 +142,7 @@ def interval(
     path: FilePath,
     *,
     metrics: Metrics = None,
+    plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
@@ -167,6 +172,7 @@ def interval(
     progress: ShowProgress = False,
 ) -> None:
     """Say how sure every score is: an interval for every measure of every matrix."""
+    plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     wanted = Wanted.read(
@@ -198,6 +204,7 @@ def compare(
         typer.Option(metavar="COLUMN", help="The column of the samples, where all models predicted the same ones."),
     ] = None,
     metrics: Metrics = None,
+    plugin: Plugin = None,
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     positive: PositiveClass = None,
@@ -207,6 +214,7 @@ def compare(
     zero_division: ZeroDivision = "nan",
 ) -> None:
     """Tell which models of a file are really apart: differences from the best, with limits."""
+    plug_in(plugin)
     columns = column_names(by or [])
     if not columns:
         raise ValueError("--by: expected the column that tells the models apart, got none")
@@ -266,14 +274,16 @@ def reproduce(
 @app.command("metrics")
 def list_metrics(
     group: Annotated[
-        str | None, typer.Argument(help="core, overall, all, or a family such as rates.", show_default="all")
+        str | None, typer.Argument(help="core, overall, own, or a family such as rates.", show_default="all")
     ] = None,
     *,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="A table in Markdown, with formulas and aliases.")
     ] = False,
+    plugin: Plugin = None,
 ) -> None:
     """List the measures."""
+    plug_in(plugin)
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
     if as_markdown:
         typer.echo(markdown.catalogue(listed))
@@ -294,8 +304,11 @@ def list_metrics(
 @app.command()
 def describe(
     name: Annotated[str, typer.Argument(help="A name, an alias or a spec such as fbeta(beta=2).", show_default=False)],
+    *,
+    plugin: Plugin = None,
 ) -> None:
     """Describe a measure: its properties, formula, source and names."""
+    plug_in(plugin)
     metric = matrics.get_metric(name)
     table = Table.grid(padding=(0, 2))
     for label, fact in facts(metric).items():
@@ -314,8 +327,10 @@ def certificate(
     seed: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="The seed of the random matrices.", show_default="0")
     ] = None,
+    plugin: Plugin = None,
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""
+    plug_in(plugin)
     metric = matrics.get_metric(name)
     asked = {"cases": integer("cases", cases), "rng": integer("seed", seed)}
     found = matrics.study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})

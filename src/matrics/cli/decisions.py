@@ -18,6 +18,7 @@ from matrics.cli.options import (
     Level,
     Metrics,
     Output,
+    Plugin,
     Positive,
     Scores,
     Seed,
@@ -29,6 +30,7 @@ from matrics.cli.options import (
 )
 from matrics.cli.outputs.destination import check_file
 from matrics.cli.outputs.whole import open_output
+from matrics.cli.plugins import plug_in
 from matrics.cli.report import counted
 from matrics.cli.scored import Scored, ScoreNames, read_scores
 from matrics.cli.screen import open_console
@@ -56,6 +58,7 @@ def curve(
         list[str] | None,
         typer.Option(metavar="NAME[,NAME]", help="Measures: mcc,f1; repeatable.", show_default=CURVE_METRICS),
     ] = None,
+    plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
@@ -68,6 +71,7 @@ def curve(
     output: Output = None,
 ) -> None:
     """Measures at every threshold of scores, and how well the scores rank."""
+    plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or CURVE_METRICS)  # raises before anything is read
     limits, every = read_thresholds(thresholds)
@@ -109,6 +113,7 @@ def threshold(
         ),
     ] = None,
     metrics: Metrics = None,
+    plugin: Plugin = None,
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
@@ -122,6 +127,7 @@ def threshold(
     output: Output = None,
 ) -> None:
     """Find the threshold at which a measure is best, under constraints, and say how sure it is."""
+    plug_in(plugin)
     sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read

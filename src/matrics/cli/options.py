@@ -37,6 +37,10 @@ Metrics = Annotated[
         show_default="core",
     ),
 ]
+Plugin = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODULE", help="A Python module, here or installed, with measures of your own; repeatable."),
+]
 By = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN[,COLUMN]", help="One matrix or curve for each value of these columns; repeatable."),

@@ -17,6 +17,7 @@ from matrics.cli.labels import Names
 from matrics.cli.options import (
     Level,
     Num,
+    Plugin,
     Positive,
     PredColumn,
     TrueColumn,
@@ -25,6 +26,7 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.outputs.destination import refuse_input
+from matrics.cli.plugins import plug_in
 from matrics.cli.report_table import class_names_of, command_of, read_table
 from matrics.cli.scored import ScoreNames
 from matrics.cli.screen import open_console
@@ -92,12 +94,14 @@ def report(
             show_default="mcc and core",
         ),
     ] = None,
+    plugin: Plugin = None,
     level: Level = "0.95",
     num: Num = None,
     seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
     output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
 ) -> None:
     """Write one page with all that is found: who is best, what goes wrong, and what to beware of."""
+    plug_in(plugin)
     columns = column_names(by or [])
     names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
     labels = () if names is None else names.classes or (None,)
@@ -122,6 +126,7 @@ def report(
             "scores": ",".join(scores) if scores else None,
             "positive": positive,
             "metrics": None if chosen == DEFAULT_METRICS else chosen,
+            "plugin": plugin,
             "level": None if level == "0.95" else level,
             "num": num,
             "seed": seed,

@@ -82,9 +82,10 @@ def class_names_of(path: Path, wanted: Wanted) -> tuple[str, ...] | None:
     return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if _has_matrices(path) else None
 
 
-def command_of(path: Path, options: dict[str, str | None]) -> str:
+def command_of(path: Path, options: dict[str, str | list[str] | None]) -> str:
     """The command that makes the report again; its output may be called anything."""
-    given = [part for name, value in options.items() if value is not None for part in (f"--{name}", value)]
+    several = {name: [value] if isinstance(value, str) else value or [] for name, value in options.items()}
+    given = [part for name, values in several.items() for value in values for part in (f"--{name}", value)]
     return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -14,7 +15,7 @@ from matrics._backend import Array
 from matrics._inputs import described
 from matrics.catalogue.registry import get_metric
 from matrics.frame.axes import Axes, axis_columns
-from matrics.naming import check_names, columns, title_of
+from matrics.naming import MeasureName, check_names, columns, metric_of, title_of
 from matrics.uncertainty.results import Comparison, Interval, PairedComparison
 
 Layout = Literal["wide", "long"]
@@ -165,7 +166,7 @@ def imported(library: Any) -> Any:
 
 def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_Measure, tuple[int, ...]]:
     """The values or intervals of one key of the scores, and the shape of the stack."""
-    metric = None if "/" in key else get_metric(key)  # recall/cat is the value of a class already
+    metric = None if "/" in key else metric_of(key)  # recall/cat is the value of a class already
     is_classwise = metric is not None and metric.is_classwise
     fields = KINDS.get(type(value))
     given = {"": value} if fields is None else {ending: getattr(value, name) for name, ending in fields.items()}
@@ -191,10 +192,12 @@ def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_
 def _split(key: str) -> tuple[str, list[str | None]]:
     """The measure and the class of a key that has both; of another key with a slash, a logger's, itself."""
     measure, _, label = key.partition("/")
-    try:
-        get_metric(measure)
-    except ValueError:
-        return title_of(key), [None]
+    known = key.metric_ if isinstance(key, MeasureName) else None
+    if known is None or replace(known, average=None).spec != measure:  # another name of it, or a logger's prefix
+        try:
+            get_metric(measure)
+        except ValueError:
+            return title_of(key), [None]
     return measure, [label]
 
 

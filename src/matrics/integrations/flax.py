@@ -227,7 +227,7 @@ class ConfusionMetric(nnx.Metric):
             self._undefined.filled(found[metric.spec], has_seen, is_count=is_count)
             for metric, is_count in zip(metrics.values(), self._are_counts, strict=True)
         ]
-        scores = dict(zip(map(named, metrics, self._titles), values, strict=True))
+        scores = dict(zip(map(named, metrics, self._titles, metrics.values()), values, strict=True))
         together = scalars(scores, metrics, self.prefix, self.class_names)
         seen = JAX.host_view(state.dropped)
         samples = 0 if seen is None else int(seen)

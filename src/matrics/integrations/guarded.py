@@ -246,7 +246,7 @@ class Measures:
         return self._named([self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs])
 
     def _named(self, values: list[Any]) -> dict[str, Any]:
-        keys = map(named, self.metrics, self._titles)
+        keys = map(named, self.metrics, self._titles, self.metrics.values())
         return scalars(dict(zip(keys, values, strict=True)), self.metrics, self.prefix, self.class_names)
 
     def report(

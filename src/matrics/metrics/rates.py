@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.catalogue.registry import NotNegative, metric
+from matrics.catalogue.options import NotNegative
+from matrics.catalogue.registry import metric
 from matrics.table import Table
 
 __all__ = [

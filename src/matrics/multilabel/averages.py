@@ -35,26 +35,34 @@ def asked(metrics: str | Metric | Iterable[str | Metric], average: Average) -> d
     how = {"label": " of each label", "samples": ", mean over samples"}.get(average, f", {average} over labels")
     found = resolve(metrics, TWO)
     # Class 1 is that a sample has the label.
-    return {named(str(key), title_of(key).removesuffix(" of class 1") + how): found[key] for key in found}
+    return {
+        named(str(key), title_of(key).removesuffix(" of class 1") + how, metric): metric
+        for key, metric in found.items()
+    }
 
 
 def over_labels(
     metrics: dict[str, Metric],
     average: Average,
-    score: Callable[[list[str]], Scores],
-    score_pooled: Callable[[list[str]], Scores],
+    score: Callable[[list[str | Metric]], Scores],
+    score_pooled: Callable[[list[str | Metric]], Scores],
     zero_division: float,
 ) -> Scores:
     """The average over labels of what ``score`` finds for each of them."""
-    specs = list(dict.fromkeys(map(str, metrics.values())))
+    each: list[str | Metric] = list(by_spec(metrics))
     if average in ("label", "micro"):
-        found = score(specs) if average == "label" else score_pooled(specs)
+        found = score(each) if average == "label" else score_pooled(each)
         return {key: found[str(metric)] for key, metric in metrics.items()}
-    found = score(list(dict.fromkeys([*specs, SUPPORT])))
+    found = score([*each, SUPPORT])
     support = found[SUPPORT]
     # The support of an invalid matrix is NaN, which the mean must be as well.
     weights = support if average == "weighted" else support * 0 + 1
     return means(metrics, found, weights, zero_division)
+
+
+def by_spec(metrics: dict[str, Metric]) -> list[Metric]:
+    """Each measure once, under whatever names it was asked for."""
+    return list({str(metric): metric for metric in metrics.values()}.values())
 
 
 def means(metrics: dict[str, Metric], scores: Scores, weights: Array, zero_division: float) -> Scores:

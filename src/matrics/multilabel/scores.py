@@ -10,7 +10,7 @@ from typing import Any, overload
 from matrics._backend import Array
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options
-from matrics.multilabel.averages import Average, asked, checked_average, means, over_labels
+from matrics.multilabel.averages import Average, asked, by_spec, checked_average, means, over_labels
 from matrics.multilabel.counting import Samples, count, enter
 from matrics.scoring import score
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
@@ -202,8 +202,8 @@ def multilabel_score(
     own = samples.own
     matrix = own.packed(count(samples).matrix)
 
-    def pooled(specs: list[str]) -> dict[str, Array]:
-        return scored(own.xp.sum(own.to_wide(matrix), axis=-3), specs)
+    def pooled(chosen: list[str | Metric]) -> dict[str, Array]:
+        return scored(own.xp.sum(own.to_wide(matrix), axis=-3), chosen)
 
     return over_labels(chosen, average, partial(scored, matrix), pooled, zero_division)
 
@@ -216,7 +216,7 @@ def _over_samples(
     weights = samples.own.xp.ones_like(matrix[..., 0, 0])
     if samples.own_weights is not None:
         weights = samples.own.xp.broadcast_to(samples.own_weights, tuple(weights.shape))
-    return means(metrics, scored(matrix, [str(metric) for metric in metrics.values()]), weights, zero_division)
+    return means(metrics, scored(matrix, by_spec(metrics)), weights, zero_division)
 
 
 @overload

@@ -244,8 +244,8 @@ class MultilabelState(NamedTuple):
         return over_labels(
             asked(metrics, average),
             average,
-            lambda specs: self.labels.score(specs, **options),
-            lambda specs: _pooled(self.labels).score(specs, **options),
+            lambda each: self.labels.score(each, **options),
+            lambda each: _pooled(self.labels).score(each, **options),
             zero_division,
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
-from matrics.naming import title_of
+from matrics.naming import metric_of, title_of
 from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import names_of_rows, on_host
@@ -391,7 +391,7 @@ def _read(key: str, result: Any) -> MeasureOfModels:
 def _metric_of(key: str) -> Metric:
     """The measure of a key of results, which may be that of one class: ``recall/cat``."""
     try:
-        return get_metric(key)
+        return metric_of(key)
     except ValueError:
         measure, slash, _ = key.partition("/")
         if not slash:

@@ -90,7 +90,7 @@ def blindness(measure: str, metric: Metric) -> Blindness:
     """What a measure cannot see, as its certificate says: there is one of the mean over classes, and one of a class."""
     average = None if metric.average == "macro" else metric.average
     try:
-        certificate = stored_certificate(replace(metric, average=average, classes=(), called="").spec)
+        certificate = stored_certificate(replace(metric, average=average, classes=(), called="", resolved=False))
     except KeyError:
         return Blindness(measure, metric.summary, [], is_certified=False)
     told = [text for name, text in LACKING.items() if name in certificate.lacks]

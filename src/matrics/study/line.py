@@ -190,7 +190,7 @@ def _read_hits(hits: Any) -> np.ndarray:
 
 def _read_metric(metric: str | Metric, positive: Any, num_classes: int) -> Metric:
     """The metric, which has one value for a matrix."""
-    known = get_metric(metric).of(Classes.of(num_classes, None, positive))
+    known = get_metric(metric).resolved_for(Classes.of(num_classes, None, positive))
     if known.is_classwise:
         raise ValueError(
             f"metric: expected one value for each matrix, got {known}, which has one for each class: take an average, "

@@ -51,7 +51,7 @@ class Measure(NamedTuple):
             return counts if pick is None else counts[pick, ...]
 
         contingency = metric.function.__module__.endswith(".contingency") and metric.name not in MADE_OF_MAXIMA
-        biased = metric.family in ("information", "spectral") or contingency
+        biased = not metric.is_own and (metric.family in ("information", "spectral") or contingency)
         return cls(
             str(metric),
             metric.bind(),

@@ -7,8 +7,7 @@ from typing import Any
 
 from matrics._backend import Array, Standard, as_arrays
 from matrics.catalogue.averages import CLASSWISE
-from matrics.catalogue.registry import get_metric
-from matrics.naming import check_names, columns, named, title_of
+from matrics.naming import check_names, columns, metric_of, named, title_of
 
 
 def named_numbers(
@@ -111,6 +110,6 @@ def _in_full(name: str) -> str:
 
 def _metric(key: str) -> Any:
     try:
-        return get_metric(key)
+        return metric_of(key)
     except (TypeError, ValueError):  # a name of the user's
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from matrics._backend import Array
-from matrics.catalogue.registry import NotNegative, metric
+from matrics.catalogue.options import NotNegative
+from matrics.catalogue.registry import metric
 from matrics.metrics.rates import mean_of_precision_and_recall
 from matrics.table import Table
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from matrics.catalogue.certified import certified
-from matrics.catalogue.record import METRICS
+from matrics.catalogue.record import METRICS, Metric
 from matrics.catalogue.registry import get_metric
 from matrics.study.certificates.catalogue import RELATIONS, STATEMENTS
 from matrics.study.certificates.results import Certificate, Verdict, Witness, key_of
@@ -17,12 +17,15 @@ ROLES = {prop.name: prop.roles for prop in RELATIONS}
 def certified_specs() -> list[str]:
     """What has a certificate: every measure; class measures averaged over classes, and of class 1 of two."""
     by_class = [name for name, record in METRICS.items() if record.kind == "per_class"]
-    return [*METRICS, *(f"{name}:binary" for name in by_class)]
+    return [*(name for name in METRICS if not METRICS[name].needs), *(f"{name}:binary" for name in by_class)]
 
 
-def stored_certificate(spec: str) -> Certificate:
+def stored_certificate(metric: str | Metric) -> Certificate:
     """The certificate of a measure of the catalogue, without a search; a KeyError if there is none."""
-    name = key_of(get_metric(spec))
+    found = get_metric(metric)
+    if found.is_own:  # whatever its name
+        raise KeyError(found.spec)
+    name = key_of(found)
     return from_record(name, certified()[name])
 
 
