@@ -243,6 +243,8 @@ def _no_measure(item: Any) -> str:
         return f"{_EXPECTED}, got {type(item).__name__}: {item!r}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
+    if name == "expected_cost":
+        rest = "as a measure it is matrics.cost(costs)"
     return f"{_EXPECTED}, got the function {name}: {rest}"
 
 
