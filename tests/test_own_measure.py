@@ -86,10 +86,13 @@ def test_options_averages_and_specs_are_those_of_ours() -> None:
 
 def test_it_is_recall_on_every_backend(backend: Any) -> None:
     stack = backend.asarray(np.random.default_rng(0).integers(0, 9, (40, 4, 4)))
-    ours, mine = matrics.score(stack, "recall:class, recall:macro"), lenient.using(beta=1)
-    found = matrics.score(stack, [mine.using(average="class"), mine])
-    for key, other in (("lenient(beta=1):class", "recall:class"), ("lenient(beta=1)", "recall:macro")):
-        np.testing.assert_allclose(backend.numpy(found[key]), backend.numpy(ours[other]), rtol=1e-6)
+    for average in ("class", "macro", "micro", "weighted", "max", "geometric"):
+        found = lenient(stack, beta=1, average=average)
+        np.testing.assert_allclose(
+            backend.numpy(found), backend.numpy(matrics.recall(stack, average=average)), rtol=1e-6
+        )
+    found, ours = HITS(stack, average="one_vs_rest"), matrics.accuracy(stack, average="one_vs_rest")
+    np.testing.assert_allclose(backend.numpy(found), backend.numpy(ours), rtol=1e-6)
 
 
 def test_the_docstring_is_composed() -> None:

@@ -9,7 +9,8 @@ from typing import Any, overload
 from matrics._backend import Array, is_compiling
 from matrics._names import split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
-from matrics.catalogue.record import Metric, place_of
+from matrics.catalogue.functions import place_of
+from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, as_stack, evaluate
 from matrics.naming import by_names, check_names, named, names_or_labels

@@ -13,7 +13,7 @@ from matrics._backend import Array
 from matrics.catalogue import weights
 
 #: Arguments that every measure takes.
-RESERVED = ("cm", "average", "positive", "class_weights", "zero_division", "invalid")
+RESERVED = ("cm", "average", "class_weights", "positive", "class_weights", "zero_division", "invalid")
 
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 

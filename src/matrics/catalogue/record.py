@@ -7,13 +7,23 @@ import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from matrics._backend import Array, is_compiling
 from matrics._names import fold
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
+from matrics.catalogue.functions import (
+    IN_METRIC,
+    called_with,
+    checked_name,
+    checked_range,
+    checked_values,
+    one_of,
+    place_of,
+    several,
+)
 from matrics.catalogue.options import Option, read_options
 from matrics.evaluation import Invalid, TableFunction, evaluate
 from matrics.table import Table
@@ -149,18 +159,18 @@ class Metric:
         text = inspect.getdoc(function) or ""
         made = cls(
             name=called,
-            kind=_one_of(kind, Kind, called, "kind"),
+            kind=one_of(kind, Kind, called, "kind"),
             family=OWN,
             summary=text.partition("\n\n")[0].replace("\n", " ") or f"A measure of one's own, {where}.",
             function=function,
-            range=_range(range, called),
-            higher_is_better=_one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
+            range=checked_range(range, called),
+            higher_is_better=one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
             formula=formula or "",
             source=source or where,
             undefined=undefined or "where its function says so",
-            aliases=tuple([checked_name(alias, function) for alias in _several(aliases)]),
+            aliases=tuple([checked_name(alias, function) for alias in several(aliases)]),
             on_host=on_host,
-            proportion_of=_one_of(proportion_of, Trials | None, called, "proportion_of"),
+            proportion_of=one_of(proportion_of, Trials | None, called, "proportion_of"),
             options=options,
         )
         made.dress()
@@ -255,7 +265,7 @@ class Metric:
         def measure(table: Table) -> Array:
             if not is_own:
                 return function(table, **keywords)
-            values = function(table, **keywords) if is_compiling() else _called(function, table, keywords, name)
+            values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
             return checked_values(values, table, name, is_classwise=is_classwise)
 
         if self.kind == "overall":
@@ -488,78 +498,6 @@ def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[s
 def _with(record: Metric, changes: dict[str, Any]) -> Metric:
     changed = {name: value for name, value in changes.items() if value != getattr(record, name)}
     return replace(record, **changed) if changed else record
-
-
-#: What follows the name of a function that is found inside of its metric.
-IN_METRIC = ".function"
-
-
-def place_of(function: Any) -> tuple[str, str]:
-    """The module and the qualified name of a function, as its source has them."""
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return getattr(function, "__module__", None) or "", name.removesuffix(IN_METRIC)
-
-
-def checked_name(name: Any, function: Any) -> str:
-    """A name that specs can hold; raises for another one."""
-    if isinstance(name, str) and name.isidentifier():
-        return name
-    raise ValueError(
-        f"expected a name that Python takes for one, as specs need other signs for themselves, got {name!r} of "
-        f"{function!r}: say name="
-    )
-
-
-def _several(aliases: Iterable[str]) -> Iterable[str]:
-    return [aliases] if isinstance(aliases, str) else aliases
-
-
-def _one_of(value: Any, expected: Any, name: str, what: str) -> Any:
-    words = [word for part in get_args(expected) for word in (get_args(part) or (part,))]
-    words = [None if word is type(None) else word for word in words]
-    if not any(value is word or (isinstance(word, str) and value == word) for word in words):
-        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {value!r}")
-    return value
-
-
-def _range(given: Any, name: str) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in given)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not low < high:
-        raise ValueError(f"{name}: expected range to be two numbers, the smallest and the largest value, got {given!r}")
-    return low, high
-
-
-def _called(function: Callable[..., Any], table: Table, keywords: dict[str, Any], name: str) -> Any:
-    """What a function of the user's gives; its errors say of what it is a function."""
-    try:
-        return function(table, **keywords)
-    except AttributeError as error:
-        if error.obj is not table:
-            raise
-        raise TypeError(
-            f"{name}: expected what matrics.typing.Table has, such as tp, true, total and divide, got {error.name!r}"
-        ) from error
-    except Exception as error:
-        error.add_note(f"The function of the measure {name} is called with a matrics.typing.Table, and with no matrix.")
-        raise
-
-
-def checked_values(values: Any, table: Table, name: str, *, is_classwise: bool) -> Array:
-    """What the function of a measure of one's own gives, if that is what its kind promises; raises otherwise."""
-    batch = tuple(table.total.shape)
-    expected, got = (table.n, *batch) if is_classwise else batch, getattr(values, "shape", None)
-    if got is not None and tuple(got) == expected:
-        return values
-    kind = "per_class" if is_classwise else "overall"
-    like = "t.tp, with one value for each class" if is_classwise else "t.total, with one value for each matrix"
-    found = type(values).__name__ if got is None else f"the shape {tuple(got)}"
-    raise ValueError(
-        f"{name}: expected its function to give an array of the shape of {like}, as it is of the kind {kind!r}: "
-        f"{expected}, got {found}"
-    )
 
 
 def spell(value: Any) -> str:

@@ -13,10 +13,11 @@ from matrics import verbal
 from matrics._backend import Array, is_compiling
 from matrics._names import fold, is_whole, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics.catalogue.functions import place_of
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials, place_of
+from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
