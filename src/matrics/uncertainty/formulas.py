@@ -19,6 +19,9 @@ from matrics.uncertainty.weighted import kish
 # Numbers that the derivatives of some matrices may take at a time.
 NUMBERS_AT_ONCE = 2**21
 
+# Clusters with an error from which on their variance is known.
+CLUSTERS_THAT_VARY = 10
+
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
 NOISE = {64: 1e-7, 32: 1e-5}
 
@@ -119,9 +122,22 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
         # Where nothing varies, each cluster may be a single trial.
         effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
         effective = xp.where((spread > 0) & (alone > 0), effective, least)
-        effective = xp.where(effective < number, effective, number)
+        most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
+        most = xp.where(most < number, most, number)
+        effective = xp.where(effective < most, effective, most)
         found.append((effective, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
     return found
+
+
+def _most_trials(clusters: Array, varying: Array, xp: Any) -> Array:
+    """How many independent trials clusters may be, by how many have another outcome than that of the most samples.
+
+    A few clusters with an error each look as if errors were independent, as they may be by chance: then one error would
+    make surer than none. So it takes some of them, or a good part of all, until each may be more than a trial.
+    """
+    others = xp.where(clusters > varying, clusters - varying, 1) / xp.where(clusters > 0, clusters, 1)
+    known = (varying / CLUSTERS_THAT_VARY) ** 2 / others
+    return xp.where(clusters > varying, clusters * (1 + known), math.inf)
 
 
 def _weighted_trials(

@@ -142,7 +142,8 @@ def interval(
 
     With clusters the delta method's variance is that of the clusters' contributions, with Student's quantile for K - 1
     degrees of freedom; ``"auto"`` takes at least that of independent samples. Proportions have Wilson's interval for as
-    many independent trials as would vary as much, and where nothing varies for one trial a cluster.
+    many independent trials as would vary as much, and where nothing varies for one trial a cluster. A few clusters that
+    vary, up to about ten, are not taken for many more trials than clusters: one error must not make surer than none.
 
     Without draws, an interval costs some 2 n² scores of the matrix; replicates cost ``num``. No limit leaves the range
     of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
