@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 OPEN, CLOSE, QUOTES = "([", ")]", "'\""
+
+# The longest spec of one measure, and the longest constraint: a matrix of weights of 200 classes fits. Reading takes
+# time in proportion to the length.
+LONGEST = 1_000_000
+# What a message quotes of a text or value that came from outside, which may be as long as a file.
+QUOTED = 200
+
+
+def quoted(value: Any) -> str:
+    """A value as messages quote it: as Python writes it, and of a long one the beginning.
+
+    >>> quoted("f1"), quoted(0.5), len(quoted("(" * 100_000)), quoted(10**5000)
+    ("'f1'", '0.5', 223, 'a value of type int')
+    """
+    letters = len(value) if isinstance(value, str) else 0
+    try:
+        text = repr(value[:QUOTED] if letters > QUOTED else value)
+    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or lists in lists
+        return f"a value of type {type(value).__name__}"
+    if letters <= QUOTED and len(text) <= QUOTED:
+        return text
+    return f"{text[:QUOTED]}... ({letters or len(text):,} characters)"
 
 
 def fold(name: str) -> str:
@@ -19,8 +43,9 @@ def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> l
     >>> split_outside("mcc, f1:macro[cat,dog], recall['a, ]b']")
     ['mcc', ' f1:macro[cat,dog]', " recall['a, ]b']"]
     """
-    parts, depth, quote, closed, before = [""], 0, "", "", "," if quoted else ""
-    for character in text:
+    parts: list[str] = []
+    start, depth, quote, closed, before = 0, 0, "", "", "," if quoted else ""
+    for position, character in enumerate(text):
         if quote:
             closed = quote if character == quote else ""
             quote = "" if closed else quote
@@ -30,11 +55,10 @@ def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> l
             depth += (character in OPEN) - (character in CLOSE)
             closed = ""
         if character == separator and depth == 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += character
+            parts.append(text[start:position])
+            start = position + 1
         before = before if character.isspace() else character
-    return parts
+    return [*parts, text[start:]]
 
 
 def unquote(text: str) -> str:

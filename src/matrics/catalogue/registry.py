@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics._names import fold, is_whole, split_outside, unquote
+from matrics._names import LONGEST, fold, is_whole, quoted, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
@@ -34,7 +34,8 @@ _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
 _OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
 _ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
-_SPECS: dict[str, Metric] = {}  # specs read so far
+_SPECS: dict[str, Metric] = {}  # specs read so far, not all of a program's life
+MAX_SPECS, MAX_KEPT = 1024, 1000  # how many are kept, and the longest of them
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
 #: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
 CACHES: list[dict[Any, Any]] = [_SPECS, _GROUPS]
@@ -288,13 +289,23 @@ def get_metric(name: str | Metric) -> Metric:
         return found
     if is_compiling():  # a program that has seen this cache is compiled again when it fills
         return _read_spec(name)
-    if name not in _SPECS:
-        _SPECS[name] = _read_spec(name)
-    return _SPECS[name]
+    read = _SPECS.get(name)
+    if read is None:
+        read = _read_spec(name)
+        if len(_SPECS) >= MAX_SPECS:
+            _SPECS.clear()
+        if len(name) <= MAX_KEPT:
+            _SPECS[name] = read
+    return read
 
 
 def _read_spec(spec: str) -> Metric:
     """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
+    if len(spec) > LONGEST:
+        raise ValueError(
+            f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of weights "
+            "can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
+        )
     # Nothing but string methods, which torch.compile can follow.
     head, *ends = split_outside(spec, ":")
     if len(ends) > 1:

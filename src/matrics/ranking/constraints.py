@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from matrics._backend import Array, Namespace
-from matrics._names import split_outside
+from matrics._names import LONGEST, quoted, split_outside
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.scoring import resolve
@@ -52,10 +51,15 @@ def read_constraints(given: Any, classes: Classes = TWO) -> list[Constraint]:
 
 
 def _read(text: str, classes: Classes) -> Constraint:
-    found = re.fullmatch(r"((?:\[[^\[\]]*\]|\([^()]*\)|[^<>=\[(])*)(>=|<=|>|<)([^<>=]*)", text)
-    if found is None:
-        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {text!r}")
-    name, sign, number = (part.strip() for part in found.groups())
+    if len(text) > LONGEST:
+        raise ValueError(
+            f"subject_to: expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
+        )
+    last = max(text.rfind(character) for character in "<>=")  # a number has none of them
+    first = last - (text[last : last + 1] == "=")
+    name, sign, number = (part.strip() for part in (text[: max(first, 0)], text[first : last + 1], text[last + 1 :]))
+    if sign not in COMPARISONS or any(len(split_outside(name, character)) > 1 for character in "<>="):
+        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {quoted(text)}")
     try:
         limit = float(number)
     except ValueError:
