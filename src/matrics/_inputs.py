@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import quoted
+
 Array = Any
 
 # What each argument is expected to be, under the name that messages use.
@@ -136,7 +138,7 @@ def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
     twice = [label for labels in (index, columns) for label in labels if labels.count(label) > 1]
     if twice:
         raise ValueError(
-            f"{name}: expected each label once in the rows and columns of a data frame, got {twice[0]!r} twice"
+            f"{name}: expected each label once in the rows and columns of a data frame, got {quoted(twice[0])} twice"
         )
     if set(index) != set(columns) or set(index) != set(rows):
         only_rows = [label for label in index if label not in columns]
@@ -150,8 +152,8 @@ def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
     cells = cells[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
     if len(rows) > 2 and cells.dtype.kind in "iuf" and _has_margins(cells):
         raise ValueError(
-            f"{name}: expected counts alone, got a data frame whose last row and column, {rows[-1]!r}, are the sums of "
-            "the others: leave out margins=True, or drop them"
+            f"{name}: expected counts alone, got a data frame whose last row and column, {quoted(rows[-1])}, are the "
+            "sums of the others: leave out margins=True, or drop them"
         )
     return cells
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrics._backend import Array, Standard, is_compiling
+from matrics._names import quoted
 from matrics.evaluation import frames_to_the_user
 
 # What to write for targets that have a column for each class, or for each label of several.
@@ -62,7 +63,7 @@ def check_scores(
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
-            raise ValueError(f"threshold: expected a number, got {threshold!r}")
+            raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
             raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
         return scores
@@ -146,7 +147,7 @@ def _is_32_bit(value: int) -> bool:
 def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
     if not _is_whole(value) or value < 1:
-        raise ValueError(f"{name}: expected an integer of at least 1, got {value!r}")
+        raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
     if most is not None and value > most:
         raise ValueError(f"{name}: expected an integer of at most {most:,}, got {value}")
     return int(value)
@@ -173,7 +174,7 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
     large are named.
     """
     if not isinstance(allow_large, bool):
-        raise TypeError(f"allow_large: expected True or False, got {allow_large!r}")
+        raise TypeError(f"allow_large: expected True or False, got {quoted(allow_large)}")
     most = MOST_BYTES if allow_large else LARGE_BYTES
     if size > most:
         unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
@@ -211,7 +212,7 @@ def check_ignore_index(value: Any) -> tuple[int, ...]:
     if not all(_is_whole(label) and _is_32_bit(label) for label in ignored):
         raise ValueError(
             "ignore_index: expected a 32-bit integer, the true label to leave out, or a list of such labels, got "
-            f"{value!r}"
+            f"{quoted(value)}"
         )
     return tuple(dict.fromkeys(int(label) for label in ignored))
 
@@ -237,7 +238,7 @@ def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array
 def checked_class_axis(value: Any) -> int | None:
     """An axis, or None where nobody has said which one it is; anything else raises an error."""
     if value is not None and not _is_whole(value):
-        raise TypeError(f"class_axis: expected an integer, got {value!r}")
+        raise TypeError(f"class_axis: expected an integer, got {quoted(value)}")
     return None if value is None else int(value)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from matrics._backend import Array, is_compiling
+from matrics._names import quoted
 from matrics.catalogue.classes import in_words
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
@@ -141,7 +142,7 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
         return None
     names = class_names if isinstance(class_names, tuple) else tuple(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"class_names: expected strings, one for each class, got {class_names!r}")
+        raise TypeError(f"class_names: expected strings, one for each class, got {quoted(class_names)}")
     if len(names) != num_classes or len(set(names)) != num_classes:
         raise ValueError(f"class_names: expected {num_classes} different names, one for each class, got {names}")
     return names

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from matrics._backend import Array, is_compiling
-from matrics._names import split_outside
+from matrics._names import quoted, split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
 from matrics.catalogue.record import Metric, place_of
 from matrics.catalogue.registry import CACHES, get_metric, groups
@@ -228,7 +228,7 @@ def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
 def _refuse_namesake(metric: Metric, other: Metric) -> None:
     if metric is not other and metric != other:
         raise ValueError(
-            f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
+            f"metrics: expected one measure of each name, got two that are called {quoted(metric.spec)}, "
             f"{_where(metric)} and {_where(other)}: give one of them another name, by name="
         )
 
@@ -240,7 +240,7 @@ def _where(metric: Metric) -> str:
 def _no_measure(item: Any) -> str:
     """What to do with an element of the list that is no measure."""
     if not callable(item):
-        return f"{_EXPECTED}, got {type(item).__name__}: {item!r}; {_OF_LABELS}"
+        return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
     return f"{_EXPECTED}, got the function {name}: {rest}"

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import quoted
+
 
 class Sorted(tuple[Any, ...]):
     """Texts in alphabetical order, which is nobody's: which of two is positive has to be said.
@@ -115,17 +117,17 @@ class Classes:
         if len(alike) == 1:
             return alike[0]
         what = "several classes are" if alike else "no class is"
-        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {value!r}: {what} called so")
+        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
 
     def _as_index(self, value: Any, name: str) -> int:
         text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
         if not text.isdecimal():
             raise ValueError(
                 f"{name}: expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
-                f"got {value!r}; with labels= or class_names= a class has a name"
+                f"got {quoted(value)}; with labels= or class_names= a class has a name"
             )
         if int(text) >= self.number:
-            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {value!r}")
+            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {quoted(value)}")
         return int(text)
 
     def positive_of(self, spec: str) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from matrics._backend import Array, is_compiling
-from matrics._names import fold
+from matrics._names import fold, quoted
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
@@ -138,7 +138,7 @@ class Metric:
         {'hit_rate': np.float64(0.9), 'accuracy': np.float64(0.9)}
         """
         if isinstance(function, Metric) or not callable(function):
-            raise TypeError(f"expected a function of a matrics.typing.Table, got {function!r}")
+            raise TypeError(f"expected a function of a matrics.typing.Table, got {quoted(function)}")
         options = read_options(function)
         where = ".".join(place_of(function))
         called = checked_name(getattr(function, "__name__", "") if name is None else name, function)
@@ -219,7 +219,9 @@ class Metric:
     ) -> Array:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
         if others and (others[0] is None or isinstance(others[0], str)):
-            raise TypeError(f"{self.name}: expected options by their names, got {others[0]!r}: average={others[0]!r}?")
+            raise TypeError(
+                f"{self.name}: expected options by their names, got {quoted(others[0])}: average={quoted(others[0])}?"
+            )
         if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
             call = self.name if self.is_own else f"matrics.{self.name}"
@@ -280,7 +282,7 @@ class Metric:
         for name, value in options.items():
             if name not in known:
                 takes = ", ".join([*known, *(["average", "positive"] if self._averaged else [])])
-                raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
+                raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
@@ -292,8 +294,8 @@ class Metric:
             raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
         if average not in (None, "binary"):
             raise ValueError(
-                f"{self.name}: positive={positive!r} is for average='binary', the default with it; got the average "
-                f"{average!r}, which is not of one class"
+                f"{self.name}: positive={quoted(positive)} is for average='binary', the default with it; got the "
+                f"average {quoted(average)}, which is not of one class"
             )
         return "binary", (positive,)
 
@@ -467,8 +469,8 @@ def checked_name(name: Any, function: Any) -> str:
     if isinstance(name, str) and name.isidentifier():
         return name
     raise ValueError(
-        f"expected a name that Python takes for one, as specs need other signs for themselves, got {name!r} of "
-        f"{function!r}: say name="
+        f"expected a name that Python takes for one, as specs need other signs for themselves, got {quoted(name)} of "
+        f"{quoted(function)}: say name="
     )
 
 
@@ -480,7 +482,7 @@ def _one_of(value: Any, expected: Any, name: str, what: str) -> Any:
     words = [word for part in get_args(expected) for word in (get_args(part) or (part,))]
     words = [None if word is type(None) else word for word in words]
     if not any(value is word or (isinstance(word, str) and value == word) for word in words):
-        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {value!r}")
+        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {quoted(value)}")
     return value
 
 
@@ -490,7 +492,9 @@ def _range(given: Any, name: str) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        raise ValueError(f"{name}: expected range to be two numbers, the smallest and the largest value, got {given!r}")
+        raise ValueError(
+            f"{name}: expected range to be two numbers, the smallest and the largest value, got {quoted(given)}"
+        )
     return low, high
 
 

@@ -120,7 +120,7 @@ def metric(
         names = (record.name, *record.aliases)
         for name in names:
             if _NAMES.get(fold(name), record.name) != record.name:
-                raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
+                raise ValueError(f"the name {quoted(name)} of {record.name} belongs to {_NAMES[fold(name)]}")
         _NAMES.update((fold(name), record.name) for name in names)
         METRICS[record.name] = record
         _forget()
@@ -184,14 +184,14 @@ def register(metric: Metric) -> Metric:
     if not isinstance(metric, Metric):
         raise TypeError(
             "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
-            f"got {metric!r}"
+            f"got {quoted(metric)}"
         )
     if not metric.is_own:
-        raise ValueError(f"expected a measure of one's own, got {metric.spec!r} of this library, which is known")
+        raise ValueError(f"expected a measure of one's own, got {quoted(metric.spec)} of this library, which is known")
     if not metric.is_plain:
         raise ValueError(
-            f"expected a measure without fixed options, got {metric.spec!r}: register {metric.name!r}, and specs say "
-            "the options"
+            f"expected a measure without fixed options, got {quoted(metric.spec)}: register {metric.name!r}, and "
+            "specs say the options"
         )
     place, before = place_of(metric.function), _OWN.get(metric.name)
     if before is not None and place_of(before.function) != place:
@@ -201,7 +201,9 @@ def register(metric: Metric) -> Metric:
         )
     for name in (metric.name, *metric.aliases):
         if (owner := _owner(name, metric.name)) is not None:
-            raise ValueError(f"the name {name!r} of {'.'.join(place)} belongs to {owner}: give it another one by name=")
+            raise ValueError(
+                f"the name {quoted(name)} of {'.'.join(place)} belongs to {owner}: give it another one by name="
+            )
     for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
         del _OWN_NAMES[name]
     _OWN[metric.name] = metric
@@ -215,7 +217,7 @@ def _owner(name: str, of: str) -> str | None:
     """To whom a name belongs, in words; None if it is free, or of the measure itself."""
     folded = fold(name)
     if folded in groups():
-        return f"the group {folded!r} of measures"
+        return f"the group {quoted(folded)} of measures"
     if folded in (*_OF_SCORES, *_NEEDS_COSTS, *MISSING):
         return "a measure of scores or of costs"
     if folded in _PYCM and folded not in _NAMES:
@@ -283,7 +285,7 @@ def get_metric(name: str | Metric) -> Metric:
     if isinstance(name, Metric):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
+        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {quoted(name)}")
     found = METRICS.get(name) or _OWN.get(name)
     if found is not None:
         return found
@@ -303,19 +305,21 @@ def _read_spec(spec: str) -> Metric:
     """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
     if len(spec) > LONGEST:
         raise ValueError(
-            f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of weights "
-            "can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
+            f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of "
+            "weights can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
         )
     # Nothing but string methods, which torch.compile can follow.
     head, *ends = split_outside(spec, ":")
     if len(ends) > 1:
-        raise ValueError(f"{spec!r}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}")
+        raise ValueError(
+            f"{quoted(spec)}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}"
+        )
     head, classes = _in_square_brackets(head, spec)
     average = ends[0] if ends else ""
     if ends:
         average, others = _in_square_brackets(average, spec)
         if classes and others:
-            raise ValueError(f"{spec!r}: expected classes in square brackets once, got them twice")
+            raise ValueError(f"{quoted(spec)}: expected classes in square brackets once, got them twice")
         classes = classes or others
     found = _without_classes(head, average, spec, has_average=bool(ends))
     return found.of_classes(classes) if classes else found
@@ -331,13 +335,13 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     if not bracket:
         return text, ()
     if not inside.rstrip().endswith("]"):
-        raise ValueError(f"{spec!r}: expected classes in square brackets at the end, such as recall[fraud]")
+        raise ValueError(f"{quoted(spec)}: expected classes in square brackets at the end, such as recall[fraud]")
     parts = split_outside(inside.rstrip()[:-1], quoted=True)
     for part in parts:
         if not part.strip() or not is_whole(part):
             raise ValueError(
-                f"{spec!r}: expected classes in square brackets, those with brackets or quotes of their own in quotes "
-                f"(recall['a]b']), got {part.strip() or 'an empty one'}"
+                f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
+                f"quotes (recall['a]b']), got {part.strip() or 'an empty one'}"
             )
     return before, tuple([unquote(part) for part in parts])
 
@@ -359,7 +363,9 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
         raise ValueError(_unknown(base.strip(), spec))
     options = _options_of(bracket, rest, spec)
     if has_average and "average" in options:
-        raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
+        raise ValueError(
+            f"{quoted(spec)}: expected one average, got {quoted(options['average'])} and {quoted(average.strip())}"
+        )
     if has_average:
         options["average"] = average.strip()
     found = _called(_record(canonical), called)
@@ -380,14 +386,14 @@ def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
         return options
     inside, closed, after = rest.partition(")")
     if not closed or after.strip():
-        raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
+        raise ValueError(f"{quoted(spec)}: expected name(option=value,...)[:average]")
     for part in split_outside(inside):
         option, equals, value = part.partition("=")
         if part.strip():
             if not equals:
-                raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
+                raise ValueError(f"{quoted(spec)}: expected option=value in the brackets, got {quoted(part.strip())}")
             if option.strip() in options:
-                raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
+                raise ValueError(f"{quoted(spec)}: expected every option once, got {quoted(option.strip())} twice")
             options[option.strip()] = unquote(value)
     return options
 
@@ -406,7 +412,7 @@ def _with_average(name: str) -> tuple[str | None, str]:
 def _of_pycm(name: str, average: str) -> Metric:
     specs = PYCM[_PYCM[fold(name)]]
     if len(specs) > 1:
-        raise ValueError(f"{name!r} of PyCM is several values, each a measure here: {', '.join(specs)}")
+        raise ValueError(f"{quoted(name)} of PyCM is several values, each a measure here: {', '.join(specs)}")
     found = get_metric(specs[0])
     if average == "class" and found.average == "one_vs_rest":  # which gives one value a class already
         return found
@@ -449,28 +455,30 @@ MISSING = (
 def _unknown(name: str, spec: str) -> str:
     if fold(name) in _OF_SCORES:
         return (
-            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted: "
-            f"it is matrics.{_OF_SCORES[fold(name)]}"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            f"predicted: it is matrics.{_OF_SCORES[fold(name)]}"
         )
     if fold(name) in _NEEDS_COSTS:
-        return f"{name!r} needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
+        return f"{quoted(name)} needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
     if fold(name) in MISSING:
         return (
-            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
-            "a measure at one threshold is one of confusion_matrix(..., threshold=)"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            "predicted; a measure at one threshold is one of confusion_matrix(..., threshold=)"
         )
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
-        return f"{spec!r}: PyCM's name {name} takes no options; it is {specs} here"
+        return f"{quoted(spec)}: PyCM's name {name} takes no options; it is {specs} here"
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
-        return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
+        return f"{quoted(name)} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
     near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
+    return (
+        f"unknown metric {quoted(name)}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
+    )
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
@@ -527,5 +535,5 @@ def list_metrics(family: str | None = None) -> list[str]:
     if family is None:
         return [*known["all"], *known[OWN]]
     if family not in known:
-        raise ValueError(f"unknown family {family!r}: expected one of {', '.join(known)}")
+        raise ValueError(f"unknown family {quoted(family)}: expected one of {', '.join(known)}")
     return list(known[family])

@@ -6,6 +6,7 @@ import math
 from typing import Annotated, Any
 
 from matrics import _backend
+from matrics._names import quoted
 
 #: How much each error counts, ``[true][pred]``; a second word says what else has to hold.
 WeightMatrix = Annotated[tuple[tuple[float, ...], ...], "any"]
@@ -20,7 +21,7 @@ def read(value: Any, name: str, metric: str, *, symmetric: bool) -> WeightMatrix
         # Adding 0 leaves no -0, which would print as such.
         weights = tuple([tuple([float(weight) + 0.0 for weight in row]) for row in rows])
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{expected} such as [[0, 1], [1, 0]], got {value!r}") from error
+        raise ValueError(f"{expected} such as [[0, 1], [1, 0]], got {quoted(value)}") from error
     if not weights or any(len(row) != len(weights) for row in weights):
         lengths = ", ".join([str(len(row)) for row in weights])
         raise ValueError(f"{expected}, as many columns as rows, got {len(weights)} rows of {lengths or 'nothing'}")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics._names import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,7 +23,7 @@ def read_numbers(rows: Iterable[Row], skip: int = 0) -> Array:
     for line, row in rows:
         for column, cell in enumerate(row[skip:], skip + 1):
             if not is_number(cell):
-                raise ValueError(f"line {line}, column {column}: expected a number, got {cell!r}")
+                raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
         numbers.append([float(cell) for cell in row[skip:]])
     return np.array(numbers)
 
@@ -50,9 +52,9 @@ def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tu
     for where, labels in (("row", true), ("column", pred)):
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
-            raise ValueError(f"expected one {where} for each label, got several for {twice[0]!r}")
-    missing = [f"no row {label!r}" for label in pred if label not in true]
-    missing += [f"no column {label!r}" for label in true if label not in pred]
+            raise ValueError(f"expected one {where} for each label, got several for {quoted(twice[0])}")
+    missing = [f"no row {quoted(label)}" for label in pred if label not in true]
+    missing += [f"no column {quoted(label)}" for label in true if label not in pred]
     if missing:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise ValueError(f"expected the same labels in the rows and in the columns, got {', '.join(missing[:5])}{more}")

@@ -44,9 +44,9 @@ def read_constraints(given: Any, classes: Classes = TWO) -> list[Constraint]:
     is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping))
     texts = list(given) if is_several else [given]
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {given!r}")
+        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {quoted(given)}")
     if not all(text.strip() for text in texts):
-        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {given!r}")
+        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {quoted(given)}")
     return [_read(part.strip(), classes) for text in texts for part in split_outside(text) if part.strip()]
 
 
@@ -65,8 +65,8 @@ def _read(text: str, classes: Classes) -> Constraint:
     except ValueError:
         limit = math.nan
     if math.isnan(limit):
-        raise ValueError(f"subject_to: expected a number after {sign} in {text!r}, got {number!r}")
+        raise ValueError(f"subject_to: expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
     chosen = list(resolve(name, classes).values())
     if len(chosen) != 1:
-        raise ValueError(f"subject_to: expected one measure before {sign} in {text!r}, got {len(chosen)}")
+        raise ValueError(f"subject_to: expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
     return Constraint(text, name, chosen[0], sign, limit)

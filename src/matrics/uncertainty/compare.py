@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
 from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, as_stack, check_options
@@ -97,7 +98,7 @@ def compare(
     refuse_samples("compare", a, metrics, clusters)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     if cluster_axis is not None and options.method in ("bca", "posterior"):
-        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {options.method!r}")
+        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {quoted(options.method)}")
     check_options(zero_division, invalid, workers)
     backend, stacks = _two(a, b, cluster_axis)
     labels = labels_of_frame(a), labels_of_frame(b)
@@ -251,7 +252,7 @@ def _of_pairs(prior: Any, n: int) -> Any:
 def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
     methods = get_args(MethodOfComparison)
     if method not in methods:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {method!r}")
+        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {quoted(method)}")
     return read_options(level, method, scheme, **others)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics._names import quoted
 from matrics.build import confusion_matrix
 from matrics.coding import Classes, as_codes, check_classes
 from matrics.labels import (
@@ -61,7 +62,7 @@ class Samples(NamedTuple):
         kept = is_kept(true, labels_to_ignore(ignored, true, NUMPY), NUMPY)
         kept = np.ones(true.shape, bool) if kept is None else kept
         if not kept.any():
-            raise ValueError(f"ignore_index: expected some samples to be left, got {ignore_index!r}")
+            raise ValueError(f"ignore_index: expected some samples to be left, got {quoted(ignore_index)}")
         return cls(
             true[kept].astype(np.int64),
             predictions[:, kept].astype(np.int64),
