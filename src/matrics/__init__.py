@@ -110,7 +110,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     """Name the measure that an alias means: each has one name in Python, and all of them in ``score``."""
-    if not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
+    if name.isidentifier() and not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
         raise AttributeError(
             f"module 'matrics' has no attribute {quoted(name)} before it is imported: import matrics.{name}"
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 OPEN, CLOSE, QUOTES = "([", ")]", "'\""
@@ -16,8 +19,8 @@ QUOTED = 200
 def quoted(value: Any) -> str:
     """A value as messages quote it: as Python writes it, and of a long one the beginning.
 
-    >>> quoted("f1"), quoted(0.5), len(quoted("(" * 100_000)), quoted(10**5000)
-    ("'f1'", '0.5', 223, 'a value of type int')
+    >>> quoted("f1"), quoted(0.5), quoted("a" * 500)[195:], quoted(10**5000)
+    ("'f1'", '0.5', 'aaaaa... (500 characters)', 'a value of type int')
     """
     letters = len(value) if isinstance(value, str) else 0
     try:
@@ -27,6 +30,32 @@ def quoted(value: Any) -> str:
     if letters <= QUOTED and len(text) <= QUOTED:
         return text
     return f"{text[:QUOTED]}... ({letters or len(text):,} characters)"
+
+
+def quoted_list(values: Iterable[Any], most: int = 8) -> str:
+    """The first of several values as messages quote them.
+
+    >>> quoted_list("abc"), quoted_list(range(100), 3), len(quoted_list(["(" * 100_000] * 20))
+    ("'a', 'b', 'c'", '0, 1, 2, …', 404)
+    """
+    first = list(itertools.islice(values, most + 1))
+    text = cut(", ".join(map(quoted, first[:most])))
+    return text + (", …" if len(first) > most else "")
+
+
+def first_twice(values: Iterable[Hashable]) -> Any:
+    """The first of many values that is among them again, or None.
+
+    >>> first_twice(["cat", "dog", "dog", "cat"])
+    'cat'
+    """
+    return next((value for value, times in Counter(values).items() if times > 1), None)
+
+
+def cut(text: object) -> str:
+    """The words of somebody else, such as those of another error, which may quote all that came."""
+    words = str(text)
+    return words if len(words) <= 2 * QUOTED else f"{words[: 2 * QUOTED]}…"
 
 
 def fold(name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Standard, as_arrays, is_compiling
 from matrics._inputs import by_columns, described, refuse_masks
-from matrics._names import quoted
+from matrics._names import first_twice, quoted, quoted_list
 from matrics.labels import check_count, is_kept, one_or_more, widen
 
 Array = Any
@@ -48,7 +48,7 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
         if not isinstance(label, Hashable) or label != label:  # noqa: PLR0124 (NaN)
             raise TypeError(f"labels: expected labels that can be compared and hashed, got {quoted(label)}")
     if not found or len(set(found)) != len(found):
-        twice = next((label for label in found if found.count(label) > 1), None)
+        twice = first_twice(found)
         got = f"{quoted(twice)} twice" if found else "none"
         raise ValueError(f"labels: expected different labels, one for each class, got {got}")
     return Classes(len(found), found)
@@ -146,7 +146,7 @@ def _codes(
     if unknown.any() and not may_drop:
         first = int(np.flatnonzero(unknown)[0])
         at = tuple(int(i) for i in np.unravel_index(first, array.shape))
-        known = ", ".join(repr(label) for label in labels[:8]) + (", …" if len(labels) > 8 else "")
+        known = quoted_list(labels)
         raise ValueError(
             f"{name}: expected one of the labels {known}, got {quoted(given[first])} at {at} "
             f"({np.count_nonzero(unknown)} of {unknown.size} are unknown)"
@@ -230,6 +230,8 @@ def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
     if len(columns) == 1:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
-        raise ValueError(f"y_pred: expected a column of scores for each of the labels, got the columns {columns[:8]}")
+        raise ValueError(
+            f"y_pred: expected a column of scores for each of the labels, got the columns {quoted_list(columns)}"
+        )
     order = [columns.index(label) for label in labels]
     return scores.iloc[:, order] if hasattr(scores, "iloc") else scores[:, order]  # those of Polars have no iloc

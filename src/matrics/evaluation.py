@@ -54,9 +54,10 @@ def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
         raise ValueError(f"zero_division: expected a finite number or NaN, got {quoted(zero_division)}")
     if invalid not in _INVALID:
         raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {quoted(invalid)}")
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
+    # Written out, as torch.compile(dynamic=True) treats a global constant as an unknown value.
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or not -1 <= workers <= 1024:
         raise ValueError(
-            f"workers: expected a number of threads of at least 1, or -1 for all cores, got {quoted(workers)}"
+            f"workers: expected a number of threads from 1 to 1024, or -1 for all cores, got {quoted(workers)}"
         )
 
 

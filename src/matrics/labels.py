@@ -149,7 +149,7 @@ def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     if not _is_whole(value) or value < 1:
         raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
     if most is not None and value > most:
-        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {value}")
+        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {quoted(value)}")
     return int(value)
 
 
@@ -183,7 +183,7 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
 
 
 def _written(sizes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
+    return ", ".join(f"{name}={quoted(size)}" for name, size in sizes.items() if size is not None)
 
 
 def in_gigabytes(size: int) -> str:
@@ -192,6 +192,8 @@ def in_gigabytes(size: int) -> str:
     >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124)
     ('20.2 GB', '8,000 GB', '2e+29 GB')
     """
+    if size >= 10**300:
+        return "more than 1e+291 GB"
     if size >= 10**16:
         return f"{size / 10**9:.0e} GB"
     return f"{size / 10**9:,.{0 if size >= 10**12 else 1}f} GB"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from matrics._backend import Array, is_compiling
-from matrics._names import fold, quoted
+from matrics._names import cut, fold, quoted
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
@@ -319,9 +319,9 @@ class Metric:
         which one that is.
         """
         known = Classes(classes.number) if self.resolved else classes
-        chosen = tuple([known.index(label, self.spec) for label in self.classes])
+        chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):
-            raise ValueError(f"{self.spec}: expected different classes in square brackets, got one twice")
+            raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
         average = self.average
         if self._averaged and average is None:
             words = classes.number == 2 and self.is_of_two

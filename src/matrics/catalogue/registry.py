@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics._names import LONGEST, fold, is_whole, quoted, split_outside, unquote
+from matrics._names import LONGEST, QUOTED, fold, is_whole, quoted, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
@@ -403,9 +403,10 @@ def _with_average(name: str) -> tuple[str | None, str]:
     whole = fold(name)
     for kind, averages in AVERAGES.items():
         for average in averages:
-            canonical = _canonical(whole.removesuffix("_" + average))
-            if whole.endswith("_" + average) and canonical is not None and _record(canonical).kind == kind:
-                return canonical, average
+            if whole.endswith("_" + average):
+                canonical = _canonical(whole.removesuffix("_" + average))
+                if canonical is not None and _record(canonical).kind == kind:
+                    return canonical, average
     return None, ""
 
 
@@ -472,7 +473,8 @@ def _unknown(name: str, spec: str) -> str:
         scale = verbal.get_benchmark(name)
         return f"{quoted(name)} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
-    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
+    # Names far longer than all that are known are near none of them.
+    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5) if len(name) <= QUOTED else []
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics._backend import NUMPY
-from matrics._names import quoted
+from matrics._names import cut, quoted, quoted_list
 from matrics.frame.counts import MOST_CELLS
 
 if TYPE_CHECKING:
@@ -214,11 +214,11 @@ def wanted_columns(names: Names) -> list[str]:
 def check_columns(header: Sequence[str], names: Names) -> list[str]:
     """The columns that are read, all of which must be there, and once."""
     wanted = wanted_columns(names)
-    there = ", ".join(repr(name) for name in header)
+    there = quoted_list(header, 20)
     for name in wanted:
         if name not in header:
             raise ValueError(
-                f"expected the columns {', '.join(wanted)}, got no {quoted(name)}; the columns are {there}"
+                f"expected the columns {cut(', '.join(wanted))}, got no {quoted(name)}; the columns are {there}"
             )
         if list(header).count(name) > 1:
             raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {there}")

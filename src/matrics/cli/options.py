@@ -148,8 +148,8 @@ class Manner(NamedTuple):
     def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> Manner:
         """Check the options."""
         threads = integer("workers", workers)
-        if threads is not None and threads < 1:
-            raise ValueError(f"--workers: expected a number of threads from 1, got {threads}")
+        if threads is not None and not 1 <= threads <= 1024:
+            raise ValueError(f"--workers: expected a number of threads from 1 to 1024, got {quoted(threads)}")
         if on_invalid not in ("raise", "nan", "skip"):
             raise ValueError(f"--on-invalid: expected raise, nan or skip, got {quoted(on_invalid)}")
         return cls(cores() if threads is None else threads, on_invalid, progress)

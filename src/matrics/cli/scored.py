@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import quoted
+from matrics._names import first_twice, quoted
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels
 from matrics.cli.keys import Key, Keyed
@@ -56,7 +56,7 @@ class ScoreNames(Names):
         is_single = len(pairs) == 1 and not pairs[0][1]
         classes = () if is_single else tuple(label for label, _, _ in pairs)
         for what, names in (("column", columns), ("label", classes)):
-            twice = next((name for name in names if names.count(name) > 1), None)
+            twice = first_twice(names)
             if twice is not None:
                 raise ValueError(f"--scores: expected each {what} once, got {quoted(twice)} twice")
         if positive is not None and not is_single:

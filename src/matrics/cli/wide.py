@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics._names import quoted
+from matrics._names import first_twice, quoted
 from matrics.cli import labels
 from matrics.cli.counting.batches import Batch, TextRows, named
 from matrics.cli.counting.fragments import Fragment
@@ -63,7 +63,7 @@ class CellNames(Names):
     def parse(cls, given: list[str], by: tuple[str, ...]) -> CellNames:
         """Read ``tn,fp,fn,tp``, or the n² columns of n classes."""
         columns = tuple(name for text in given for name in text.split(",") if name)
-        twice = next((name for name in columns if columns.count(name) > 1), None)
+        twice = first_twice(columns)
         if twice is not None or set(by) & set(columns):
             raise ValueError(
                 "--cells: expected each column once, and not in --by, got "

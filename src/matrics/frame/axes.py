@@ -50,7 +50,9 @@ def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
             columns = [{name: labels for one in columns for name, labels in one.items()}]
         number = len(columns)
     if number != len(batch) or len(set(names)) != len(names):
-        raise ValueError(f"axes: expected {len(batch)} different names, one for each axis of the stack, got {names}")
+        raise ValueError(
+            f"axes: expected {len(batch)} different names, one for each axis of the stack, got {quoted(names)}"
+        )
     return columns
 
 
@@ -64,7 +66,7 @@ def _columns_of(labels: Any) -> dict[str, Any] | None:
 def _sized(name: Any, labels: Any) -> Any:
     """Labels as they are, if they have a length and positions; else in a list."""
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1 or hasattr(labels, "levels"):
-        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else repr(labels)
+        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
         got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got
         raise ValueError(f"axes: expected a list of labels for {quoted(name)}, got {got}")
     has_positions = isinstance(labels, (list, tuple, range, np.ndarray)) or library(labels) in ("pandas", "polars")

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import described, library
-from matrics._names import quoted
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.classes import Sorted
 
 LIBRARIES = ("pandas", "polars")
@@ -31,7 +31,7 @@ def group_names(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
     """The columns of the groups, of which one may be given by itself; ValueError if one is there twice."""
     names = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(set(names)) != len(names):
-        raise ValueError(f"by: expected different columns, got {list(names)}")
+        raise ValueError(f"by: expected different columns, got {quoted_list(names)}")
     return names
 
 
@@ -53,7 +53,7 @@ def check_columns(there: list[Any], wanted: Iterable[Any]) -> None:
     """Raise unless all these columns are there, each once."""
     for name in wanted:
         if there.count(name) != 1:
-            got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"
+            got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
             raise ValueError(f"frame: expected a column {quoted(name)}, got {got}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import library
-from matrics._names import quoted
+from matrics._names import cut, quoted, quoted_list
 from matrics.build import confusion_matrix
 from matrics.catalogue.classes import Sorted
 from matrics.catalogue.record import Metric
@@ -288,7 +288,7 @@ def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tupl
         return Sorted.of(labels)
     except TypeError as error:
         raise TypeError(
-            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels that have an order, got {error}: "
+            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels that have an order, got {cut(error)}: "
             "pass labels=[...]"
         ) from error
 
@@ -301,7 +301,7 @@ def _numbers(name: Hashable, column: Coded, classes: Sequence[Hashable]) -> Arra
     unknown = np.flatnonzero(numbers < 0)
     if unknown.size:
         samples = np.isin(column.codes, unknown)
-        known = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
+        known = quoted_list(classes)
         first = int(samples.argmax())
         raise ValueError(
             f"column {quoted(name)}: expected one of the labels {known}, got {quoted(values[column.codes[first]])} "

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from matrics._backend import Array
-from matrics._names import quoted
+from matrics._names import quoted, quoted_list
 from matrics.coding import check_classes
 from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array, library_for
 
@@ -139,7 +139,7 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
         return y_pred.isel({dim: [found.index(name) for name in names]})
     if num_classes is None:
         raise ValueError(
-            f"y_pred: expected scores of the classes {list(names)[:8]} along {quoted(dim)}, got {found[:8]}"
+            f"y_pred: expected scores of the classes {quoted_list(names)} along {quoted(dim)}, got {quoted_list(found)}"
         )
     return y_pred
 

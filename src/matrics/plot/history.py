@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics._names import cut, quoted
 from matrics.plot.inputs import on_host
 from matrics.results import short_repr
 from matrics.typing import NumPyArray
@@ -146,7 +146,7 @@ def _numbers(name: str, values: Any) -> NumPyArray:
         try:
             found = np.asarray([np.nan if one is None else _number(one) for one in values], float)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: expected one number for each step: {error}") from None
+            raise ValueError(f"{name}: expected one number for each step: {cut(error)}") from None
     else:
         found = np.asarray(on_host(name, values), float)
     if found.ndim != 1:

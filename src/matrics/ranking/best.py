@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted_list
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate, frames_to_the_user
@@ -86,7 +87,7 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
     """What is sought; raises for anything but one measure of which it is known which values are better."""
     chosen = resolve(metric, classes)
     if len(chosen) != 1:
-        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {', '.join(chosen)}")
+        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
     ((name, found),) = chosen.items()
     constraints = read_constraints(subject_to, classes)
     for one in (found, *(constraint.metric for constraint in constraints)):

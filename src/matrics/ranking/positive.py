@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array, Standard
 from matrics._inputs import by_columns, refuse_masks
-from matrics._names import quoted
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.classes import TWO, Classes
 from matrics.labels import check_ignore_index, one_or_more
 
@@ -169,4 +169,4 @@ def _different(labels: Array) -> list[Any]:
 
 def _listed(labels: list[Any]) -> str:
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    return ", ".join(map(repr, labels[:8])) + more
+    return quoted_list(labels[:8]) + more

@@ -125,7 +125,9 @@ class Draws:
         names = samples.clusters
         missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
         if missing:
-            raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
+            raise ValueError(
+                f"clusters: expected a value for each sample, got {quoted(names[missing[0]])} at {missing[0]}"
+            )
         _, code = np.unique(names, return_inverse=True)
         number = int(code.max()) + 1 if code.size else 0
         if number < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -97,7 +98,7 @@ def samples_needed(
     if (half_width is None) == (difference is None):
         raise ValueError("expected exactly one of half_width= and difference=")
     name, size = ("half_width", half_width) if difference is None else ("difference", difference)
-    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size < math.inf:
+    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size <= sys.float_info.max:
         raise ValueError(f"{name}: expected a positive number, got {quoted(size)}")
     if paired is not None and difference is None:
         raise ValueError("paired: expected None, as half_width= is about one classifier")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import quoted
+from matrics._names import cut, quoted
 from matrics.cli import labels
 from matrics.cli.counting.codes import MissingValueError
 
@@ -34,7 +34,7 @@ def weights(name: str, batch: Batch) -> Array:
         kind = pa.int64() if pa.types.is_integer(column.type) else pa.float64()
         counts = pc.cast(column, kind, safe=kind == pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"column {quoted(name)}: expected counts, which are numbers: {error}") from error
+        raise ValueError(f"column {quoted(name)}: expected counts, which are numbers: {cut(error)}") from error
     wrong = ~((counts >= 0) & np.isfinite(counts))
     if wrong.any():
         row = int(wrong.argmax())
