@@ -231,7 +231,7 @@ def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
         raise ValueError(
-            f"y_pred: expected a column of scores for each of the labels, got the columns {quoted_list(columns)}"
+            f"y_pred: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
         )
     order = [columns.index(label) for label in labels]
     return scores.iloc[:, order] if hasattr(scores, "iloc") else scores[:, order]  # those of Polars have no iloc

@@ -31,7 +31,7 @@ def group_names(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
     """The columns of the groups, of which one may be given by itself; ValueError if one is there twice."""
     names = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(set(names)) != len(names):
-        raise ValueError(f"by: expected different columns, got {quoted_list(names)}")
+        raise ValueError(f"by: expected different columns, got [{quoted_list(names)}]")
     return names
 
 

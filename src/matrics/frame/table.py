@@ -129,7 +129,7 @@ def to_frame(
         what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
     if not all(isinstance(key, str) for key in scores):
-        raise TypeError(f"scores: expected the names of measures as keys, got {quoted_list(scores)}")
+        raise TypeError(f"scores: expected the names of measures as keys, got [{quoted_list(scores)}]")
     other = next((v for v in scores.values() if isinstance(v, (tuple, Mapping)) and type(v) not in KINDS), None)
     if hasattr(other, "to_frame"):
         raise TypeError(
@@ -151,7 +151,7 @@ def to_frame(
     if both:
         raise ValueError(f"axes: expected names that no measure has, got {quoted(both[0])}")
     if library == "polars" and not all(isinstance(name, str) for name in indexed):
-        raise TypeError(f"axes: expected text as the names of columns of Polars, got {quoted_list(indexed)}")
+        raise TypeError(f"axes: expected text as the names of columns of Polars, got [{quoted_list(indexed)}]")
     return frames.DataFrame({**indexed, **values})
 
 

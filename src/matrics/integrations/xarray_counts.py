@@ -139,7 +139,8 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
         return y_pred.isel({dim: [found.index(name) for name in names]})
     if num_classes is None:
         raise ValueError(
-            f"y_pred: expected scores of the classes {quoted_list(names)} along {quoted(dim)}, got {quoted_list(found)}"
+            f"y_pred: expected scores of the classes [{quoted_list(names)}] along {quoted(dim)}, got "
+            f"{quoted_list(found)}"
         )
     return y_pred
 

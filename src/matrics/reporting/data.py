@@ -63,9 +63,9 @@ class Wanted:
                 f"y_pred: expected another column than that of the true labels, got {quoted(self.y_pred)} for both"
             )
         if len(set(self.by)) < len(self.by):
-            raise ValueError(f"by: expected different columns, got {quoted_list(self.by)}")
+            raise ValueError(f"by: expected different columns, got [{quoted_list(self.by)}]")
         if {self.y_true, self.y_pred} & set(self.by):
-            raise ValueError(f"by: expected other columns than those of the labels, got {quoted_list(self.by)}")
+            raise ValueError(f"by: expected other columns than those of the labels, got [{quoted_list(self.by)}]")
         for what, name in others:
             if name is None:
                 continue
@@ -154,7 +154,7 @@ def data_of_matrices(
     found, stack = host_stack(matrices)
     names = tuple(found or ["all"])
     if len(set(names)) < len(names):
-        raise ValueError(f"data: expected models of different names, got {quoted_list(names)}")
+        raise ValueError(f"data: expected models of different names, got [{quoted_list(names)}]")
     invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
     if invalid:
         raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {quoted(names[invalid[0]])}")
