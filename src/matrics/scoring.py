@@ -19,6 +19,7 @@ _Chosen = tuple[dict[str, Metric], list[TableFunction]]  # metrics under the key
 # Those of lists that were asked for before: to read one anew takes as long as to score some matrices.
 _KNOWN: dict[Any, _Chosen] = {}
 MAX_KNOWN = 256
+MAX_LETTERS = 10_000  # of the specs and class names of one that is kept, which come from outside in a service
 CACHES.append(_KNOWN)
 
 
@@ -167,7 +168,8 @@ def _functions(
         found = _bound(listed, number, class_names, positive)
         if len(_KNOWN) >= MAX_KNOWN:
             _KNOWN.clear()
-        _KNOWN[key] = found
+        if sum(len(text) for text in (*names, *listed) if isinstance(text, str)) <= MAX_LETTERS:
+            _KNOWN[key] = found
     return found
 
 

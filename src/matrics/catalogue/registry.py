@@ -341,7 +341,7 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
         if not part.strip() or not is_whole(part):
             raise ValueError(
                 f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
-                f"quotes (recall['a]b']), got {part.strip() or 'an empty one'}"
+                f"quotes (recall['a]b']), got {quoted(part.strip()) if part.strip() else 'an empty one'}"
             )
     return before, tuple([unquote(part) for part in parts])
 

@@ -58,7 +58,7 @@ def _read(text: str, classes: Classes) -> Constraint:
     last = max(text.rfind(character) for character in "<>=")  # a number has none of them
     first = last - (text[last : last + 1] == "=")
     name, sign, number = (part.strip() for part in (text[: max(first, 0)], text[first : last + 1], text[last + 1 :]))
-    if sign not in COMPARISONS or any(len(split_outside(name, character)) > 1 for character in "<>="):
+    if not name or sign not in COMPARISONS or any(len(split_outside(name, character)) > 1 for character in "<>="):
         raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {quoted(text)}")
     try:
         limit = float(number)
