@@ -111,10 +111,11 @@ class Classes:
         if self.labels is None:
             return self._as_index(value, name)
         same = [k for k, label in enumerate(self.labels) if type(label) is type(value) and label == value]
-        equal = same or [k for k, label in enumerate(self.labels) if _is_equal(label, value)]
-        # A spec and the command line have texts alone, and class names are texts where labels are numbers.
-        text = quoted(value) if isinstance(value, int) else str(value)  # no text has thousands of digits
-        alike = equal or [k for k, label in enumerate(self.labels) if str(label) == text or _spells(value, label)]
+        alike = same or [k for k, label in enumerate(self.labels) if _is_equal(label, value)]
+        if not alike:
+            # A spec and the command line have texts alone, and class names are texts where labels are numbers.
+            text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
+            alike = [k for k, label in enumerate(self.labels) if str(label) == text or _spells(value, label)]
         if len(alike) == 1:
             return alike[0]
         what = "several classes are" if alike else "no class is"

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted, quoted_list
+from matrics._names import quoted
 from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, as_stack, check_options
@@ -105,7 +105,7 @@ def compare(
     if None not in labels and labels[0] != labels[1]:
         raise ValueError(
             f"expected data frames with the same labels in the same order, got "
-            f"{quoted_list(labels[0])} in a and {quoted_list(labels[1])} in b: "
+            f"{quoted(labels[0])} in a and {quoted(labels[1])} in b: "
             "b.loc[a.index, a.index] puts them in order"
         )
     chosen = metrics_of(metrics, stacks[0].shape[-1], class_names, positive, a)

@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
-from matrics._names import quoted
+from matrics._names import cut, quoted
 from matrics.build import confusion_matrix
 from matrics.coding import Classes, as_codes, check_classes
 from matrics.labels import (
@@ -126,7 +126,7 @@ class Draws:
         missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
         if missing:
             raise ValueError(
-                f"clusters: expected a value for each sample, got {quoted(names[missing[0]])} at {missing[0]}"
+                f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}"
             )
         _, code = np.unique(names, return_inverse=True)
         number = int(code.max()) + 1 if code.size else 0
