@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics._names import LONGEST, QUOTED, fold, is_whole, quoted, split_outside, unquote
+from matrics._names import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
@@ -341,7 +341,7 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
         if not part.strip() or not is_whole(part):
             raise ValueError(
                 f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
-                f"quotes (recall['a]b']), got {quoted(part.strip()) if part.strip() else 'an empty one'}"
+                f"quotes (recall['a]b']), got {cut(part.strip()) or 'an empty one'}"
             )
     return before, tuple([unquote(part) for part in parts])
 
