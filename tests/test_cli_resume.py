@@ -248,7 +248,7 @@ def test_what_is_discarded_and_what_is_not_there_is_said(command, stop):
     [
         (["s.npy", "--resume"], "--resume: expected --output FILE beside it, got none"),
         (["-", "--output", "o.csv", "--resume"], "--resume: expected a file that can be read again"),
-        (["s.npy", "--workers", "0"], "--workers: expected a number of threads from 1, got 0"),
+        (["s.npy", "--workers", "0"], "--workers: expected a number of threads from 1 to 1024, got 0"),
         (["s.npy", "--workers", "x"], "--workers: expected an integer, got 'x'"),
         (["s.npy", "--on-invalid", "warn"], "--on-invalid: expected raise, nan or skip, got 'warn'"),
     ],

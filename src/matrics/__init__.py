@@ -9,6 +9,7 @@ import difflib
 from importlib.util import find_spec
 
 from matrics import metrics, plot, ranking, study, uncertainty
+from matrics._names import quoted
 from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.own import metric
@@ -109,23 +110,25 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     """Name the measure that an alias means: each has one name in Python, and all of them in ``score``."""
-    if not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
-        raise AttributeError(f"module 'matrics' has no attribute {name!r} before it is imported: import matrics.{name}")
+    if name.isidentifier() and not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
+        raise AttributeError(
+            f"module 'matrics' has no attribute {quoted(name)} before it is imported: import matrics.{name}"
+        )
     try:
         known = get_metric(name) if not name.startswith("_") else None
     except ValueError as error:
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.85)
         if near:
-            raise AttributeError(f"module 'matrics' has no attribute {name!r}; did you mean {near[0]}?") from None
-        raise AttributeError(f"module 'matrics' has no attribute {name!r}: {error}") from None
+            raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}; did you mean {near[0]}?") from None
+        raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}: {error}") from None
     if known is None:
-        raise AttributeError(f"module 'matrics' has no attribute {name!r}")
+        raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}")
     if known.is_own:
         raise AttributeError(
-            f"module 'matrics' has no attribute {name!r}: the measure is not of this library; matrics.score and "
-            f"matrics.get_metric know it as {str(known)!r}"
+            f"module 'matrics' has no attribute {quoted(name)}: the measure is not of this library; matrics.score and "
+            f"matrics.get_metric know it as {quoted(str(known))}"
         )
     raise AttributeError(
-        f"module 'matrics' has no attribute {name!r}: the measure is matrics.{known.name}; in matrics.score {name!r} "
-        f"means {str(known)!r}"
+        f"module 'matrics' has no attribute {quoted(name)}: the measure is matrics.{known.name}; in matrics.score "
+        f"{quoted(name)} means {quoted(str(known))}"
     )

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import first_twice, quoted, quoted_list
+
 Array = Any
 
 # What each argument is expected to be, under the name that messages use.
@@ -133,25 +135,27 @@ def by_columns(frame: Any) -> Array:
 def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
     """The cells of a labelled matrix in the order of these labels: never by their positions."""
     index, columns = list(frame.index), list(frame.columns)
-    twice = [label for labels in (index, columns) for label in labels if labels.count(label) > 1]
-    if twice:
+    if len(set(index)) < len(index) or len(set(columns)) < len(columns):
+        twice = first_twice(index if len(set(index)) < len(index) else columns)
         raise ValueError(
-            f"{name}: expected each label once in the rows and columns of a data frame, got {twice[0]!r} twice"
+            f"{name}: expected each label once in the rows and columns of a data frame, got {quoted(twice)} twice"
         )
-    if set(index) != set(columns) or set(index) != set(rows):
-        only_rows = [label for label in index if label not in columns]
-        only_columns = [label for label in columns if label not in index]
+    true, pred = set(index), set(columns)
+    if true != pred or true != set(rows):
+        only_rows = [label for label in index if label not in pred]
+        only_columns = [label for label in columns if label not in true]
         raise ValueError(
             f"{name}: expected a data frame with the same labels in its rows and columns (and in all of a list), got "
-            f"in rows only {only_rows[:5]}, in columns only {only_columns[:5]}; reindex(index=classes, "
-            "columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by position"
+            f"in rows only [{quoted_list(only_rows[:5])}], in columns only [{quoted_list(only_columns[:5])}]; "
+            "reindex(index=classes, columns=classes, fill_value=0) adds what is missing, to_numpy() takes cells by "
+            "position"
         )
     cells = frame.to_numpy()
     cells = cells[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
     if len(rows) > 2 and cells.dtype.kind in "iuf" and _has_margins(cells):
         raise ValueError(
-            f"{name}: expected counts alone, got a data frame whose last row and column, {rows[-1]!r}, are the sums of "
-            "the others: leave out margins=True, or drop them"
+            f"{name}: expected counts alone, got a data frame whose last row and column, {quoted(rows[-1])}, are the "
+            "sums of the others: leave out margins=True, or drop them"
         )
     return cells
 
@@ -207,5 +211,7 @@ def _odd_element(value: Any, array: Array) -> str | None:
         if not isinstance(element, (int, float, complex, np.generic)):
             return f"a {type(value).__name__} whose element [{where}] is {described(element)}"
         if isinstance(element, int) and not -(2**63) <= element < 2**64:
-            return f"a {type(value).__name__} whose element [{where}] is {element}, which does not fit in 64 bits"
+            return (
+                f"a {type(value).__name__} whose element [{where}] is {quoted(element)}, which does not fit in 64 bits"
+            )
     return None

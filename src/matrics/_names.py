@@ -2,7 +2,60 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import Any
+
 OPEN, CLOSE, QUOTES = "([", ")]", "'\""
+
+# The longest spec of one measure, and the longest constraint: a matrix of weights of 200 classes fits. Reading takes
+# time in proportion to the length.
+LONGEST = 1_000_000
+# What a message quotes of a text or value that came from outside, which may be as long as a file.
+QUOTED = 200
+
+
+def quoted(value: Any) -> str:
+    """A value as messages quote it: as Python writes it, and of a long one the beginning.
+
+    >>> quoted("f1"), quoted(0.5), quoted("a" * 500)[195:], quoted(10**5000)
+    ("'f1'", '0.5', 'aaaaa... (500 characters)', 'a value of type int')
+    """
+    letters = len(value) if isinstance(value, str) else 0
+    try:
+        text = repr(value[:QUOTED] if letters > QUOTED else value)
+    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or lists in lists
+        return f"a value of type {type(value).__name__}"
+    if letters <= QUOTED and len(text) <= QUOTED:
+        return text
+    return f"{text[:QUOTED]}... ({letters or len(text):,} characters)"
+
+
+def quoted_list(values: Iterable[Any], most: int = 8) -> str:
+    """The first of several values as messages quote them.
+
+    >>> quoted_list("abc"), quoted_list(range(100), 3), len(quoted_list(["(" * 100_000] * 20))
+    ("'a', 'b', 'c'", '0, 1, 2, …', 404)
+    """
+    first = list(itertools.islice(values, most + 1))
+    text = cut(", ".join(map(quoted, first[:most])))
+    return text + (", …" if len(first) > most else "")
+
+
+def first_twice(values: Iterable[Hashable]) -> Any:
+    """The first of many values that is among them again, or None.
+
+    >>> first_twice(["cat", "dog", "dog", "cat"])
+    'cat'
+    """
+    return next((value for value, times in Counter(values).items() if times > 1), None)
+
+
+def cut(text: object) -> str:
+    """The words of somebody else, such as those of another error, which may quote all that came."""
+    words = str(text)
+    return words if len(words) <= 2 * QUOTED else f"{words[: 2 * QUOTED]}…"
 
 
 def fold(name: str) -> str:
@@ -19,8 +72,9 @@ def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> l
     >>> split_outside("mcc, f1:macro[cat,dog], recall['a, ]b']")
     ['mcc', ' f1:macro[cat,dog]', " recall['a, ]b']"]
     """
-    parts, depth, quote, closed, before = [""], 0, "", "", "," if quoted else ""
-    for character in text:
+    parts: list[str] = []
+    start, depth, quote, closed, before = 0, 0, "", "", "," if quoted else ""
+    for position, character in enumerate(text):
         if quote:
             closed = quote if character == quote else ""
             quote = "" if closed else quote
@@ -30,11 +84,10 @@ def split_outside(text: str, separator: str = ",", *, quoted: bool = False) -> l
             depth += (character in OPEN) - (character in CLOSE)
             closed = ""
         if character == separator and depth == 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += character
+            parts.append(text[start:position])
+            start = position + 1
         before = before if character.isspace() else character
-    return parts
+    return [*parts, text[start:]]
 
 
 def unquote(text: str) -> str:

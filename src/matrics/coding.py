@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Standard, as_arrays, is_compiling
 from matrics._inputs import by_columns, described, refuse_masks
+from matrics._names import first_twice, quoted, quoted_list
 from matrics.labels import check_count, is_kept, one_or_more, widen
 
 Array = Any
@@ -42,13 +43,13 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
         if not is_compiling() and (isinstance(label, list) or hasattr(label, "ndim")):
             raise TypeError(
                 "labels: expected one flat list of the labels of the classes, such as ['cat', 'dog'], got "
-                f"{label!r} among them"
+                f"{quoted(label)} among them"
             )
         if not isinstance(label, Hashable) or label != label:  # noqa: PLR0124 (NaN)
-            raise TypeError(f"labels: expected labels that can be compared and hashed, got {label!r}")
+            raise TypeError(f"labels: expected labels that can be compared and hashed, got {quoted(label)}")
     if not found or len(set(found)) != len(found):
-        twice = next((label for label in found if found.count(label) > 1), None)
-        got = f"{twice!r} twice" if found else "none"
+        twice = first_twice(found)
+        got = f"{quoted(twice)} twice" if found else "none"
         raise ValueError(f"labels: expected different labels, one for each class, got {got}")
     return Classes(len(found), found)
 
@@ -76,8 +77,8 @@ def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, in
     others = [label for label in classes.labels if not isinstance(label, int)]
     if others:
         raise TypeError(
-            f"labels: expected integers, as arrays on a device hold no others, got {others[0]!r}; names of classes "
-            "belong in class_names="
+            f"labels: expected integers, as arrays on a device hold no others, got {quoted(others[0])}; names of "
+            "classes belong in class_names="
         )
     return classes.number, {label: code for code, label in enumerate(classes.labels)}
 
@@ -135,7 +136,7 @@ def _codes(
     except TypeError as error:
         odd = next(label for label in given if not isinstance(label, Hashable))
         raise TypeError(
-            f"{name}: expected labels out of labels=, got {odd!r}, a {type(odd).__name__}, which cannot be one"
+            f"{name}: expected labels out of labels=, got {quoted(odd)}, a {type(odd).__name__}, which cannot be one"
         ) from error
     unknown = found == -1
     if kept is not None:  # of several true labels of a sample it takes one that is kept
@@ -145,10 +146,10 @@ def _codes(
     if unknown.any() and not may_drop:
         first = int(np.flatnonzero(unknown)[0])
         at = tuple(int(i) for i in np.unravel_index(first, array.shape))
-        known = ", ".join(repr(label) for label in labels[:8]) + (", …" if len(labels) > 8 else "")
+        known = quoted_list(labels)
         raise ValueError(
-            f"{name}: expected one of the labels {known}, got {given[first]!r} at {at} ({np.count_nonzero(unknown)} "
-            f"of {unknown.size} are unknown)"
+            f"{name}: expected one of the labels {known}, got {quoted(given[first])} at {at} "
+            f"({np.count_nonzero(unknown)} of {unknown.size} are unknown)"
         )
     return found, backend
 
@@ -159,7 +160,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
     if others:
         raise TypeError(
             f"{name}: expected lists or concrete arrays on the CPU, where labels= of any kind are looked up, got a "
-            f"{type(values).__name__}; elsewhere labels are integers, got labels=[{others[0]!r}, ...]"
+            f"{type(values).__name__}; elsewhere labels are integers, got labels=[{quoted(others[0])}, ...]"
         )
     if not backend.is_integer(values):
         raise TypeError(f"{name}: expected labels out of labels=, got dtype {values.dtype}")
@@ -229,6 +230,8 @@ def _in_order(scores: Any, labels: tuple[Hashable, ...]) -> Any:
     if len(columns) == 1:
         return scores
     if sorted(map(repr, columns)) != sorted(map(repr, labels)):
-        raise ValueError(f"y_pred: expected a column of scores for each of the labels, got the columns {columns[:8]}")
+        raise ValueError(
+            f"y_pred: expected a column of scores for each of the labels, got the columns [{quoted_list(columns)}]"
+        )
     order = [columns.index(label) for label in labels]
     return scores.iloc[:, order] if hasattr(scores, "iloc") else scores[:, order]  # those of Polars have no iloc

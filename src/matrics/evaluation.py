@@ -14,6 +14,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.roads import table_in_order, table_of
 from matrics.roads.blocks import score_blocks
 from matrics.table import Table
@@ -46,15 +47,18 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
     """Raise if an option has a value that is not allowed."""
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):
-        raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {zero_division!r}")
+        raise TypeError(f"zero_division: expected a number (NaN to mark undefined values), got {quoted(zero_division)}")
     number: Any = zero_division
     # Within float32; a literal, as torch.compile(dynamic=True) treats a global constant as an unknown value.
     if number > 1e30 or number < -1e30:
-        raise ValueError(f"zero_division: expected a finite number or NaN, got {zero_division!r}")
+        raise ValueError(f"zero_division: expected a finite number or NaN, got {quoted(zero_division)}")
     if invalid not in _INVALID:
-        raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {invalid!r}")
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or workers < -1:
-        raise ValueError(f"workers: expected a number of threads of at least 1, or -1 for all cores, got {workers!r}")
+        raise ValueError(f"invalid: expected 'warn', 'raise' or 'nan', got {quoted(invalid)}")
+    # Written out, as torch.compile(dynamic=True) treats a global constant as an unknown value.
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers == 0 or not -1 <= workers <= 1024:
+        raise ValueError(
+            f"workers: expected a number of threads from 1 to 1024, or -1 for all cores, got {quoted(workers)}"
+        )
 
 
 def evaluate(

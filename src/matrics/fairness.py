@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes, labels_of_frame
 from matrics.catalogue.registry import get_metric
 from matrics.evaluation import Invalid, as_stack
@@ -127,7 +128,9 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
         raise TypeError(f"values: expected real numbers, one for each group, got dtype {found.dtype}")
     shape = tuple(found.shape)
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < len(shape):
-        raise ValueError(f"axis: expected one of the axes of the values, which have the shape {shape}, got {axis!r}")
+        raise ValueError(
+            f"axis: expected one of the axes of the values, which have the shape {shape}, got {quoted(axis)}"
+        )
     if shape[axis] == 0:
         raise ValueError(f"values: expected at least one group along axis={axis}, got shape {shape}")
     found, xp = backend.to_float(found), backend.xp

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrics._backend import Array, Standard, is_compiling
+from matrics._names import quoted
 from matrics.evaluation import frames_to_the_user
 
 # What to write for targets that have a column for each class, or for each label of several.
@@ -62,7 +63,7 @@ def check_scores(
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
-            raise ValueError(f"threshold: expected a number, got {threshold!r}")
+            raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
             raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
         return scores
@@ -146,9 +147,9 @@ def _is_32_bit(value: int) -> bool:
 def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
     """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
     if not _is_whole(value) or value < 1:
-        raise ValueError(f"{name}: expected an integer of at least 1, got {value!r}")
+        raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
     if most is not None and value > most:
-        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {value}")
+        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {quoted(value)}")
     return int(value)
 
 
@@ -173,7 +174,7 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
     large are named.
     """
     if not isinstance(allow_large, bool):
-        raise TypeError(f"allow_large: expected True or False, got {allow_large!r}")
+        raise TypeError(f"allow_large: expected True or False, got {quoted(allow_large)}")
     most = MOST_BYTES if allow_large else LARGE_BYTES
     if size > most:
         unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
@@ -182,7 +183,7 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
 
 
 def _written(sizes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
+    return ", ".join(f"{name}={quoted(size)}" for name, size in sizes.items() if size is not None)
 
 
 def in_gigabytes(size: int) -> str:
@@ -191,6 +192,8 @@ def in_gigabytes(size: int) -> str:
     >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124)
     ('20.2 GB', '8,000 GB', '2e+29 GB')
     """
+    if size >= 10**300:
+        return "more than 1e+291 GB"
     if size >= 10**16:
         return f"{size / 10**9:.0e} GB"
     return f"{size / 10**9:,.{0 if size >= 10**12 else 1}f} GB"
@@ -211,7 +214,7 @@ def check_ignore_index(value: Any) -> tuple[int, ...]:
     if not all(_is_whole(label) and _is_32_bit(label) for label in ignored):
         raise ValueError(
             "ignore_index: expected a 32-bit integer, the true label to leave out, or a list of such labels, got "
-            f"{value!r}"
+            f"{quoted(value)}"
         )
     return tuple(dict.fromkeys(int(label) for label in ignored))
 
@@ -237,7 +240,7 @@ def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array
 def checked_class_axis(value: Any) -> int | None:
     """An axis, or None where nobody has said which one it is; anything else raises an error."""
     if value is not None and not _is_whole(value):
-        raise TypeError(f"class_axis: expected an integer, got {value!r}")
+        raise TypeError(f"class_axis: expected an integer, got {quoted(value)}")
     return None if value is None else int(value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.safety import add
 from matrics.table import Table
 from matrics.transform import invalid_stays, table_of_counts
@@ -91,7 +92,7 @@ def _members(into: Any, n: int) -> list[list[int]]:
     lists = [_listed(value) for value in values]
     for value in lists:
         if not isinstance(value, (Sequence, range)) or not all(isinstance(old, (int, np.integer)) for old in value):
-            raise TypeError(f"{expected}, got {value!r} among them")
+            raise TypeError(f"{expected}, got {quoted(value)} among them")
     return _by_list([[int(old) for old in value] for value in lists], n)
 
 

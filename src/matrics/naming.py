@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from matrics._backend import Array, is_compiling
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.classes import in_words
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
@@ -141,9 +142,11 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
         return None
     names = class_names if isinstance(class_names, tuple) else tuple(class_names)
     if isinstance(class_names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"class_names: expected strings, one for each class, got {class_names!r}")
+        raise TypeError(f"class_names: expected strings, one for each class, got {quoted(class_names)}")
     if len(names) != num_classes or len(set(names)) != num_classes:
-        raise ValueError(f"class_names: expected {num_classes} different names, one for each class, got {names}")
+        raise ValueError(
+            f"class_names: expected {num_classes} different names, one for each class, got {quoted_list(names)}"
+        )
     return names
 
 
@@ -157,7 +160,8 @@ def names_or_labels(
     texts = tuple(map(str, labels))
     if names != texts and set(names) == set(texts):
         raise ValueError(
-            f"class_names: expected the labels of the data frame in the order of its rows, {texts}, got {names}; leave "
+            f"class_names: expected the labels of the data frame in the order of its rows, "
+            f"{quoted_list(texts)}, got {quoted_list(names)}; leave "
             "them out, or put the rows in order: cm.loc[class_names, class_names]"
         )
     return names

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from matrics._backend import Array, is_compiling
-from matrics._names import split_outside
+from matrics._names import quoted, split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
 from matrics.catalogue.functions import place_of
 from matrics.catalogue.record import Metric
@@ -20,6 +20,7 @@ _Chosen = tuple[dict[str, Metric], list[TableFunction]]  # metrics under the key
 # Those of lists that were asked for before: to read one anew takes as long as to score some matrices.
 _KNOWN: dict[Any, _Chosen] = {}
 MAX_KNOWN = 256
+MAX_LETTERS = 10_000  # of the specs and class names of one that is kept, which come from outside in a service
 CACHES.append(_KNOWN)
 
 
@@ -168,7 +169,8 @@ def _functions(
         found = _bound(listed, number, class_names, positive)
         if len(_KNOWN) >= MAX_KNOWN:
             _KNOWN.clear()
-        _KNOWN[key] = found
+        if sum(len(text) for text in (*names, *listed) if isinstance(text, str)) <= MAX_LETTERS:
+            _KNOWN[key] = found
     return found
 
 
@@ -229,7 +231,7 @@ def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
 def _refuse_namesake(metric: Metric, other: Metric) -> None:
     if metric is not other and metric != other:
         raise ValueError(
-            f"metrics: expected one measure of each name, got two that are called {metric.spec!r}, "
+            f"metrics: expected one measure of each name, got two that are called {quoted(metric.spec)}, "
             f"{_where(metric)} and {_where(other)}: give one of them another name, by name="
         )
 
@@ -241,7 +243,7 @@ def _where(metric: Metric) -> str:
 def _no_measure(item: Any) -> str:
     """What to do with an element of the list that is no measure."""
     if not callable(item):
-        return f"{_EXPECTED}, got {type(item).__name__}: {item!r}; {_OF_LABELS}"
+        return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
     if name == "expected_cost":

@@ -12,6 +12,7 @@ from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
 from matrics._draws import Source, source_of
 from matrics._inputs import library
+from matrics._names import quoted
 from matrics.evaluation import InvalidConfusionMatrix, as_stack, describe_invalid
 from matrics.labels import check_count, check_draws
 from matrics.typing import ArrayLike
@@ -87,9 +88,9 @@ def resample(
     """
     num = check_count(num, "num", most=None)
     if scheme not in SCHEMES:
-        raise ValueError(f"scheme: expected one of {', '.join(map(repr, SCHEMES))}, got {scheme!r}")
+        raise ValueError(f"scheme: expected one of {', '.join(map(repr, SCHEMES))}, got {quoted(scheme)}")
     if prior is not None and scheme != "dirichlet":
-        raise ValueError(f"prior: expected None, as scheme={scheme!r} has no prior; it belongs to 'dirichlet'")
+        raise ValueError(f"prior: expected None, as scheme={quoted(scheme)} has no prior; it belongs to 'dirichlet'")
     source, cells, valid, integers = drawable(cm, rng, scheme)
     n = cells.shape[-1]
     batch = tuple(cells.shape[(1 if scheme == "clusters" else 0) : -2])
@@ -191,7 +192,7 @@ def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
     if scheme in ("multinomial", "rows") and (cells != np.rint(cells)).any():
         first = np.argwhere(cells != np.rint(cells))[0]
         raise ValueError(
-            f"{name}: expected counts, as scheme={scheme!r} draws samples, got the cell {cells[tuple(first)]} at "
+            f"{name}: expected counts, as scheme={quoted(scheme)} draws samples, got the cell {cells[tuple(first)]} at "
             f"{tuple(map(int, first))}; 'poisson' and 'dirichlet' take soft counts as well"
         )
 
@@ -275,7 +276,7 @@ def random_matrices(
     num, largest = check_draws(num, n * n, num_classes=n), check_count(largest, "largest", most=None)
     two = isinstance(errors, (tuple, list)) and len(errors) == 2 and all(isinstance(x, (int, float)) for x in errors)
     if not (two and 0 < errors[0] <= errors[1] <= 1):
-        raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {errors!r}")
+        raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {quoted(errors)}")
     source = source_of(rng)
     xp = source.backend.xp
     ratio = source.uniform(float(errors[0]), float(errors[1]), (num, 1, 1))

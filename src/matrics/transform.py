@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, overload
 
 from matrics import _inputs
 from matrics._backend import NUMPY, Array
+from matrics._names import quoted
 from matrics.evaluation import as_stack
 from matrics.roads import table_in_order
 from matrics.table import Table
@@ -41,7 +42,7 @@ def invalid_stays(table: Table, result: Array) -> Array:
 def check_over(over: Any, name: str = "over") -> None:
     """Raise unless ``over`` is a valid normalisation; None means no normalisation."""
     if over is not None and not _is_one_of(over, Over):
-        raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {over!r}")
+        raise ValueError(f"{name}: expected 'true', 'pred' or 'all', got {quoted(over)}")
 
 
 def _is_one_of(word: Any, words: Any) -> bool:
@@ -165,7 +166,7 @@ def repair(cm: Any, *, where: Where = "empty_class") -> Array:
             [0.5, 0.5]]])
     """
     if not _is_one_of(where, Where):
-        raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {where!r}")
+        raise ValueError(f"where: expected 'empty_class' or 'zero_diagonal', got {quoted(where)}")
     t = _table(cm, floating=True)
     with t.backend.quiet():
         repaired = t.repaired if where == "empty_class" else t.repair_where(t.xp.any(t.tp == 0, axis=0))
@@ -212,7 +213,7 @@ def rebalance(cm: Any, *, empty: Empty = "nan") -> Array:
            [4., 2.]])
     """
     if not _is_one_of(empty, Empty):
-        raise ValueError(f"empty: expected 'nan' or 'repair', got {empty!r}")
+        raise ValueError(f"empty: expected 'nan' or 'repair', got {quoted(empty)}")
     t = _table(cm, floating=True)
     with t.backend.quiet():
         whole = t.repaired if empty == "repair" else t

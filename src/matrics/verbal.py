@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
-from matrics._names import fold
+from matrics._names import fold, quoted
 from matrics.typing import ArrayLike
 
 UNDEFINED = "undefined"
@@ -183,10 +183,10 @@ def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any
 def get_benchmark(name: str) -> Benchmark:
     """The scale with this name, which may be PyCM's."""
     if not isinstance(name, str):
-        raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {name!r}")
+        raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {quoted(name)}")
     folded = fold(name)
     if folded not in _NAMES:
         near = dict.fromkeys(_NAMES[near] for near in difflib.get_close_matches(folded, _NAMES, n=3, cutoff=0.5))
         hint = f"did you mean {', '.join(near)}? " if near else ""
-        raise ValueError(f"unknown benchmark {name!r}; {hint}expected one of {', '.join(BENCHMARKS)}")
+        raise ValueError(f"unknown benchmark {quoted(name)}; {hint}expected one of {', '.join(BENCHMARKS)}")
     return BENCHMARKS[_NAMES[folded]]

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.labels import check_state_size, label_dtype
 from matrics.typing import ArrayLike
 
@@ -89,7 +90,7 @@ def check_batch(batch_shape: Iterable[int]) -> tuple[int, ...]:
     """The lengths of the axes of a batch, or ValueError."""
     batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
     if any(isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0 for size in batch):
-        raise ValueError(f"batch_shape: expected lengths of axes, got {batch_shape!r}")
+        raise ValueError(f"batch_shape: expected lengths of axes, got {quoted(batch_shape)}")
     return tuple(int(size) for size in batch)
 
 

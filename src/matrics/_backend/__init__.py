@@ -16,6 +16,7 @@ from array_api_compat import array_namespace
 from matrics import _inputs
 from matrics._backend.numpy import NumPy
 from matrics._backend.standard import Array, Namespace, Standard
+from matrics._names import quoted
 
 __all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling"]
 
@@ -67,7 +68,7 @@ def _together(names: list[str], arrays: list[Array]) -> list[Array]:
         elif elsewhere is not None:
             raise TypeError(
                 f"{name}: expected a tensor on {elsewhere} as the others are, got an array of NumPy: pass "
-                f"torch.as_tensor({name}, device={str(elsewhere)!r})"
+                f"torch.as_tensor({name}, device={quoted(str(elsewhere))})"
             )
         elif all(tensors):
             from matrics._backend.torch import TORCH

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from matrics._draws.source import Source
+from matrics._names import quoted
 
 __all__ = ["Source", "source_of"]
 
@@ -35,7 +36,7 @@ def source_of(rng: Any) -> Source:
         from matrics._draws.jax import JaxSource
 
         return JaxSource(rng)
-    got = rng if isinstance(rng, int) else f"{type(rng).__module__}.{type(rng).__qualname__}"
+    got = quoted(rng) if isinstance(rng, int) else f"{type(rng).__module__}.{type(rng).__qualname__}"
     raise TypeError(
         "rng: expected a seed (an integer from 0), numpy.random.default_rng(seed), a torch.Generator or a key of "
         f"jax.random.key(seed), got {got}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array
 from matrics._draws.source import Source
+from matrics._names import quoted
 
 
 class NumPySource:
@@ -62,5 +63,7 @@ def seed_of(rng: Any) -> int:
     if rng is None or isinstance(rng, np.random.Generator):
         return int(np.random.default_rng(rng).integers(2**63))
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise TypeError(f"rng: expected a seed (an integer from 0) or numpy.random.default_rng(seed), got {rng!r}")
+        raise TypeError(
+            f"rng: expected a seed (an integer from 0) or numpy.random.default_rng(seed), got {quoted(rng)}"
+        )
     return int(rng)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.evaluation import TableFunction
 from matrics.table import Table
 
@@ -55,8 +56,8 @@ def check_average(average: Any, kind: str, name: str) -> str | None:
         what = "a class measure" if kind == "per_class" else "an overall measure"
         expected = ", ".join(repr(known) for known in AVERAGES[kind])
         raise ValueError(
-            f"{name} is {what}: expected average to be one of {expected}, got {asked!r}; a class is in square brackets "
-            f"({name}[fraud])"
+            f"{name} is {what}: expected average to be one of {expected}, got {quoted(asked)}; a class is in square "
+            f"brackets ({name}[fraud])"
         )
     return str(average)
 

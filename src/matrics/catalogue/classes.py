@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import cut, quoted, quoted_list
+
 
 class Sorted(tuple[Any, ...]):
     """Texts in alphabetical order, which is nobody's: which of two is positive has to be said.
@@ -112,7 +114,7 @@ class Classes:
         if len(alike) == 1:
             return alike[0]
         what = "several classes are" if alike else "no class is"
-        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {value!r}: {what} called so")
+        raise ValueError(f"{name}: expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
 
     def has(self, value: Any) -> bool:
         """Whether a class of these labels is called so."""
@@ -122,34 +124,42 @@ class Classes:
     def _alike(value: Any, labels: tuple[Hashable, ...]) -> list[int]:
         same = [k for k, label in enumerate(labels) if type(label) is type(value) and label == value]
         equal = same or [k for k, label in enumerate(labels) if _is_equal(label, value)]
+        if equal:
+            return equal
         # A spec and the command line have texts alone, and class names are texts where labels are numbers.
-        return equal or [k for k, label in enumerate(labels) if str(label) == str(value) or _spells(value, label)]
+        text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
+        return [k for k, label in enumerate(labels) if str(label) == text or _spells(value, label)]
 
     def _as_index(self, value: Any, name: str) -> int:
-        text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else ""
-        if not text.isdecimal():
+        is_text = isinstance(value, str)
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if not (value.strip().isdecimal() if is_text else whole):
             raise ValueError(
                 f"{name}: expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
-                f"got {value!r}; with labels= or class_names= a class has a name"
+                f"got {quoted(value)}; with labels= or class_names= a class has a name"
             )
-        if int(text) >= self.number:
-            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {value!r}")
-        return int(text)
+        most = len(str(self.number)) + 20  # digits, as Python refuses to read thousands of them
+        index = (int(value) if len(value) <= most else self.number) if is_text else int(value)
+        if index >= self.number:
+            raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {quoted(value)}")
+        return index
 
     def positive_of(self, spec: str) -> int:
         """The index of the class that ``spec`` is of by itself: the positive one, or class 1 of two."""
         if self.positive is not None:
             return self.positive
         if self.number != 2:
-            one = spell_class(self.labels[0] if self.labels else 0)
+            one = cut(spell_class(self.labels[0] if self.labels else 0))
             raise ValueError(
-                f"{spec}: average='binary' is for 2×2 matrices, got {self.number}×{self.number}: say which class is "
+                f"{cut(spec)}: average='binary' is for 2×2 matrices, got {self.number}×{self.number}: say which "
+                "class is "
                 f"positive with positive=, name one in square brackets (recall[{one}]), or take 'macro', 'weighted', "
                 "'micro' or every class ('class')"
             )
         if not self.ordered:
             raise ValueError(
-                f"{spec} is of one class, and nothing says which of the two it is, {self.listed}: say so with positive="
+                f"{cut(spec)} is of one class, and nothing says which of the two it is, {self.listed}: say so with "
+                "positive="
             )
         return 1
 
@@ -157,7 +167,7 @@ class Classes:
     def listed(self) -> str:
         """The labels in words, the first ten of many."""
         labels = self.labels or tuple(range(self.number))
-        return ", ".join(map(repr, labels[:10])) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
+        return quoted_list(labels[:10], 10) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
 
     def name(self, index: int) -> str:
         """What a title calls a class: its label, or its number."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.table import Table
 
 #: What follows the name of a function that is found inside of its metric.
@@ -24,8 +25,8 @@ def checked_name(name: Any, function: Any) -> str:
     if isinstance(name, str) and name.isidentifier():
         return name
     raise ValueError(
-        f"expected a name that Python takes for one, as specs need other signs for themselves, got {name!r} of "
-        f"{function!r}: say name="
+        f"expected a name that Python takes for one, as specs need other signs for themselves, got {quoted(name)} of "
+        f"{quoted(function)}: say name="
     )
 
 
@@ -39,7 +40,7 @@ def one_of(value: Any, expected: Any, name: str, what: str) -> Any:
     words = [word for part in get_args(expected) for word in (get_args(part) or (part,))]
     words = [None if word is type(None) else word for word in words]
     if not any(value is word or (isinstance(word, str) and value == word) for word in words):
-        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {value!r}")
+        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {quoted(value)}")
     return value
 
 
@@ -50,7 +51,9 @@ def checked_range(given: Any, name: str) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        raise ValueError(f"{name}: expected range to be two numbers, the smallest and the largest value, got {given!r}")
+        raise ValueError(
+            f"{name}: expected range to be two numbers, the smallest and the largest value, got {quoted(given)}"
+        )
     return low, high
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue import weights
 
 #: Arguments that every measure takes.
@@ -61,7 +62,7 @@ class Option:
             if self.above < number < self.below or (self.from_there and number == self.above):
                 return number
             expected = self.bounds
-        raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {value!r}")
+        raise ValueError(f"{metric}: expected {self.name} to be {expected}, got {quoted(value)}")
 
     @property
     def bounds(self) -> str:
@@ -78,7 +79,7 @@ def read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise TypeError(f"{expected}, got {function!r}, whose arguments Python does not know") from None
+        raise TypeError(f"{expected}, got {quoted(function)}, whose arguments Python does not know") from None
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not parameters or parameters[0].kind not in by_place:
         raise TypeError(f"{expected}, got one without an argument for the table")

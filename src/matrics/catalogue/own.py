@@ -8,6 +8,7 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any
 
+from matrics._names import quoted
 from matrics.catalogue.record import Kind, Metric, Trials
 from matrics.evaluation import frames_to_the_user
 
@@ -106,7 +107,8 @@ def of_packages(register: Callable[[Metric], Any]) -> None:
         except Exception as error:  # noqa: BLE001 (one package must not break the others, whatever is wrong with it)
             package = "" if entry.dist is None else f" of the package {entry.dist.name}"
             warnings.warn(
-                f"the measures {entry.name!r} ({entry.value}){package} are left out: {type(error).__name__}: {error}",
+                f"the measures {quoted(entry.name)} ({entry.value}){package} are left out: {type(error).__name__}: "
+                f"{error}",
                 RuntimeWarning,
                 stacklevel=frames_to_the_user(),
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from matrics._backend import Array, is_compiling
-from matrics._names import fold
+from matrics._names import cut, fold, quoted
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
@@ -152,7 +152,7 @@ class Metric:
         {'hit_rate': np.float64(0.9), 'accuracy': np.float64(0.9)}
         """
         if isinstance(function, Metric) or not callable(function):
-            raise TypeError(f"expected a function of a matrics.typing.Table, got {function!r}")
+            raise TypeError(f"expected a function of a matrics.typing.Table, got {quoted(function)}")
         options = read_options(function)
         where = ".".join(place_of(function))
         called = checked_name(getattr(function, "__name__", "") if name is None else name, function)
@@ -233,7 +233,9 @@ class Metric:
     ) -> Array:
         """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
         if others and (others[0] is None or isinstance(others[0], str)):
-            raise TypeError(f"{self.name}: expected options by their names, got {others[0]!r}: average={others[0]!r}?")
+            raise TypeError(
+                f"{self.name}: expected options by their names, got {quoted(others[0])}: average={quoted(others[0])}?"
+            )
         if others or (cm is None and options.keys() & {"y_true", "y_pred"}):
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
             call = self.name if self.is_own else f"matrics.{self.name}"
@@ -315,7 +317,7 @@ class Metric:
         for name, value in options.items():
             if name not in known:
                 takes = ", ".join([*known, *(_OF_AVERAGES if self._averaged else [])])
-                raise TypeError(f"{self.name} has no option {name!r}; it takes {takes or 'no options'}")
+                raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
@@ -340,8 +342,8 @@ class Metric:
             raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
         if average not in (None, "binary"):
             raise ValueError(
-                f"{self.name}: positive={positive!r} is for average='binary', the default with it; got the average "
-                f"{average!r}, which is not of one class"
+                f"{self.name}: positive={quoted(positive)} is for average='binary', the default with it; got the "
+                f"average {quoted(average)}, which is not of one class"
             )
         return "binary", (positive,)
 
@@ -366,9 +368,9 @@ class Metric:
         """
         self._check_complete()
         known = Classes(classes.number) if self.resolved else classes
-        chosen = tuple([known.index(label, self.spec) for label in self.classes])
+        chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):
-            raise ValueError(f"{self.spec}: expected different classes in square brackets, got one twice")
+            raise ValueError(f"{cut(self.spec)}: expected different classes in square brackets, got one twice")
         average = self.average
         if self._averaged and average is None:
             words = classes.number == 2 and self.is_of_two

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from matrics import verbal
 from matrics._backend import Array, is_compiling
-from matrics._names import fold, is_whole, split_outside, unquote
+from matrics._names import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.functions import place_of
 from matrics.catalogue.options import read_options
@@ -35,7 +35,8 @@ _NAMES: dict[str, str] = {}  # every name and alias, folded -> canonical name
 _OWN: dict[str, Metric] = {}  # registered measures that are not of this library, by their names
 _OWN_NAMES: dict[str, str] = {}  # their names and aliases, folded -> name
 _ASKED: dict[str, bool] = {}  # whether installed packages have been asked for measures
-_SPECS: dict[str, Metric] = {}  # specs read so far
+_SPECS: dict[str, Metric] = {}  # specs read so far, not all of a program's life
+MAX_SPECS, MAX_KEPT = 1024, 1000  # how many are kept, and the longest of them
 _GROUPS: dict[str, tuple[str, ...]] = {}  # found when first asked for
 #: What has been found out so far about names, by whomever, and is forgotten when a metric is registered.
 CACHES: list[dict[Any, Any]] = [_SPECS, _GROUPS]
@@ -124,7 +125,7 @@ def metric(
         names = (record.name, *record.aliases)
         for name in names:
             if _NAMES.get(fold(name), record.name) != record.name:
-                raise ValueError(f"the name {name!r} of {record.name} belongs to {_NAMES[fold(name)]}")
+                raise ValueError(f"the name {quoted(name)} of {record.name} belongs to {_NAMES[fold(name)]}")
         _NAMES.update((fold(name), record.name) for name in names)
         METRICS[record.name] = record
         _forget()
@@ -188,14 +189,14 @@ def register(metric: Metric) -> Metric:
     if not isinstance(metric, Metric):
         raise TypeError(
             "expected a metric, as matrics.metric(kind=..., range=..., higher_is_better=...) makes it of a function, "
-            f"got {metric!r}"
+            f"got {quoted(metric)}"
         )
     if not metric.is_own:
-        raise ValueError(f"expected a measure of one's own, got {metric.spec!r} of this library, which is known")
+        raise ValueError(f"expected a measure of one's own, got {quoted(metric.spec)} of this library, which is known")
     if not metric.is_plain:
         raise ValueError(
-            f"expected a measure without fixed options, got {metric.spec!r}: register {metric.name!r}, and specs say "
-            "the options"
+            f"expected a measure without fixed options, got {quoted(metric.spec)}: register {metric.name!r}, and "
+            "specs say the options"
         )
     place, before = place_of(metric.function), _OWN.get(metric.name)
     if before is not None and place_of(before.function) != place:
@@ -205,7 +206,9 @@ def register(metric: Metric) -> Metric:
         )
     for name in (metric.name, *metric.aliases):
         if (owner := _owner(name, metric.name)) is not None:
-            raise ValueError(f"the name {name!r} of {'.'.join(place)} belongs to {owner}: give it another one by name=")
+            raise ValueError(
+                f"the name {quoted(name)} of {'.'.join(place)} belongs to {owner}: give it another one by name="
+            )
     for name in [name for name, of in _OWN_NAMES.items() if of == metric.name]:
         del _OWN_NAMES[name]
     _OWN[metric.name] = metric
@@ -219,7 +222,7 @@ def _owner(name: str, of: str) -> str | None:
     """To whom a name belongs, in words; None if it is free, or of the measure itself."""
     folded = fold(name)
     if folded in groups():
-        return f"the group {folded!r} of measures"
+        return f"the group {quoted(folded)} of measures"
     if folded in (*_OF_SCORES, *MISSING):
         return "a measure of scores"
     if folded in _PYCM and folded not in _NAMES:
@@ -288,29 +291,41 @@ def get_metric(name: str | Metric) -> Metric:
     if isinstance(name, Metric):
         return name
     if not isinstance(name, str):
-        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {name!r}")
+        raise TypeError(f"expected a metric or its name, got {type(name).__name__}: {quoted(name)}")
     found = METRICS.get(name) or _OWN.get(name)
     if found is not None:
         return found
     if is_compiling():  # a program that has seen this cache is compiled again when it fills
         return _read_spec(name)
-    if name not in _SPECS:
-        _SPECS[name] = _read_spec(name)
-    return _SPECS[name]
+    read = _SPECS.get(name)
+    if read is None:
+        read = _read_spec(name)
+        if len(_SPECS) >= MAX_SPECS:
+            _SPECS.clear()
+        if len(name) <= MAX_KEPT:
+            _SPECS[name] = read
+    return read
 
 
 def _read_spec(spec: str) -> Metric:
     """A spec from left to right: name(option=value,...):average[class,...], where the last two may change places."""
+    if len(spec) > LONGEST:
+        raise ValueError(
+            f"expected a spec of at most {LONGEST:,} characters, got {len(spec):,}: {quoted(spec)}; matrices of "
+            "weights can be given to a metric itself, matrics.cohen_kappa.using(weights=...)"
+        )
     # Nothing but string methods, which torch.compile can follow.
     head, *ends = split_outside(spec, ":")
     if len(ends) > 1:
-        raise ValueError(f"{spec!r}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}")
+        raise ValueError(
+            f"{quoted(spec)}: expected name(option=value,...)[class]:average, with one colon, got {len(ends)}"
+        )
     head, classes = _in_square_brackets(head, spec)
     average = ends[0] if ends else ""
     if ends:
         average, others = _in_square_brackets(average, spec)
         if classes and others:
-            raise ValueError(f"{spec!r}: expected classes in square brackets once, got them twice")
+            raise ValueError(f"{quoted(spec)}: expected classes in square brackets once, got them twice")
         classes = classes or others
     found = _without_classes(head, average, spec, has_average=bool(ends))
     return found.of_classes(classes) if classes else found
@@ -326,13 +341,13 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     if not bracket:
         return text, ()
     if not inside.rstrip().endswith("]"):
-        raise ValueError(f"{spec!r}: expected classes in square brackets at the end, such as recall[fraud]")
+        raise ValueError(f"{quoted(spec)}: expected classes in square brackets at the end, such as recall[fraud]")
     parts = split_outside(inside.rstrip()[:-1], quoted=True)
     for part in parts:
         if not part.strip() or not is_whole(part):
             raise ValueError(
-                f"{spec!r}: expected classes in square brackets, those with brackets or quotes of their own in quotes "
-                f"(recall['a]b']), got {part.strip() or 'an empty one'}"
+                f"{quoted(spec)}: expected classes in square brackets, those with brackets or quotes of their own in "
+                f"quotes (recall['a]b']), got {cut(part.strip()) or 'an empty one'}"
             )
     return before, tuple([unquote(part) for part in parts])
 
@@ -354,7 +369,9 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
         raise ValueError(_unknown(base.strip(), spec))
     options = _options_of(bracket, rest, spec)
     if has_average and "average" in options:
-        raise ValueError(f"{spec!r}: expected one average, got {options['average']!r} and {average.strip()!r}")
+        raise ValueError(
+            f"{quoted(spec)}: expected one average, got {quoted(options['average'])} and {quoted(average.strip())}"
+        )
     if has_average:
         options["average"] = average.strip()
     found = _called(_record(canonical), called)
@@ -375,14 +392,14 @@ def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
         return options
     inside, *after = split_outside(bracket + rest, ")")
     if not after or ")".join(after).strip():
-        raise ValueError(f"{spec!r}: expected name(option=value,...)[:average]")
+        raise ValueError(f"{quoted(spec)}: expected name(option=value,...)[:average]")
     for part in split_outside(inside[1:]):
         option, equals, value = part.partition("=")
         if part.strip():
             if not equals:
-                raise ValueError(f"{spec!r}: expected option=value in the brackets, got {part.strip()!r}")
+                raise ValueError(f"{quoted(spec)}: expected option=value in the brackets, got {quoted(part.strip())}")
             if option.strip() in options:
-                raise ValueError(f"{spec!r}: expected every option once, got {option.strip()!r} twice")
+                raise ValueError(f"{quoted(spec)}: expected every option once, got {quoted(option.strip())} twice")
             options[option.strip()] = unquote(value)
     return options
 
@@ -392,16 +409,17 @@ def _with_average(name: str) -> tuple[str | None, str]:
     whole = fold(name)
     for kind, averages in AVERAGES.items():
         for average in averages:
-            canonical = _canonical(whole.removesuffix("_" + average))
-            if whole.endswith("_" + average) and canonical is not None and _record(canonical).kind == kind:
-                return canonical, average
+            if whole.endswith("_" + average):
+                canonical = _canonical(whole.removesuffix("_" + average))
+                if canonical is not None and _record(canonical).kind == kind:
+                    return canonical, average
     return None, ""
 
 
 def _of_pycm(name: str, average: str) -> Metric:
     specs = PYCM[_PYCM[fold(name)]]
     if len(specs) > 1:
-        raise ValueError(f"{name!r} of PyCM is several values, each a measure here: {', '.join(specs)}")
+        raise ValueError(f"{quoted(name)} of PyCM is several values, each a measure here: {', '.join(specs)}")
     found = get_metric(specs[0])
     if average == "class" and found.average == "one_vs_rest":  # which gives one value a class already
         return found
@@ -442,26 +460,29 @@ MISSING = (
 def _unknown(name: str, spec: str) -> str:
     if fold(name) in _OF_SCORES:
         return (
-            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted: "
-            f"it is matrics.{_OF_SCORES[fold(name)]}"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            f"predicted: it is matrics.{_OF_SCORES[fold(name)]}"
         )
     if fold(name) in MISSING:
         return (
-            f"{name!r} needs the scores of each sample, and a confusion matrix holds only how samples were predicted; "
-            "a measure at one threshold is one of confusion_matrix(..., threshold=)"
+            f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
+            "predicted; a measure at one threshold is one of confusion_matrix(..., threshold=)"
         )
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
-        return f"{spec!r}: PyCM's name {name} takes no options; it is {specs} here"
+        return f"{quoted(spec)}: PyCM's name {name} takes no options; it is {specs} here"
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
-        return f"{name!r} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
+        return f"{quoted(name)} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"
     known = {**{alias: PYCM[alias_of][0] for alias, alias_of in _PYCM.items()}, **_NAMES, **_OWN_NAMES}
-    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5)
+    # Names far longer than all that are known are near none of them.
+    near = difflib.get_close_matches(fold(name), known, n=3, cutoff=0.5) if len(name) <= QUOTED else []
     alone = {*METRICS, *_OWN, *TWO_CLASS_WORDS}  # sensitivity is recall among many classes only
     names = list(dict.fromkeys(n if n in alone else f"{n} (= {known[n]})" for n in near))
     hint = f"did you mean {', '.join(names)}? " if names else ""
-    return f"unknown metric {name!r}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
+    return (
+        f"unknown metric {quoted(name)}; {hint}matrics.list_metrics() has all {len(groups()['all']) + len(_OWN)} names"
+    )
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
@@ -519,5 +540,5 @@ def list_metrics(family: str | None = None) -> list[str]:
     if family is None:
         return [*known["all"], *known[OWN]]
     if family not in known:
-        raise ValueError(f"unknown family {family!r}: expected one of {', '.join(known)}")
+        raise ValueError(f"unknown family {quoted(family)}: expected one of {', '.join(known)}")
     return list(known[family])

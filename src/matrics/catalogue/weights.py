@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from matrics import _backend
-from matrics._names import split_outside, unquote
+from matrics._names import quoted, split_outside, unquote
 from matrics.catalogue.classes import Classes, spell_class
 
 #: How much each error counts, ``[true][pred]``; a second word says what else has to hold.
@@ -44,7 +44,7 @@ def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
         rows = tuple([_row(item) for item in items])
     except (TypeError, ValueError, OverflowError) as error:
         example = _EXAMPLES.get(kind, "[[0, 1], [1, 0]]")
-        raise ValueError(f"{expected} such as {example}, got {value!r}") from error
+        raise ValueError(f"{expected} such as {example}, got {quoted(value)}") from error
     if not rows or any(len(row) != len(rows) for row in rows):
         lengths = ", ".join([str(len(row)) for row in rows])
         raise ValueError(f"{expected}, as many columns as rows, got {len(rows)} rows of {lengths or 'nothing'}")
@@ -65,9 +65,9 @@ def read_class_weights(value: Any, metric: str) -> Values:
     try:
         weights = tuple([_number(item) for item in items])
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{expected} such as [1, 3] or {{'cat': 1, 'dog': 3}}, got {value!r}") from error
+        raise ValueError(f"{expected} such as [1, 3] or {{'cat': 1, 'dog': 3}}, got {quoted(value)}") from error
     if not all(0 <= weight < math.inf for weight in weights) or not any(weights):
-        raise ValueError(f"{expected} got {value!r}")
+        raise ValueError(f"{expected} got {quoted(value)}")
     return tuple(zip(names, weights, strict=True)) if names else weights
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 import matrics
 from matrics import study
+from matrics._names import quoted
 from matrics.catalogue.description import facts
 from matrics.cli import count, decisions, markdown, report, report_page
 from matrics.cli.certificate_report import show_certificate
@@ -219,7 +220,9 @@ def compare(
     if not columns:
         raise ValueError("--by: expected the column that tells the models apart, got none")
     if paired_on in {*columns, true, pred}:
-        raise ValueError(f"--paired-on: expected another column than those of models and labels, got {paired_on!r}")
+        raise ValueError(
+            f"--paired-on: expected another column than those of models and labels, got {quoted(paired_on)}"
+        )
     found = compare_file(
         path,
         Names(true, pred, columns, paired_on),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.counting.count import Beside
 from matrics.cli.counting.count import count as count_rows
@@ -95,8 +96,8 @@ def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
         got = "none" if output is None else repr(str(output))
         raise ValueError(f"--output: expected a name that ends in .npz or .parquet, got {got}")
     if not output.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {str(output.parent)!r}")
+        raise ValueError(f"--output: expected an existing directory, got {quoted(str(output.parent))}")
     if output.is_dir():
-        raise ValueError(f"--output: expected a file, got the directory {str(output)!r}")
+        raise ValueError(f"--output: expected a file, got the directory {quoted(str(output))}")
     refuse_input(output, inputs)
     return Destination(output, output.suffix.lower().removeprefix("."))

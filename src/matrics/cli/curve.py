@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
+from matrics._names import quoted
 from matrics.cli.report import Column, best_of_columns
 from matrics.cli.run import score_columns
 from matrics.reporting.areas import area_limits
@@ -115,7 +116,7 @@ def read_thresholds(text: str | None) -> tuple[Array | None, bool]:
     try:
         given = [float(part) for part in parts]
     except ValueError as error:
-        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {text!r}") from error
+        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {quoted(text)}") from error
     if not given or any(map(math.isnan, given)):
-        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {text!r}")
+        raise ValueError(f"--thresholds: expected numbers between commas, or all, got {quoted(text)}")
     return np.asarray(given), True

@@ -8,6 +8,7 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
+from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
@@ -157,7 +158,9 @@ def _read(
     source = read_scores(path, names)
     if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
         only = source.classes[int(source.groups[0][0][0])]
-        raise ValueError(f"{source.file}: expected samples of at least two classes in {true!r}, got only {only!r}")
+        raise ValueError(
+            f"{source.file}: expected samples of at least two classes in {quoted(true)}, got only {quoted(only)}"
+        )
     return source
 
 
@@ -170,7 +173,7 @@ def _title(source: Scored, what: str) -> Text:
 def _refuse_same(source: Scored, names: list[str]) -> None:
     both = sorted({key.name for key in source.keys} & set(names))
     if both:
-        raise ValueError(f"--output: expected different names, got two columns of the name {both[0]!r}")
+        raise ValueError(f"--output: expected different names, got two columns of the name {quoted(both[0])}")
 
 
 def _show_written(output: str, title: Text, rows: int, what: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 import matrics
+from matrics._names import quoted
 from matrics.cli.run import MatrixRun, name_cell
 from matrics.uncertainty.options import DRAWING, Options, read_options
 
@@ -40,7 +41,7 @@ class Wanted:
         if clusters is None and scheme == "clusters":
             raise ValueError("--scheme: expected --clusters COLUMN beside clusters, got none")
         if clusters is not None and scheme not in (None, "clusters"):
-            raise ValueError(f"--scheme: expected clusters, or nothing, beside --clusters, got {scheme!r}")
+            raise ValueError(f"--scheme: expected clusters, or nothing, beside --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
             if given is not None and method in {"delta", "wilson"}:
@@ -169,7 +170,7 @@ def _refuse_single_clusters(source: Source, clusters: str | None) -> None:
     alone = np.flatnonzero(source.cluster_counts < 2)
     if len(alone):
         where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
-        raise ValueError(f"--clusters: expected at least two values of {clusters!r}{where}, got one")
+        raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}{where}, got one")
 
 
 def _refuse_fractions(source: Source, positions: Array, block: Array, scheme: str) -> None:

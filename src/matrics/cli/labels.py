@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics._backend import NUMPY
+from matrics._names import cut, quoted, quoted_list
 from matrics.frame.counts import MOST_CELLS
 
 if TYPE_CHECKING:
@@ -40,18 +41,18 @@ class Names:
         """Raise if one column is named twice."""
         if self.true == self.pred:
             raise ValueError(
-                f"--pred: expected another column than that of the true labels, got {self.pred!r} for both"
+                f"--pred: expected another column than that of the true labels, got {quoted(self.pred)} for both"
             )
         if self.clusters in {*self.by, *self.labels}:
             raise ValueError(
-                f"--clusters: expected another column than those of the labels and of --by, got {self.clusters!r}"
+                f"--clusters: expected another column than those of the labels and of --by, got {quoted(self.clusters)}"
             )
         if self.counts in {*self.by, *self.labels}:
             raise ValueError(
-                f"--counts: expected another column than those of the labels and of --by, got {self.counts!r}"
+                f"--counts: expected another column than those of the labels and of --by, got {quoted(self.counts)}"
             )
         if None not in (self.counts, self.clusters):
-            raise ValueError(f"--counts: expected nothing beside --clusters, got {self.counts!r}")
+            raise ValueError(f"--counts: expected nothing beside --clusters, got {quoted(self.counts)}")
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -136,7 +137,7 @@ def row_chunks(rows: Iterator[Row], header: Sequence[str], names: Names) -> Iter
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
-                raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {name!r}, got {got}")
+                raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {quoted(name)}, got {got}")
             if name in names.numbers:
                 columns[name] = _parsed(name, columns[name], chunk)
             elif name == names.counts:
@@ -154,7 +155,7 @@ def _parsed(name: str, column: Column, rows: list[Row]) -> Column:
                 pc.cast(text, pa.float64())
             except pa.ArrowInvalid as error:
                 raise ValueError(
-                    f"line {line}: expected a number in column {name!r}, got {text.as_py()[:40]!r}"
+                    f"line {line}: expected a number in column {quoted(name)}, got {text.as_py()[:40]!r}"
                 ) from error
         raise
 
@@ -170,7 +171,7 @@ def as_numbers(columns: list[Column]) -> list[Column]:
     points = pc.match_substring(both, ".")
     if pc.any(points).as_py() and all_match(both, r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"):
         decimal = both.filter(points)[0].as_py()
-        raise ValueError(f"expected labels, integers or text, got decimal numbers such as {decimal!r}")
+        raise ValueError(f"expected labels, integers or text, got decimal numbers such as {quoted(decimal)}")
     return columns
 
 
@@ -213,12 +214,14 @@ def wanted_columns(names: Names) -> list[str]:
 def check_columns(header: Sequence[str], names: Names) -> list[str]:
     """The columns that are read, all of which must be there, and once."""
     wanted = wanted_columns(names)
-    there = ", ".join(repr(name) for name in header)
+    there = quoted_list(header, 20)
     for name in wanted:
         if name not in header:
-            raise ValueError(f"expected the columns {', '.join(wanted)}, got no {name!r}; the columns are {there}")
+            raise ValueError(
+                f"expected the columns {cut(', '.join(wanted))}, got no {quoted(name)}; the columns are {there}"
+            )
         if list(header).count(name) > 1:
-            raise ValueError(f"expected one column {name!r}, got several; the columns are {there}")
+            raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {there}")
     return wanted
 
 
@@ -265,7 +268,7 @@ def refuse_missing(name: str, column: Column) -> None:
     missing = is_missing(column)
     if missing.any():
         raise ValueError(
-            f"column {name!r}: expected a value in every row, got {missing.sum()} missing, the first in row "
+            f"column {quoted(name)}: expected a value in every row, got {missing.sum()} missing, the first in row "
             f"{missing.argmax() + 1} of the data"
         )
 
@@ -283,7 +286,7 @@ def as_labels(name: str, column: Column) -> Column:
         return as_int64(name, column)
     if is_text(column.type) or pa.types.is_boolean(column.type):
         return pc.cast(column, pa.large_string())
-    raise ValueError(f"column {name!r}: expected labels, integers or text, got {column.type}")
+    raise ValueError(f"column {quoted(name)}: expected labels, integers or text, got {column.type}")
 
 
 def as_int64(name: str, column: Column) -> Column:
@@ -291,7 +294,7 @@ def as_int64(name: str, column: Column) -> Column:
     try:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid as error:
-        raise ValueError(f"column {name!r}: expected integers below 2**63, got one of at least that") from error
+        raise ValueError(f"column {quoted(name)}: expected integers below 2**63, got one of at least that") from error
 
 
 def is_ordered(classes: Column) -> bool:
@@ -332,7 +335,7 @@ def group_rows(table: Any, by: Sequence[str]) -> tuple[Any, dict[str, Column]]:
         try:
             values = sorted_values(column)
         except pa.ArrowNotImplementedError as error:  # pyarrow cannot sort lists, structs or 16-bit floats
-            raise ValueError(f"column {name!r}: expected numbers, text or times, got {column.type}") from error
+            raise ValueError(f"column {quoted(name)}: expected numbers, text or times, got {column.type}") from error
         # Renumbered after each column, so that group numbers stay below the number of rows.
         pairs, found = np.unique(found * len(values) + codes(column, values), return_inverse=True)
         before, here = np.divmod(pairs, len(values))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics._names import cut, first_twice, quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,7 +23,7 @@ def read_numbers(rows: Iterable[Row], skip: int = 0) -> Array:
     for line, row in rows:
         for column, cell in enumerate(row[skip:], skip + 1):
             if not is_number(cell):
-                raise ValueError(f"line {line}, column {column}: expected a number, got {cell!r}")
+                raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
         numbers.append([float(cell) for cell in row[skip:]])
     return np.array(numbers)
 
@@ -48,15 +50,17 @@ def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tu
     """Read a crosstab: its counts, with the columns in the order of the rows, and its labels in that order."""
     true, pred = [row[0] for _, row in rows], list(header[1:])
     for where, labels in (("row", true), ("column", pred)):
-        twice = [label for label in labels if labels.count(label) > 1]
-        if twice:
-            raise ValueError(f"expected one {where} for each label, got several for {twice[0]!r}")
-    missing = [f"no row {label!r}" for label in pred if label not in true]
-    missing += [f"no column {label!r}" for label in true if label not in pred]
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
+    rows_of, columns_of = set(true), {label: k for k, label in enumerate(pred)}
+    missing = [f"no row {quoted(label)}" for label in pred if label not in rows_of]
+    missing += [f"no column {quoted(label)}" for label in true if label not in columns_of]
     if missing:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        raise ValueError(f"expected the same labels in the rows and in the columns, got {', '.join(missing[:5])}{more}")
-    counts = read_numbers(rows, skip=1)[:, [pred.index(label) for label in true]]
+        raise ValueError(
+            f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
+        )
+    counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
     if true[-1] == pred[-1] == "All" and _is_margin(counts) and _is_margin(counts.T):
         raise ValueError("expected counts alone, got a row and a column 'All' with the sums of the others")
     return counts, tuple(true)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
+from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
@@ -117,10 +118,12 @@ def check(metrics: dict[str, Metric], average: str) -> None:
         raise ValueError(f"--{error}") from error
     for name, metric in metrics.items():
         if metric.is_classwise:
-            raise ValueError(f"--metrics: expected measures with one value a label, got {name!r}; --average label")
+            raise ValueError(
+                f"--metrics: expected measures with one value a label, got {quoted(name)}; --average label"
+            )
         if metric.classes:
             raise ValueError(
-                f"--metrics: expected no classes in square brackets beside --separator, got {name!r}; "
+                f"--metrics: expected no classes in square brackets beside --separator, got {quoted(name)}; "
                 "--average label has a column for each label"
             )
 
@@ -146,7 +149,7 @@ def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, An
     known = labels.sorted_values(pa.chunked_array([flat for _, flat in parts], pa.large_string()))
     if not len(known):
         raise ValueError(
-            f"columns {names.true!r} and {names.pred!r}: expected at least one label, got empty cells only"
+            f"columns {quoted(names.true)} and {quoted(names.pred)}: expected at least one label, got empty cells only"
         )
     if table.num_rows * len(known) > MOST_CELLS:
         raise ValueError(f"expected few different labels, got {len(known):,} in {table.num_rows:,} rows")
@@ -165,7 +168,9 @@ def _split(name: str, column: Any, separator: str) -> tuple[Array, Any]:
     """The row of every label, and the labels."""
     column = labels.decoded(column)
     if not labels.is_text(column.type):
-        raise ValueError(f"column {name!r}: expected text, labels with {separator!r} between them, got {column.type}")
+        raise ValueError(
+            f"column {quoted(name)}: expected text, labels with {quoted(separator)} between them, got {column.type}"
+        )
     texts = pc.fill_null(pc.cast(column, pa.large_string()), "").combine_chunks()
     sets = pc.split_pattern(texts, separator)
     rows, flat = pc.list_parent_indices(sets).to_numpy(), pc.list_flatten(sets)
@@ -174,7 +179,7 @@ def _split(name: str, column: Any, separator: str) -> tuple[Array, Any]:
     if empty.any():
         row = int(rows[empty.argmax()])
         raise ValueError(
-            f"column {name!r}: expected a label on both sides of every {separator!r}, got "
+            f"column {quoted(name)}: expected a label on both sides of every {quoted(separator)}, got "
             f"{texts[row].as_py()[:40]!r} in row {row + 1} of the data"
         )
     return rows[~is_none], flat.filter(pa.array(~is_none))

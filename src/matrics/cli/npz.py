@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics._names import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -58,7 +60,7 @@ def members(path: Path) -> list[Member]:
                 member = _header(info.filename, file)
                 size = info.file_size - file.tell()
             if size < math.prod(member.shape) * member.dtype.itemsize:
-                raise ValueError(f"{member.name!r} has fewer numbers than its shape {member.shape} says")
+                raise ValueError(f"{quoted(member.name)} has fewer numbers than its shape {member.shape} says")
             found.append(member)
         return found
 
@@ -114,7 +116,7 @@ class NpzStack:
         _pass_over(file, (first - place) * size)
         data = file.read((last - first) * size)
         if len(data) < (last - first) * size:
-            raise EOFError(f"{member.name!r} ends too early")
+            raise EOFError(f"{quoted(member.name)} ends too early")
         self._open = which, last, file
         if last == self.each:
             _pass_over(file)  # only at its end is the checksum compared
@@ -135,12 +137,12 @@ def _header(name: str, file: Any) -> Member:
     try:
         version = np.lib.format.read_magic(file)
     except ValueError as error:
-        raise ValueError(f"{name!r} is not an array of NumPy") from error
+        raise ValueError(f"{quoted(name)} is not an array of NumPy") from error
     if version not in READERS:
-        raise ValueError(f"{name!r} is not an array of numbers")
+        raise ValueError(f"{quoted(name)} is not an array of numbers")
     shape, is_fortran, dtype = READERS[version](file)
     if dtype.hasobject:
-        raise ValueError(f"{name!r} has Python objects")
+        raise ValueError(f"{quoted(name)} has Python objects")
     return Member(name, shape, dtype, is_fortran)
 
 

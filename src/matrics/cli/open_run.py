@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from matrics._names import quoted
 from matrics.cli import multilabel
 from matrics.cli.counting.count import Beside
 from matrics.cli.labels import Names
@@ -45,7 +46,7 @@ class Asked:
             given = getattr(self, option)
             if given is not None and not (option == "pred" and given == Names.pred):
                 text = given if isinstance(given, str) else ",".join(given)
-                raise ValueError(f"--{option}: expected {beside}, got {text!r}")
+                raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
 
 
 def open_matrices(path: Path, asked: Asked, beside: Beside, clusters: str | None = None) -> Source:
@@ -55,7 +56,7 @@ def open_matrices(path: Path, asked: Asked, beside: Beside, clusters: str | None
     asked.refuse("nothing beside --cells", "pred", "counts")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
-        raise ValueError(f"--{option}: expected nothing beside --cells, got {given!r}")
+        raise ValueError(f"--{option}: expected nothing beside --cells, got {quoted(given)}")
     return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from matrics._names import quoted
 from matrics.cli.in_order import cores
 
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
@@ -147,10 +148,10 @@ class Manner(NamedTuple):
     def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> Manner:
         """Check the options."""
         threads = integer("workers", workers)
-        if threads is not None and threads < 1:
-            raise ValueError(f"--workers: expected a number of threads from 1, got {threads}")
+        if threads is not None and not 1 <= threads <= 1024:
+            raise ValueError(f"--workers: expected a number of threads from 1 to 1024, got {quoted(threads)}")
         if on_invalid not in ("raise", "nan", "skip"):
-            raise ValueError(f"--on-invalid: expected raise, nan or skip, got {on_invalid!r}")
+            raise ValueError(f"--on-invalid: expected raise, nan or skip, got {quoted(on_invalid)}")
         return cls(cores() if threads is None else threads, on_invalid, progress)
 
 
@@ -159,7 +160,7 @@ def number(option: str, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise ValueError(f"--{option}: expected a number, got {text!r}") from error
+        raise ValueError(f"--{option}: expected a number, got {quoted(text)}") from error
 
 
 def integer(option: str, text: str | None) -> int | None:
@@ -167,12 +168,12 @@ def integer(option: str, text: str | None) -> int | None:
     try:
         return None if text is None else int(text)
     except ValueError as error:
-        raise ValueError(f"--{option}: expected an integer, got {text!r}") from error
+        raise ValueError(f"--{option}: expected an integer, got {quoted(text)}") from error
 
 
 def column_names(by: list[str]) -> tuple[str, ...]:
     """Read names of columns, several between commas or by several options."""
     for text in by:
         if not text.strip(","):
-            raise ValueError(f"--by: expected names of columns, got {text!r}")
+            raise ValueError(f"--by: expected names of columns, got {quoted(text)}")
     return tuple(dict.fromkeys(name for text in by for name in text.split(",") if name))

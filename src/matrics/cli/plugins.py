@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matrics
+from matrics._names import quoted
 from matrics.catalogue.own import measures_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _imported(name: str) -> object:
             raise ValueError(f"--plugin {name}: it needs {error.name}, which is not installed") from error
         hint = f": {name.removesuffix('.py')}?" if name.endswith(".py") else ""
         raise ValueError(
-            f"--plugin: expected the name of a module that is in this folder or installed, got {name!r}{hint}"
+            f"--plugin: expected the name of a module that is in this folder or installed, got {quoted(name)}{hint}"
         ) from error
     except Exception as error:
         raise ValueError(f"--plugin {name}: {type(error).__name__}: {error}") from error

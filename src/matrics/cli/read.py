@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels, matrix, npz
 from matrics.cli.counting.batches import OpenRows, named
@@ -99,7 +100,7 @@ class Source(Keyed):
 def read(path: Path, names: Names, rows: str | None, beside: Beside = COUNT_ALONE) -> Source:
     """Open a file of confusion matrices, or count a file of labels."""
     if rows not in (None, "true", "pred"):
-        raise ValueError(f"--rows: expected true or pred, got {rows!r}")
+        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
     names.check()
     if path.is_dir() or is_pattern(path):
         return _read_labels(path, names, rows, beside)
@@ -160,7 +161,7 @@ def _read_npz(path: Path, names: Names, rows: str | None, beside: Beside) -> Sou
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
     for array in arrays:
-        as_stack(array.like, name=f"{path}: array {array.name!r}")
+        as_stack(array.like, name=f"{path}: array {quoted(array.name)}")
     if len({array.shape for array in arrays}) > 1:
         shapes = ", ".join(f"{array.name} {array.shape}" for array in arrays)
         raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from matrics._names import quoted
 from matrics.cli import report as printed
 from matrics.cli.labels import Names
 from matrics.cli.options import (
@@ -149,9 +150,9 @@ def report(
 def _check_output(output: str, path: Path) -> Path:
     target = Path(output)
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        raise ValueError(f"--output: expected the name of a file that ends in .html, got {output!r}")
+        raise ValueError(f"--output: expected the name of a file that ends in .html, got {quoted(output)}")
     if not target.parent.is_dir():
-        raise ValueError(f"--output: expected an existing directory, got {str(target.parent)!r}")
+        raise ValueError(f"--output: expected an existing directory, got {quoted(str(target.parent))}")
     refuse_input(target, [path])
     return target
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from matrics._names import quoted
 from matrics.cli.counting import fragments
 from matrics.cli.counting.batches import named
 from matrics.cli.counting.counts_rows import opened
@@ -61,7 +62,7 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
         if len(set(names)) < len(names):
             raise ValueError(
-                f"{path}: expected matrices of different names, got {names[0]!r} among several of one name"
+                f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
             )
         return dict(zip(names, stack, strict=True)), origin
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]

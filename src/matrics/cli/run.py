@@ -14,6 +14,7 @@ import numpy as np
 
 import matrics
 from matrics._backend import NUMPY
+from matrics._names import first_twice, quoted
 from matrics.catalogue.description import facts
 from matrics.catalogue.record import Metric
 from matrics.cli.found import Found, Piece, Totals, joined
@@ -271,9 +272,9 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
         reach = f"{known['range']}, {known['direction']}"
         columns += [Column(label, reach, metric.higher_is_better) for label in labels]
     names = [column.label for column in columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = first_twice(names)
     if twice is not None:
-        raise ValueError(f"--metrics: expected each measure once, got two of the name {twice!r}")
+        raise ValueError(f"--metrics: expected each measure once, got two of the name {quoted(twice)}")
     return columns
 
 
@@ -300,7 +301,7 @@ def name_cell(source: Source, positions: Array, block: Array, wrong: Array) -> s
 def open_backend(backend: str) -> Callable[[Array], Array]:
     """Import a backend, and return a function that converts a NumPy array to its array."""
     if backend not in ("numpy", "torch", "jax"):
-        raise ValueError(f"--backend: expected numpy, torch or jax, got {backend!r}")
+        raise ValueError(f"--backend: expected numpy, torch or jax, got {quoted(backend)}")
     if backend == "numpy":
         return np.asarray
     try:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._names import first_twice, quoted
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels
 from matrics.cli.keys import Key, Keyed
@@ -48,14 +49,16 @@ class ScoreNames(Names):
         parts = [part for text in given for part in text.split(",") if part]
         pairs = [part.partition("=") for part in parts]
         if not parts or not all(column or not equals for _, equals, column in pairs):
-            raise ValueError(f"--scores: expected COLUMN, or LABEL=COLUMN for each class, got {','.join(given)!r}")
+            raise ValueError(
+                f"--scores: expected COLUMN, or LABEL=COLUMN for each class, got {quoted(','.join(given))}"
+            )
         columns = tuple(column or label for label, _, column in pairs)
         is_single = len(pairs) == 1 and not pairs[0][1]
         classes = () if is_single else tuple(label for label, _, _ in pairs)
         for what, names in (("column", columns), ("label", classes)):
-            twice = next((name for name in names if names.count(name) > 1), None)
+            twice = first_twice(names)
             if twice is not None:
-                raise ValueError(f"--scores: expected each {what} once, got {twice!r} twice")
+                raise ValueError(f"--scores: expected each {what} once, got {quoted(twice)} twice")
         if positive is not None and not is_single:
             raise ValueError("--positive: expected one column of scores beside it, got labels in --scores")
         if true in columns or set(by) & {true, *columns}:
@@ -143,7 +146,7 @@ def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Score
     warn_of_odd_labels(file, classes, classes)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
-        raise ValueError(f"--scores: expected a column of every label, got none of {classes[missing[0]]!r}")
+        raise ValueError(f"--scores: expected a column of every label, got none of {quoted(classes[missing[0]])}")
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
@@ -186,7 +189,7 @@ def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> t
         wanted, option = (names.positive or (pair or known)[-1],), "--positive"
     wrong = next((label for label in wanted if label not in known), None)
     if wrong is not None:
-        raise ValueError(f"{option}: expected labels of {names.true!r}, {_one_of(known)}, got {wrong!r}")
+        raise ValueError(f"{option}: expected labels of {quoted(names.true)}, {_one_of(known)}, got {quoted(wrong)}")
     return known, tuple(known.index(label) for label in wanted)
 
 
@@ -199,12 +202,12 @@ def _floats(name: str, column: Any) -> Array:
     column = labels.decoded(column)
     kind = column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-        raise ValueError(f"column {name!r}: expected scores, which are numbers, got {kind}")
+        raise ValueError(f"column {quoted(name)}: expected scores, which are numbers, got {kind}")
     values = pc.cast(column, pa.float64(), safe=False).to_numpy()
     wrong = np.isnan(values)
     if wrong.any():
         raise ValueError(
-            f"column {name!r}: expected a number in every row, got {np.count_nonzero(wrong)} NaN, the first in row "
-            f"{wrong.argmax() + 1} of the data"
+            f"column {quoted(name)}: expected a number in every row, got {np.count_nonzero(wrong)} NaN, the first in "
+            f"row {wrong.argmax() + 1} of the data"
         )
     return values

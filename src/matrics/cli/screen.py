@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.disparity_report import show_disparity
 from matrics.cli.found import Found, joined
@@ -41,7 +42,7 @@ def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
     both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
         raise ValueError(
-            f"--output: expected different names, got a measure and a column of the file both named {both[0]!r}"
+            f"--output: expected different names, got a measure and a column of the file both named {quoted(both[0])}"
         )
     summary = report.Summary(len(run.columns)) if disparity else None
     write_blocks(run, work, summary)

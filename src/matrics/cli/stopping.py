@@ -18,6 +18,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
+LONGEST_LINE = 2000
+
 
 class Stopped(BaseException):
     """The run is to end at once, with this exit code and, if there is anything to say, one line."""
@@ -29,6 +31,8 @@ class Stopped(BaseException):
 
 def say(message: str) -> None:
     """Print one line on stderr, without what would move the cursor of a terminal."""
+    if len(message) > LONGEST_LINE:  # a path or a text of a file may be of any length
+        message = f"{message[:LONGEST_LINE]}…"
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
     with contextlib.suppress(OSError):  # nobody reads it
         print(f"matrics: {line}", file=sys.stderr, flush=True)  # noqa: T201

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
+from matrics._names import quoted
 from matrics.cli.measures import constraints, measures, with_titles
 from matrics.cli.run import score_columns
 from matrics.naming import title_of
@@ -129,7 +130,7 @@ class ThresholdRun:
         true, scores = self.source.curve(position)
         if len(set(true.tolist())) < 2:
             alone = self.source.sides[int(true[0])]
-            return _none(f"expected samples of both classes, got only {alone!r}")
+            return _none(f"expected samples of both classes, got only {quoted(alone)}")
         wanted = self.wanted
         options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
         try:
@@ -177,7 +178,9 @@ class ThresholdRun:
         measures = {column.label: values for column, values in zip(self.columns, self.scores.T, strict=True)}
         both = sorted(set(columns) & set(measures))
         if both:
-            raise ValueError(f"--metrics: expected other measures in a file, got one named as the column {both[0]!r}")
+            raise ValueError(
+                f"--metrics: expected other measures in a file, got one named as the column {quoted(both[0])}"
+            )
         return columns | measures
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from matrics._names import first_twice, quoted
 from matrics.cli import labels
 from matrics.cli.counting.batches import Batch, TextRows, named
 from matrics.cli.counting.fragments import Fragment
@@ -62,11 +63,11 @@ class CellNames(Names):
     def parse(cls, given: list[str], by: tuple[str, ...]) -> CellNames:
         """Read ``tn,fp,fn,tp``, or the n² columns of n classes."""
         columns = tuple(name for text in given for name in text.split(",") if name)
-        twice = next((name for name in columns if columns.count(name) > 1), None)
+        twice = first_twice(columns)
         if twice is not None or set(by) & set(columns):
             raise ValueError(
                 "--cells: expected each column once, and not in --by, got "
-                f"{next(iter(set(by) & set(columns)), twice)!r} twice"
+                f"{quoted(next(iter(set(by) & set(columns)), twice))} twice"
             )
         names = cls(by=by, columns=columns)
         if not columns or names.n**2 != len(columns):
@@ -81,7 +82,7 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> Source:
     """Open a table with one matrix a row."""
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
-        raise ValueError(f"--rows: expected true or pred, got {rows!r}")
+        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
     is_text = path == STDIN or suffix_of(path) in TEXTS
     table = CellTable(_as_parquet(path, names) if is_text else parquet_rows([path], names), names)
     with named(file):
@@ -142,7 +143,7 @@ class CellTable:
                 missing = labels.is_missing(column)
                 if missing.any():
                     raise ValueError(
-                        f"column {name!r}: expected a value in every row, got none in row "
+                        f"column {quoted(name)}: expected a value in every row, got none in row "
                         f"{batch.row + missing.argmax() + 1} of {batch.where}"
                     )
                 columns[name] = _numbers(name, column) if name in self.names.columns else _name(column)
@@ -184,7 +185,7 @@ class GroupColumn:
 def _numbers(name: str, column: Any) -> Any:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise ValueError(f"column {name!r}: expected the counts of a cell, which are numbers, got {kind}")
+        raise ValueError(f"column {quoted(name)}: expected the counts of a cell, which are numbers, got {kind}")
     return pc.cast(column, pa.float64(), safe=False)
 
 

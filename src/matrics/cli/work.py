@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import matrics
+from matrics._names import quoted
 from matrics.cli.outputs.destination import check_output
 from matrics.cli.outputs.question import Question, inputs_of
 from matrics.cli.outputs.unfinished import Unfinished, unfinished_output
@@ -43,7 +44,7 @@ def open_destination(
     """An output with a name that can be written, made of these inputs."""
     stream = next((path for path in paths if _is_stream(path)), None)
     if resume and stream is not None:
-        got = "standard input" if stream == STDIN else f"the pipe {str(stream)!r}"
+        got = "standard input" if stream == STDIN else f"the pipe {quoted(str(stream))}"
         raise ValueError(f"--resume: expected a file that can be read again, got {got}")
     options = {
         f"--{name.replace('_', '-')}": value for name, value in context.params.items() if name not in CHANGE_NOTHING

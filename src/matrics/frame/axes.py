@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import library
+from matrics._names import quoted
 
 #: Names of the axes; or names with labels, where a mapping in the place of labels is several columns of one axis.
 Axes: TypeAlias = Sequence[str] | Mapping[str, Iterable[Any] | Mapping[str, Iterable[Any]]]
@@ -26,7 +27,7 @@ def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str, *, time
         for name, given in columns.items():
             labels = _sized(name, given)
             if len(labels) != batch[axis]:
-                raise ValueError(f"axes: expected {batch[axis]} labels for {name!r}, got {len(labels)}")
+                raise ValueError(f"axes: expected {batch[axis]} labels for {quoted(name)}, got {len(labels)}")
             found[name] = _taken(labels, positions[axis], wanted)
     return found
 
@@ -37,7 +38,7 @@ def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
         axes = [f"index_{axis}" for axis in range(len(batch))]
     given = _columns_of(axes)
     if given is None and not isinstance(axes, Iterable):
-        raise TypeError(f"axes: expected names of axes, or a mapping of names to labels, got {axes!r}")
+        raise TypeError(f"axes: expected names of axes, or a mapping of names to labels, got {quoted(axes)}")
     if given is None:
         names = [axes] if isinstance(axes, str) else list(axes)
         columns = [{name: np.arange(size)} for name, size in zip(names, batch, strict=False)]
@@ -49,7 +50,9 @@ def _by_axis(axes: Axes | None, batch: tuple[int, ...]) -> list[dict[str, Any]]:
             columns = [{name: labels for one in columns for name, labels in one.items()}]
         number = len(columns)
     if number != len(batch) or len(set(names)) != len(names):
-        raise ValueError(f"axes: expected {len(batch)} different names, one for each axis of the stack, got {names}")
+        raise ValueError(
+            f"axes: expected {len(batch)} different names, one for each axis of the stack, got {quoted(names)}"
+        )
     return columns
 
 
@@ -63,9 +66,9 @@ def _columns_of(labels: Any) -> dict[str, Any] | None:
 def _sized(name: Any, labels: Any) -> Any:
     """Labels as they are, if they have a length and positions; else in a list."""
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1 or hasattr(labels, "levels"):
-        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else repr(labels)
+        got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
         got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got
-        raise ValueError(f"axes: expected a list of labels for {name!r}, got {got}")
+        raise ValueError(f"axes: expected a list of labels for {quoted(name)}, got {got}")
     has_positions = isinstance(labels, (list, tuple, range, np.ndarray)) or library(labels) in ("pandas", "polars")
     return labels if has_positions else list(labels)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import described, library
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.classes import Sorted
 
 LIBRARIES = ("pandas", "polars")
@@ -30,7 +31,7 @@ def group_names(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
     """The columns of the groups, of which one may be given by itself; ValueError if one is there twice."""
     names = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(set(names)) != len(names):
-        raise ValueError(f"by: expected different columns, got {list(names)}")
+        raise ValueError(f"by: expected different columns, got [{quoted_list(names)}]")
     return names
 
 
@@ -52,8 +53,8 @@ def check_columns(there: list[Any], wanted: Iterable[Any]) -> None:
     """Raise unless all these columns are there, each once."""
     for name in wanted:
         if there.count(name) != 1:
-            got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"
-            raise ValueError(f"frame: expected a column {name!r}, got {got}")
+            got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
+            raise ValueError(f"frame: expected a column {quoted(name)}, got {got}")
 
 
 def refuse_missing(name: Any, column: Any) -> None:
@@ -66,8 +67,8 @@ def refuse_missing(name: Any, column: Any) -> None:
             missing = missing | column.fill_null(0).is_nan().to_numpy()
     if missing.any():
         raise ValueError(
-            f"column {name!r}: expected a value in every row, got {missing.sum():,} missing, the first at position "
-            f"{missing.argmax()}"
+            f"column {quoted(name)}: expected a value in every row, got {missing.sum():,} missing, the first at "
+            f"position {missing.argmax()}"
         )
 
 
@@ -79,7 +80,7 @@ def coded(name: Any, column: Any) -> Coded:
     except Exception as error:  # of values that cannot be hashed or compared each library has errors of its own
         reason = str(error).partition("\n")[0]
         raise TypeError(
-            f"column {name!r}: expected values of one kind, such as numbers, text or times, got {column.dtype} "
+            f"column {quoted(name)}: expected values of one kind, such as numbers, text or times, got {column.dtype} "
             f"({reason})"
         ) from error
 
@@ -143,4 +144,6 @@ def weights_of(name: Any, column: Any) -> Array:
         # Nullable columns of pandas are objects, which may be numbers; times are none.
         return found.astype(np.float64, casting="unsafe" if found.dtype.hasobject else "same_kind")
     except (TypeError, ValueError) as error:
-        raise TypeError(f"column {name!r}: expected weights, numbers of at least 0, got {column.dtype}") from error
+        raise TypeError(
+            f"column {quoted(name)}: expected weights, numbers of at least 0, got {column.dtype}"
+        ) from error

@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._inputs import library
+from matrics._names import cut, quoted, quoted_list
 from matrics.build import confusion_matrix
 from matrics.catalogue.classes import Sorted
 from matrics.catalogue.record import Metric
@@ -132,7 +133,7 @@ class FrameCounts(NamedTuple):
         }
         both = sorted(set(found) & set(own))
         if both:
-            raise ValueError(f"by: expected other columns than true, pred and count, got {both[0]!r}")
+            raise ValueError(f"by: expected other columns than true, pred and count, got {quoted(both[0])}")
         return frames.DataFrame({**found, **own})
 
     def to_dict(self) -> dict[str, Any]:
@@ -278,8 +279,8 @@ def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tupl
     floating = [label for label in labels if isinstance(label, float)]
     if floating:
         raise TypeError(
-            f"columns {names[0]!r} and {names[1]!r}: expected labels, integers or text, got floating numbers such as "
-            f"{floating[0]!r}: convert them to integers first"
+            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels, integers or text, got floating "
+            f"numbers such as {quoted(floating[0])}: convert them to integers first"
         )
     if not labels:
         raise ValueError("frame: expected at least one row, or labels=, got none")
@@ -287,7 +288,8 @@ def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tupl
         return Sorted.of(labels)
     except TypeError as error:
         raise TypeError(
-            f"columns {names[0]!r} and {names[1]!r}: expected labels that have an order, got {error}: pass labels=[...]"
+            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels that have an order, got {cut(error)}: "
+            "pass labels=[...]"
         ) from error
 
 
@@ -299,11 +301,11 @@ def _numbers(name: Hashable, column: Coded, classes: Sequence[Hashable]) -> Arra
     unknown = np.flatnonzero(numbers < 0)
     if unknown.size:
         samples = np.isin(column.codes, unknown)
-        known = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
+        known = quoted_list(classes)
         first = int(samples.argmax())
         raise ValueError(
-            f"column {name!r}: expected one of the labels {known}, got {values[column.codes[first]]!r} at position "
-            f"{first} ({np.count_nonzero(samples):,} of {samples.size:,} are unknown)"
+            f"column {quoted(name)}: expected one of the labels {known}, got {quoted(values[column.codes[first]])} "
+            f"at position {first} ({np.count_nonzero(samples):,} of {samples.size:,} are unknown)"
         )
     return numbers[column.codes]
 

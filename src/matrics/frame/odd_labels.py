@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 
+from matrics._names import quoted
+
 MOST_NAMED = 5
 #: How other programs write that there is no value, where a label is text.
 MISSING = {"na", "n/a", "<na>", "#n/a", "nan", "null"}
@@ -33,7 +35,7 @@ def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable])
         alike.setdefault(_folded(label), []).append(label)
     groups = [labels for labels in alike.values() if len(labels) > 1]
     said = {label for labels in groups for label in labels}
-    facts = [f"the labels {' and '.join(map(repr, labels))} are different classes" for labels in groups[:MOST_NAMED]]
+    facts = [f"the labels {' and '.join(map(quoted, labels))} are different classes" for labels in groups[:MOST_NAMED]]
     if len(groups) > MOST_NAMED:
         facts.append(f"and {len(groups) - MOST_NAMED} more such")
     for where, here, there in (("the true labels", true, pred), ("the predicted labels", pred, true)):

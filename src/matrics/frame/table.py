@@ -13,6 +13,7 @@ import numpy as np
 from matrics import _backend
 from matrics._backend import Array
 from matrics._inputs import described
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.registry import get_metric
 from matrics.frame.axes import Axes, axis_columns
 from matrics.naming import MeasureName, check_names, columns, metric_of, title_of
@@ -123,12 +124,12 @@ def to_frame(
     """
     frames = imported(library)
     if layout not in get_args(Layout):
-        raise ValueError(f"layout: expected 'wide' or 'long', got {layout!r}")
+        raise ValueError(f"layout: expected 'wide' or 'long', got {quoted(layout)}")
     if not isinstance(scores, Mapping) or not scores:
         what = described(scores) if not isinstance(scores, Mapping) else "an empty one"
         raise TypeError(f"scores: expected the dict that matrics.score or matrics.interval returns, got {what}")
     if not all(isinstance(key, str) for key in scores):
-        raise TypeError(f"scores: expected the names of measures as keys, got {list(scores)}")
+        raise TypeError(f"scores: expected the names of measures as keys, got [{quoted_list(scores)}]")
     other = next((v for v in scores.values() if isinstance(v, (tuple, Mapping)) and type(v) not in KINDS), None)
     if hasattr(other, "to_frame"):
         raise TypeError(
@@ -148,16 +149,16 @@ def to_frame(
     indexed = axis_columns(axes, batch, library, times=times)
     both = sorted(set(indexed) & set(values))
     if both:
-        raise ValueError(f"axes: expected names that no measure has, got {both[0]!r}")
+        raise ValueError(f"axes: expected names that no measure has, got {quoted(both[0])}")
     if library == "polars" and not all(isinstance(name, str) for name in indexed):
-        raise TypeError(f"axes: expected text as the names of columns of Polars, got {list(indexed)}")
+        raise TypeError(f"axes: expected text as the names of columns of Polars, got [{quoted_list(indexed)}]")
     return frames.DataFrame({**indexed, **values})
 
 
 def imported(library: Any) -> Any:
     """The library of data frames."""
     if library not in get_args(Library):
-        raise ValueError(f"library: expected 'pandas' or 'polars', got {library!r}")
+        raise ValueError(f"library: expected 'pandas' or 'polars', got {quoted(library)}")
     try:
         return importlib.import_module(library)
     except ImportError as error:
@@ -208,7 +209,7 @@ def _wide(measures: Sequence[_Measure]) -> dict[str, Any]:
         for name, values in measure.columns():
             # One measure under two keys, recall and recall:macro, is one column.
             if name in found and not np.array_equal(found[name], values, equal_nan=True):
-                raise ValueError(f"scores: expected a column for each value, got two that are named {name!r}")
+                raise ValueError(f"scores: expected a column for each value, got two that are named {quoted(name)}")
             found[name] = values
     return found
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from matrics._backend.torch import TORCH
+from matrics._names import quoted
 
 EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
 
@@ -24,7 +25,7 @@ def check_counts(
         return  # PyTorch says what it misses
     if loaded.shape != own.shape:  # torchmetrics would accept it
         expected, got = tuple(own.shape), tuple(loaded.shape)
-        raise ValueError(f"checkpoint: expected counts of the shape {expected} in {key!r}, got {got}")
+        raise ValueError(f"checkpoint: expected counts of the shape {expected} in {quoted(key)}, got {got}")
     if not TORCH.can_look(loaded):
         return
     is_whole = not own.is_floating_point()
@@ -35,7 +36,7 @@ def check_counts(
         first = tuple(int(i) for i in wrong.nonzero()[0])
         kind = "whole counts" if is_whole else "finite counts"
         raise ValueError(
-            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {key!r}; "
+            f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {quoted(key)}; "
             "without them, load_state_dict(..., strict=False) leaves the counts as they are"
         )
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from matrics import _inputs, labels
 from matrics._backend.torch import TORCH
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.coding import integer_codes, searched
 from matrics.evaluation import evaluate
@@ -274,7 +275,7 @@ class Measures:
         self.prefix = prefix
 
     def __repr__(self) -> str:
-        return f"{list(self.metrics)}, prefix={self.prefix!r}"
+        return f"{list(self.metrics)}, prefix={quoted(self.prefix)}"
 
 
 def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import Array, Standard, is_compiling
-from matrics._names import split_outside
+from matrics._names import quoted, split_outside
 from matrics.catalogue.classes import TWO, Classes, in_words
 from matrics.catalogue.record import Metric
 from matrics.evaluation import frames_to_the_user
@@ -98,7 +98,7 @@ class ScoreValues:
         return replace(self, prefix=prefix)
 
     def __str__(self) -> str:
-        return f"{[wanted.key for wanted in self.wanted]}, prefix={self.prefix!r}"
+        return f"{[wanted.key for wanted in self.wanted]}, prefix={quoted(self.prefix)}"
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
@@ -194,7 +194,7 @@ def checked_positive(positive: Any, num_classes: int | None) -> int | None:
     if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
         raise TypeError(
             "positive: expected an integer, the label that the scores are of, as arrays on a device hold no others, "
-            f"got {positive!r}"
+            f"got {quoted(positive)}"
         )
     return int(positive)
 
@@ -245,10 +245,10 @@ def _has_scores_outside(counts: Array, offsets: Array) -> bool:
 
 def _names(metrics: str | Iterable[str]) -> list[str]:
     if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {metrics!r}")
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(metrics)}")
     given = [metrics] if isinstance(metrics, str) else list(metrics)
     if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {given!r}")
+        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
     names = [part.strip() for name in given for part in split_outside(name) if part.strip()]
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
@@ -265,29 +265,32 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         if has_classes and any(metric.classes for metric in resolve(measure).values()):
             raise ValueError(
                 "metrics: expected no class in square brackets where each class is scored against the rest, got "
-                f"{key!r}: positive= picks one class, and without it there is a value for each"
+                f"{quoted(key)}: positive= picks one class, and without it there is a value for each"
             )
         is_one = positive is not None and not has_classes
         known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
         chosen = list(resolve(measure, known).values())
         if len(chosen) != 1 or chosen[0].is_classwise:
-            raise ValueError(f"metrics: expected one measure, with one value, before @, got {key!r}")
+            raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
         (is_count,) = are_counts(of_nothing(chosen, 2))
         return Wanted(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
     name, colon, option = key.partition(":")
     if name not in METHODS:
         raise ValueError(
-            f"metrics: expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got {key!r}"
+            f"metrics: expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
+            f"{quoted(key)}"
         )
     method, options = METHODS[name]
     if not colon:
         return Wanted(key, method)
     if not has_classes:
         raise ValueError(
-            f"metrics: expected {name!r}, as without num_classes= there is nothing to average, got {key!r}"
+            f"metrics: expected {quoted(name)}, as without num_classes= there is nothing to average, got {quoted(key)}"
         )
     if option not in options:
-        raise ValueError(f"metrics: expected {name!r} alone or with one of :{', :'.join(options)}, got {key!r}")
+        raise ValueError(
+            f"metrics: expected {quoted(name)} alone or with one of :{', :'.join(options)}, got {quoted(key)}"
+        )
     return Wanted(key, method, option)
 
 
@@ -296,12 +299,12 @@ def _place(key: str, text: str, thresholds: np.ndarray) -> int:
     try:
         threshold = float(text)
     except ValueError:
-        raise ValueError(f"metrics: expected a number after @, got {key!r}") from None
+        raise ValueError(f"metrics: expected a number after @, got {quoted(key)}") from None
     edges = thresholds[1:-1]
     nearest = int(np.argmin(np.abs(edges - threshold)))
     if not math.isclose(edges[nearest], threshold, rel_tol=1e-6, abs_tol=1e-9):  # edges are rounded to float32
         raise ValueError(
-            f"metrics: expected the threshold in {key!r} to be an edge of a bin, of which {edges[nearest]:.6g} is the "
-            "nearest; histogram_bins= or edges= can be chosen so that it is one"
+            f"metrics: expected the threshold in {quoted(key)} to be an edge of a bin, of which {edges[nearest]:.6g} "
+            "is the nearest; histogram_bins= or edges= can be chosen so that it is one"
         )
     return 1 + nearest

@@ -11,7 +11,7 @@ import numpy as np
 
 from matrics import _backend, words
 from matrics._backend import Array
-from matrics._names import split_outside
+from matrics._names import quoted, split_outside
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import check_options, evaluate, frames_to_the_user
@@ -66,7 +66,7 @@ def _of_labels(metrics: Any) -> Any:
 def checked_prefix(prefix: Any) -> str:
     """What is put before the names of values; anything but text raises an error."""
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix: expected text, got {prefix!r}")
+        raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
     return prefix
 
 
@@ -87,7 +87,7 @@ class Undefined(NamedTuple):
         if fill_undefined is None:
             return cls(within, None)
         if isinstance(fill_undefined, bool) or not isinstance(fill_undefined, (int, float)):
-            raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {fill_undefined!r}")
+            raise TypeError(f"fill_undefined: expected a number, or None to keep NaN, got {quoted(fill_undefined)}")
         return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
 
     def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from matrics._backend import Array
+from matrics._names import quoted, quoted_list
 from matrics.coding import check_classes
 from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array, library_for
 
@@ -89,7 +90,9 @@ def confusion_matrix(
         check_array(name, array)
         missing = [one for one in samples if one not in array.dims]
         if missing:
-            raise ValueError(f"{name}: expected the dimension {missing[0]!r} of the samples (dim=), got {array.dims}")
+            raise ValueError(
+                f"{name}: expected the dimension {quoted(missing[0])} of the samples (dim=), got {array.dims}"
+            )
     classes = check_classes(num_classes, labels)
     names: tuple[Hashable, ...] = classes.labels or tuple(range(classes.number))
     has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
@@ -126,8 +129,8 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
     """Class scores in the order of the labels, if their classes have coordinates."""
     if dim not in y_pred.dims:
         raise ValueError(
-            f"y_pred: floating, so taken for class scores: expected the dimension {dim!r} of the classes (class_dim=), "
-            f"got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
+            f"y_pred: floating, so taken for class scores: expected the dimension {quoted(dim)} of the classes "
+            f"(class_dim=), got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
         )
     if dim not in y_pred.indexes:
         return y_pred
@@ -135,7 +138,10 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
     if len(found) == len(names) and set(found) == set(names):
         return y_pred.isel({dim: [found.index(name) for name in names]})
     if num_classes is None:
-        raise ValueError(f"y_pred: expected scores of the classes {list(names)[:8]} along {dim!r}, got {found[:8]}")
+        raise ValueError(
+            f"y_pred: expected scores of the classes [{quoted_list(names)}] along {quoted(dim)}, got "
+            f"{quoted_list(found)}"
+        )
     return y_pred
 
 

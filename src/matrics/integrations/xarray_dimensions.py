@@ -9,6 +9,7 @@ import xarray as xr
 
 import matrics
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.description import direction_of, range_of
 from matrics.catalogue.record import Metric
@@ -41,7 +42,7 @@ class Layout(NamedTuple):
         split = [dim for dim in self.core if len(chunks.get(dim, ())) > 1]
         if split:
             raise ValueError(
-                f"da: expected {split[0]!r} whole in each chunk, got {len(chunks[split[0]])} chunks along it: "
+                f"da: expected {quoted(split[0])} whole in each chunk, got {len(chunks[split[0]])} chunks along it: "
                 f"da.chunk({dict.fromkeys(self.core, -1)})"
             )
         return self.array.variable.transpose(*self.batch, *self.core).data
@@ -53,19 +54,19 @@ def layout_of(da: Any, class_dims: Sequence[Hashable] | None) -> Layout:
     true, pred = _named(da, class_dims)
     if da.sizes[true] != da.sizes[pred]:
         raise ValueError(
-            f"da: expected as many predicted classes as true ones, got {da.sizes[true]} along {true!r} and "
-            f"{da.sizes[pred]} along {pred!r}; class_dims=(true, pred) names other dimensions"
+            f"da: expected as many predicted classes as true ones, got {da.sizes[true]} along {quoted(true)} and "
+            f"{da.sizes[pred]} along {quoted(pred)}; class_dims=(true, pred) names other dimensions"
         )
     found = [da.indexes[dim] for dim in (true, pred) if dim in da.indexes]
     if len(found) == 2 and not found[0].equals(found[1]):
-        ways = f"da.sel({{{pred!r}: da[{true!r}].values}}) puts them in the same order"
+        ways = f"da.sel({{{quoted(pred)}: da[{quoted(true)}].values}}) puts them in the same order"
         raise ValueError(
-            f"da: expected the same classes in the same order along {true!r} and {pred!r}, got "
+            f"da: expected the same classes in the same order along {quoted(true)} and {quoted(pred)}, got "
             f"{list(found[0][:5])} and {list(found[1][:5])}; {ways}"
         )
     if any(index.nlevels > 1 for index in found):
         raise ValueError(
-            f"da: expected one label for each class along {true!r}, got a multi-index: reset_index() first"
+            f"da: expected one label for each class along {quoted(true)}, got a multi-index: reset_index() first"
         )
     labelled = [dim for dim in (true, pred) if dim in da.indexes][:1]
     classes = da.coords[labelled[0]].variable if labelled else None
@@ -75,7 +76,7 @@ def layout_of(da: Any, class_dims: Sequence[Hashable] | None) -> Layout:
 def clusters_last(layout: Layout, dim: Hashable) -> Layout:
     """The layout with a dimension of clusters, which is not one of the batch, before those of the classes."""
     if dim not in layout.batch:
-        raise ValueError(f"cluster_dim: expected one of the dimensions {layout.batch}, got {dim!r}")
+        raise ValueError(f"cluster_dim: expected one of the dimensions {layout.batch}, got {quoted(dim)}")
     batch = tuple(name for name in layout.batch if name != dim)
     return layout._replace(batch=batch, core=(dim, *layout.core))
 
@@ -109,11 +110,11 @@ def _named(da: xr.DataArray, class_dims: Sequence[Hashable] | None) -> tuple[Has
         named = () if isinstance(class_dims, str) else tuple(class_dims)
         if len(named) != 2 or len(set(named)) != 2:
             raise ValueError(
-                f"class_dims: expected two names, of the true and of the predicted classes, got {class_dims!r}"
+                f"class_dims: expected two names, of the true and of the predicted classes, got {quoted(class_dims)}"
             )
         missing = [dim for dim in named if dim not in da.dims]
         if missing:
-            raise ValueError(f"class_dims: expected two of the dimensions {da.dims}, got {missing[0]!r}")
+            raise ValueError(f"class_dims: expected two of the dimensions {da.dims}, got {quoted(missing[0])}")
         return named[0], named[1]
     if TRUE in da.dims and PRED in da.dims:
         return TRUE, PRED
@@ -141,10 +142,12 @@ def dataset(
     batch = da.drop_vars(along).isel(dict.fromkeys(layout.core, 0))
     taken = {*batch.dims, *batch.coords}
     for name in sorted(used & taken, key=str):
-        raise ValueError(f"class_dim: expected a name that no other dimension or coordinate has, got {name!r}")
+        raise ValueError(f"class_dim: expected a name that no other dimension or coordinate has, got {quoted(name)}")
     for name in variables:
         if name in taken:
-            raise ValueError(f"da: expected dimensions and coordinates named otherwise than measures, got {name!r}")
+            raise ValueError(
+                f"da: expected dimensions and coordinates named otherwise than measures, got {quoted(name)}"
+            )
     kept = xr.get_options()["keep_attrs"] if keep_attrs is None else keep_attrs
     found = xr.Dataset(
         {name: ((*layout.batch, *own), values, attrs) for name, (own, values, attrs) in variables.items()},

@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue.registry import metric
 from matrics.evaluation import Invalid, evaluate
 from matrics.results import frame_of, short_repr, to_dict
@@ -226,7 +227,7 @@ def eigenvalues(cm: Any, *, matrix: Matrix = "B", invalid: Invalid = "warn") -> 
     array([0.8, 1. ])
     """
     if matrix not in get_args(Matrix):
-        raise ValueError(f"matrix: expected 'B' or 'A', got {matrix!r}")
+        raise ValueError(f"matrix: expected 'B' or 'A', got {quoted(matrix)}")
 
     def spectrum(t: Table) -> Array:
         b = t.true_rates

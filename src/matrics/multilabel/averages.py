@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics._names import quoted
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.naming import named, title_of
@@ -25,7 +26,7 @@ def checked_average(average: Any) -> Average:
     if average is None:
         return "macro"
     if average not in AVERAGES:
-        raise ValueError(f"average: expected one of {', '.join(map(repr, AVERAGES))}, got {average!r}")
+        raise ValueError(f"average: expected one of {', '.join(map(repr, AVERAGES))}, got {quoted(average)}")
     found: Average = average
     return found
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted_list
 from matrics.counting import SAMPLES_AT_ONCE
 from matrics.labels import (
     broadcast,
@@ -139,8 +140,8 @@ def _check_columns(y_true: Any, y_pred: Any) -> None:
     if _is_frame(y_true) and _is_frame(y_pred) and list(y_true.columns) != list(y_pred.columns):
         raise ValueError(
             "expected data frames with the same columns in one order, got "
-            f"y_true {list(y_true.columns)[:5]} and y_pred {list(y_pred.columns)[:5]}; y_pred[y_true.columns] has that "
-            "of y_true"
+            f"y_true [{quoted_list(y_true.columns, 5)}] and y_pred {quoted_list(y_pred.columns, 5)}; "
+            "y_pred[y_true.columns] has that of y_true"
         )
 
 

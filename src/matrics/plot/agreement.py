@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import list_metrics
 from matrics.naming import title_of
@@ -259,9 +260,9 @@ def agreement(
     [['true_entropy'], ['mcc', 'error_rate', 'accuracy']]
     """
     if correlation not in get_args(Correlation):
-        raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {correlation!r}")
+        raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
     if text not in ("auto", True, False):
-        raise ValueError(f"text: expected 'auto', True or False, got {text!r}")
+        raise ValueError(f"text: expected 'auto', True or False, got {quoted(text)}")
     result = found if isinstance(found, Agreement) else compute(found, metrics)
     if len(result.names) < 2:
         raise ValueError(f"metrics: expected at least two measures, got {len(result.names)}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY
+from matrics._names import quoted
 from matrics.plot.curve_data import index_of, read_scores, sides_of
 from matrics.plot.inputs import on_host
 from matrics.plot.lines import (
@@ -300,7 +301,7 @@ def calibration(
         lines = _lines_of(y_true, y_prob, level, options, class_names)
         if names is not None:
             if isinstance(names, str) or len(names) != len(lines):
-                raise ValueError(f"names: expected {len(lines)}, one for each line, got {names!r}")
+                raise ValueError(f"names: expected {len(lines)}, one for each line, got {quoted(names)}")
             lines = [line._replace(name=str(name)) for line, name in zip(lines, names, strict=True)]
     if of is None and positive is None and _have_classes(y_true, first):
         of = "top_label"

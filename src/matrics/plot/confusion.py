@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.plot.cells import (
     FEW,
@@ -217,9 +218,9 @@ def confusion_matrix(
             "up, or see matrics.plot.distribution for a measure of all of them"
         )
     if text not in ("auto", *get_args(CellText)):
-        raise ValueError(f"text: expected 'auto', 'both', 'share', 'count' or 'none', got {text!r}")
+        raise ValueError(f"text: expected 'auto', 'both', 'share', 'count' or 'none', got {quoted(text)}")
     if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise ValueError(f"top: expected a number of errors to name, 0 or more, got {top!r}")
+        raise ValueError(f"top: expected a number of errors to name, 0 or more, got {quoted(top)}")
     n = matrices.shape[-1]
     invalid = frozenset(k for k, matrix in enumerate(matrices) if not _is_valid(matrix))
     if found is None and invalid:

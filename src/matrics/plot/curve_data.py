@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.naming import check_names, title_of
@@ -174,7 +175,7 @@ def _chosen(names: Sequence[str] | None, found: list[str]) -> list[str]:
     if names is None:
         return found
     if isinstance(names, str) or len(names) != len(found):
-        raise ValueError(f"names: expected {len(found)}, one for each curve, got {names!r}")
+        raise ValueError(f"names: expected {len(found)}, one for each curve, got {quoted(names)}")
     return [str(name) for name in names]
 
 
@@ -345,7 +346,7 @@ def one_measure(metric: Any, name: str, classes: Classes) -> Metric:
     """The one measure that ``best`` or ``iso`` names."""
     chosen = list(resolve(metric, classes).values())
     if len(chosen) != 1 or chosen[0].is_classwise:
-        raise ValueError(f"{name}: expected one measure with one value a matrix, got {metric!r}")
+        raise ValueError(f"{name}: expected one measure with one value a matrix, got {quoted(metric)}")
     return chosen[0]
 
 

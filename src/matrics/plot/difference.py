@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.evaluation import check
 from matrics.plot.cells import class_ticks, draw_cells, short_name, size_of_cells, write_below
 from matrics.plot.display import Display
@@ -284,15 +285,15 @@ def difference(
     """
     level = check_level(level)
     if what not in get_args(Values):
-        raise ValueError(f"what: expected 'share' or 'count', got {what!r}")
+        raise ValueError(f"what: expected 'share' or 'count', got {quoted(what)}")
     if correction not in CORRECTIONS:
-        raise ValueError(f"correction: expected 'holm' or 'benjamini_hochberg', got {correction!r}")
+        raise ValueError(f"correction: expected 'holm' or 'benjamini_hochberg', got {quoted(correction)}")
     if text not in ("auto", True, False):
-        raise ValueError(f"text: expected 'auto', True or False, got {text!r}")
+        raise ValueError(f"text: expected 'auto', True or False, got {quoted(text)}")
     if isinstance(top, bool) or not isinstance(top, int) or top < 0:
-        raise ValueError(f"top: expected a number of differences to name, 0 or more, got {top!r}")
+        raise ValueError(f"top: expected a number of differences to name, 0 or more, got {quoted(top)}")
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names: expected two, those of a and of b, got {names!r}")
+        raise ValueError(f"names: expected two, those of a and of b, got {quoted(names)}")
     first, second, table = _read(a, b, joint)
     n = len(first)
     places = ordered_classes(first + second, order)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from matrics._names import quoted
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -85,7 +87,7 @@ class Display:
             panels = list(np.ravel(np.asarray(ax, object)))
             if len(panels) != self.panels() or not all(hasattr(one, "transAxes") for one in panels):
                 wanted = "Axes of Matplotlib" if self.panels() == 1 else f"{self.panels()} Axes, one for each panel"
-                raise TypeError(f"ax: expected {wanted}, got {ax!r}")
+                raise TypeError(f"ax: expected {wanted}, got {quoted(ax)}")
             self.figure_ = panels[0].get_figure(root=True)
         self.ax_ = panels[0] if self.panels() == 1 else np.asarray(panels, object)
         before = dict(texts_of(panels))

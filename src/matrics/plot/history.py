@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._names import cut, quoted
 from matrics.plot.inputs import on_host
 from matrics.results import short_repr
 from matrics.typing import NumPyArray
@@ -54,7 +55,7 @@ def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Traini
     named = _named_runs(runs)
     if names is not None:
         if isinstance(names, str) or len(names) != len(named):
-            raise ValueError(f"names: expected {len(named)}, one for each run, got {names!r}")
+            raise ValueError(f"names: expected {len(named)}, one for each run, got {quoted(names)}")
         named = [(str(name), one) for name, (_, one) in zip(names, named, strict=True)]
     return [TrainingRun(name, _values_of(one, steps, name)) for name, one in named]
 
@@ -145,7 +146,7 @@ def _numbers(name: str, values: Any) -> NumPyArray:
         try:
             found = np.asarray([np.nan if one is None else _number(one) for one in values], float)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: expected one number for each step: {error}") from None
+            raise ValueError(f"{name}: expected one number for each step: {cut(error)}") from None
     else:
         found = np.asarray(on_host(name, values), float)
     if found.ndim != 1:
@@ -183,7 +184,7 @@ def _read_file(path: Path) -> list[dict[str, Any]]:
     """The lines of a .csv or .jsonl file; a last one that is not whole is that of a run that goes on, or was killed."""
     ending = path.suffix.lower()
     if ending not in {".csv", ".jsonl", ".ndjson"}:
-        raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {str(path)!r}")
+        raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {quoted(str(path))}")
     text = path.read_text(encoding="utf-8-sig")
     lines = list(io.StringIO(text))  # by \n alone: names of classes may hold other ends of lines
     if lines and not text.endswith("\n"):

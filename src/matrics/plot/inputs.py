@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics import _backend
+from matrics._names import quoted
 from matrics.catalogue.classes import labels_of_frame
 from matrics.evaluation import as_stack
 from matrics.naming import names_or_labels
@@ -67,7 +68,7 @@ def names_of_panels(names: Sequence[str] | None, found: Sequence[str] | None, nu
     if names is None:
         return [""] if found is None else list(found)
     if isinstance(names, str) or len(names) != number:
-        raise ValueError(f"names: expected {number}, one for each matrix, got {names!r}")
+        raise ValueError(f"names: expected {number}, one for each matrix, got {quoted(names)}")
     return [str(name) for name in names]
 
 
@@ -76,5 +77,5 @@ def names_of_rows(names: Sequence[str] | None, number: int, what: str) -> list[s
     if names is None:
         return list(map(str, range(number)))
     if isinstance(names, str) or len(names) != number:
-        raise ValueError(f"names: expected {number}, one for each {what}, got {names!r}")
+        raise ValueError(f"names: expected {number}, one for each {what}, got {quoted(names)}")
     return [str(name) for name in names]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
 from matrics.naming import metric_of, title_of
@@ -355,7 +356,7 @@ def models(
             f"results: expected at most {MOST_PANELS} measures, one a panel, got {len(results)}: choose some"
         )
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
-        raise ValueError(f"most: expected a number of models to show, 2 or more, got {most!r}")
+        raise ValueError(f"most: expected a number of models to show, 2 or more, got {quoted(most)}")
     measures = [_read(name, result) for name, result in results.items()]
     sizes = {len(measure.estimate) for measure in measures}
     if len(sizes) > 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.typing import NumPyArray
 
 __all__ = ["ordered_classes"]
@@ -26,11 +27,13 @@ def ordered_classes(matrix: NumPyArray, order: Any) -> list[int]:
         return list(range(n))
     if isinstance(order, str):
         if order != "clusters":
-            raise ValueError(f"order: expected 'clusters', the numbers of the classes, or None, got {order!r}")
+            raise ValueError(f"order: expected 'clusters', the numbers of the classes, or None, got {quoted(order)}")
         return clusters(matrix)
     numbers = [int(place) for place in order] if isinstance(order, (Sequence, np.ndarray)) else []
     if sorted(numbers) != list(range(n)):
-        raise ValueError(f"order: expected each of the {n} classes once, as numbers from 0 to {n - 1}, got {order!r}")
+        raise ValueError(
+            f"order: expected each of the {n} classes once, as numbers from 0 to {n - 1}, got {quoted(order)}"
+        )
     return numbers
 
 

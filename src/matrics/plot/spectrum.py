@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.evaluation import InvalidConfusionMatrix, check
 from matrics.metrics.spectral import Matrix, eigenvalues, eve, gershgorin_bounds
 from matrics.plot.inputs import host_stack, names_of_panels
@@ -313,7 +314,7 @@ def spectrum(
     1 - r is 0.889, 1 + r is 1.111, above the smallest eigenvalue; the lower bound that holds is 0.800.
     """
     if matrix not in get_args(Matrix):
-        raise ValueError(f"matrix: expected 'B' or 'A', got {matrix!r}")
+        raise ValueError(f"matrix: expected 'B' or 'A', got {quoted(matrix)}")
     found, matrices = host_stack(cm)
     if len(matrices) > MOST_ROWS:
         raise ValueError(

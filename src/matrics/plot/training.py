@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.registry import get_metric
 from matrics.naming import title_of
 from matrics.plot.history import TrainingRun, read_runs
@@ -220,13 +221,13 @@ def training(
     loss, val/mcc over the steps of a run. loss: best 0.5 at step 200.
     """
     if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < 1:
-        raise ValueError(f"smoothing: expected a number from 0 to below 1, got {smoothing!r}")
+        raise ValueError(f"smoothing: expected a number from 0 to below 1, got {quoted(smoothing)}")
     found = read_runs(runs, steps, names)
     there = list(dict.fromkeys(name for run in found for name in run.values))
     chosen = there if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
     missing = [name for name in chosen if name not in there]
     if missing:
-        raise ValueError(f"metrics: expected some of {', '.join(there)}, got {missing[0]!r}")
+        raise ValueError(f"metrics: expected some of {', '.join(there)}, got {quoted(missing[0])}")
     if not 0 < len(chosen) <= MOST_PANELS:
         raise ValueError(
             f"metrics: expected 1 to {MOST_PANELS} measures, one a panel, got {len(chosen)}: choose some of "

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any, Literal
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.ranking.averages import Average, check_average, of_rows
 from matrics.ranking.inputs import is_number, read
 from matrics.ranking.pairwise import one_vs_one
@@ -106,7 +107,7 @@ def roc_auc(
     """
     how = MULTI_CLASS.get(multi_class)
     if how is None:
-        raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {multi_class!r}")
+        raise ValueError(f"multi_class: expected 'one_vs_rest' or 'one_vs_one', got {quoted(multi_class)}")
     if how == "one_vs_one" and positive is not None:
         raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
@@ -163,7 +164,7 @@ def partial_roc_auc(
     np.float64(0.25)
     """
     if not is_number(max_fpr) or not 0 < max_fpr <= 1:
-        raise ValueError(f"max_fpr: expected a number above 0 and up to 1, got {max_fpr!r}")
+        raise ValueError(f"max_fpr: expected a number above 0 and up to 1, got {quoted(max_fpr)}")
     most = float(max_fpr)
 
     def area(rows: Rows, safe: Safe) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.evaluation import check_options
 from matrics.ranking.inputs import Samples
 from matrics.ranking.rows import Rows, as_rows, each
@@ -22,11 +23,12 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
     """The average in words, where None is the mean over classes; anything else raises an error."""
     if average is not None and positive is not None:
         raise ValueError(
-            f"average={average!r}: expected None beside positive={positive!r}, which is one class against the rest"
+            f"average={quoted(average)}: expected None beside positive={quoted(positive)}, which is one class "
+            "against the rest"
         )
     found = "macro" if average is None else average
     if found not in known:
-        raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {average!r}")
+        raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {quoted(average)}")
     return str(found)
 
 

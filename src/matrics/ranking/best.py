@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import cut, quoted_list
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import evaluate, frames_to_the_user
@@ -86,7 +87,7 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
     """What is sought; raises for anything but one measure of which it is known which values are better."""
     chosen = resolve(metric, classes)
     if len(chosen) != 1:
-        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {', '.join(chosen)}")
+        raise ValueError(f"metric: expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
     ((name, found),) = chosen.items()
     constraints = read_constraints(subject_to, classes)
     for one in (found, *(constraint.metric for constraint in constraints)):
@@ -206,7 +207,7 @@ def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:
 
 
 def _undefined(goal: Goal, holds: Array) -> str:
-    texts = " and ".join(constraint.text for constraint in goal.constraints)
+    texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
     number = np.count_nonzero(holds)
     where = "at the only threshold" if number == 1 else f"at all {number} thresholds"
     return (
@@ -225,5 +226,5 @@ def _impossible(goal: Goal, values: list[Array]) -> str:
             if is_defined
             else f"{constraint.name} is undefined"
         )
-    texts = " and ".join(constraint.text for constraint in goal.constraints)
-    return f"subject_to: no threshold has {texts}; {', '.join(best)}" + (" (each alone)" if len(best) > 1 else "")
+    texts = cut(" and ".join(constraint.text for constraint in goal.constraints))
+    return f"subject_to: no threshold has {texts}; {cut(', '.join(best))}" + (" (each alone)" if len(best) > 1 else "")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._backend import NUMPY, Array
+from matrics._names import cut
 from matrics.catalogue.record import Metric
 from matrics.labels import check_draws
 from matrics.ranking.best import Goal, find_best, read_goal
@@ -206,7 +207,7 @@ def _clusters(clusters: Any, number: int) -> Array:
         raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
     missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
     if missing:
-        raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
+        raise ValueError(f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}")
     found, codes = np.unique(names, return_inverse=True)
     if found.size < 2:
         raise ValueError(f"clusters: expected at least two, got {found.size}")

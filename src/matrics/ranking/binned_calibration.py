@@ -6,6 +6,7 @@ import itertools
 from typing import Any, get_args
 
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.labels import check_count
 from matrics.ranking.probability_bins import Of
 
@@ -13,9 +14,9 @@ from matrics.ranking.probability_bins import Of
 def check_of(of: Any, *, has_classes: bool) -> str | None:
     """Which histograms calibration is of: None for those of class 1 of two."""
     if of is not None and of not in get_args(Of):
-        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {of!r}")
+        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
     if of is not None and not has_classes:
-        raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {of!r}")
+        raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {quoted(of)}")
     return "top_label" if of is None and has_classes else of
 
 

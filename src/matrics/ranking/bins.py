@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.labels import check_count, label_dtype
 
 Spacing = Literal["equal", "logit"]
@@ -31,10 +32,10 @@ def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing
         return _given(edges, histogram_bins, low, high, spacing)
     histogram_bins = check_count(histogram_bins, "histogram_bins", most=MOST_BINS)
     if spacing not in (None, *get_args(Spacing)):
-        raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {spacing!r}")
+        raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {quoted(spacing)}")
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not abs(value) <= LARGEST_EDGE:
-            raise ValueError(f"{name}: expected a finite number, got {value!r}")
+            raise ValueError(f"{name}: expected a finite number, got {quoted(value)}")
     if spacing == "logit":
         if (low, high) != (0, 1):
             raise ValueError(f"spacing='logit': expected low=0 and high=1, as of probabilities, got {low} and {high}")
@@ -55,7 +56,7 @@ def _given(edges: Any, histogram_bins: int, low: float, high: float, spacing: Sp
         raise ValueError("edges: expected edges= alone, or histogram_bins=, low=, high= and spacing=, got both")
     given = np.asarray(edges)
     if given.ndim != 1 or given.size < 2 or given.dtype.kind not in "iuf":
-        raise ValueError(f"edges: expected two or more increasing numbers, got {edges!r}")
+        raise ValueError(f"edges: expected two or more increasing numbers, got {quoted(edges)}")
     given = given.astype(np.float64)
     if not (np.abs(given) <= LARGEST_EDGE).all():
         raise ValueError("edges: expected finite numbers; scores beyond the first and last edge have bins of their own")

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import check_zero_division, finish, read_probabilities
 from matrics.ranking.probability_bins import Binned, Bins, Forecasts, Of, binned, check_bins, forecasts
@@ -157,7 +158,7 @@ def expected_calibration_error(
     np.float64(0.375)
     """
     if norm not in get_args(Norm):
-        raise ValueError(f"norm: expected 'l1', 'l2' or 'max', got {norm!r}")
+        raise ValueError(f"norm: expected 'l1', 'l2' or 'max', got {quoted(norm)}")
     zero_division = check_zero_division(zero_division)
     samples, cast, into = _read(
         y_true, y_prob, positive, sample_weight, ignore_index, num_bins=num_bins, bins=bins, of=of
@@ -271,11 +272,11 @@ def _read(
 ) -> tuple[Samples, Forecasts, Binned]:
     num_bins = check_bins(num_bins, bins)
     if of is not None and of not in get_args(Of):
-        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {of!r}")
+        raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
     if of is not None and samples.num_classes is None:
         raise ValueError(
-            f"of={of!r} is for probabilities of classes (*B, N, n), got those of class 1, shape "
+            f"of={quoted(of)} is for probabilities of classes (*B, N, n), got those of class 1, shape "
             f"{tuple(samples.scores.shape)}: leave it out, or stack 1 - y_prob and y_prob along a last axis"
         )
     cast = forecasts(samples, of)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from matrics._backend import Array, Namespace
-from matrics._names import split_outside
+from matrics._names import LONGEST, quoted, split_outside
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
 from matrics.scoring import resolve
@@ -45,24 +44,29 @@ def read_constraints(given: Any, classes: Classes = TWO) -> list[Constraint]:
     is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping))
     texts = list(given) if is_several else [given]
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {given!r}")
+        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {quoted(given)}")
     if not all(text.strip() for text in texts):
-        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {given!r}")
+        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {quoted(given)}")
     return [_read(part.strip(), classes) for text in texts for part in split_outside(text) if part.strip()]
 
 
 def _read(text: str, classes: Classes) -> Constraint:
-    found = re.fullmatch(r"((?:\[[^\[\]]*\]|\([^()]*\)|[^<>=\[(])*)(>=|<=|>|<)([^<>=]*)", text)
-    if found is None:
-        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {text!r}")
-    name, sign, number = (part.strip() for part in found.groups())
+    if len(text) > LONGEST:
+        raise ValueError(
+            f"subject_to: expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
+        )
+    last = max(text.rfind(character) for character in "<>=")  # a number has none of them
+    first = last - (text[last : last + 1] == "=")
+    name, sign, number = (part.strip() for part in (text[: max(first, 0)], text[first : last + 1], text[last + 1 :]))
+    if not name or sign not in COMPARISONS or any(len(split_outside(name, character)) > 1 for character in "<>="):
+        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {quoted(text)}")
     try:
         limit = float(number)
     except ValueError:
         limit = math.nan
     if math.isnan(limit):
-        raise ValueError(f"subject_to: expected a number after {sign} in {text!r}, got {number!r}")
+        raise ValueError(f"subject_to: expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
     chosen = list(resolve(name, classes).values())
     if len(chosen) != 1:
-        raise ValueError(f"subject_to: expected one measure before {sign} in {text!r}, got {len(chosen)}")
+        raise ValueError(f"subject_to: expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
     return Constraint(text, name, chosen[0], sign, limit)

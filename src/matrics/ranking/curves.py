@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.evaluation import check_options
 from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
 from matrics.ranking.inputs import Samples, is_number, read
@@ -262,7 +263,7 @@ def _highest(wanted: str, bound: str, least: float) -> RowFunction:
 
 def _share(value: Any, name: str) -> float:
     if not is_number(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name}: expected a number from 0 to 1, got {value!r}")
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {quoted(value)}")
     return float(value)
 
 

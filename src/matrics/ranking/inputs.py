@@ -11,6 +11,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.evaluation import frames_to_the_user
 from matrics.labels import (
@@ -177,12 +178,13 @@ def _of_one_class(samples: Samples, labels: Labels, name: str) -> Samples:
     if labels.names is not None:
         raise ValueError(
             f"positive: expected integers in y_true beside {name} of every class (*B, N, {n}), as nothing says which "
-            f"column is that of a label such as {labels.names[1]!r}: pass one column, {name}[..., k], and its label"
+            f"column is that of a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
+            "label"
         )
     if labels.positive is None or not 0 <= labels.positive < n:
         raise ValueError(
             f"positive: expected the number of a class, from 0 to {n - 1}, which is that of its column in {name}, got "
-            f"{labels.positive!r}"
+            f"{quoted(labels.positive)}"
         )
     y_true = xp.astype(samples.y_true == labels.positive, samples.y_true.dtype)
     scores = samples.scores[..., labels.positive]

@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._backend import NUMPY, Array, Standard
 from matrics._inputs import by_columns, refuse_masks
+from matrics._names import quoted, quoted_list
 from matrics.catalogue.classes import TWO, Classes
 from matrics.labels import check_ignore_index, one_or_more
 
@@ -64,7 +65,9 @@ def read_labels(
                 f"{_listed(found)}: y_true = [classes.index(label) for label in y_true], with the classes in the order "
                 "of the columns"
             )
-        advice = " or ".join(f"positive={label!r}" for label in found) if len(found) == 2 else "positive=, its label"
+        advice = (
+            " or ".join(f"positive={quoted(label)}" for label in found) if len(found) == 2 else "positive=, its label"
+        )
         raise ValueError(
             f"y_true: expected the integers 0 and 1, got the labels {_listed(found)}: say which class the scores are "
             f"of, {advice}"
@@ -142,7 +145,7 @@ def _integer(positive: Any) -> int:
             return found
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"positive: expected one of the labels of y_true, which are integers, got {positive!r}")
+    raise ValueError(f"positive: expected one of the labels of y_true, which are integers, got {quoted(positive)}")
 
 
 def _same(labels: Array, label: Any) -> Array:
@@ -156,7 +159,7 @@ def _check_found(positive: Any, is_positive: Array, others: Any) -> None:
         return
     found = others()
     if len(found) > 1:
-        raise ValueError(f"positive: expected one of the labels of y_true, {_listed(found)}, got {positive!r}")
+        raise ValueError(f"positive: expected one of the labels of y_true, {_listed(found)}, got {quoted(positive)}")
 
 
 def _different(labels: Array) -> list[Any]:
@@ -166,4 +169,4 @@ def _different(labels: Array) -> list[Any]:
 
 def _listed(labels: list[Any]) -> str:
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    return ", ".join(map(repr, labels[:8])) + more
+    return quoted_list(labels[:8]) + more

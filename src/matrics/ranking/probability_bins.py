@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal, NamedTuple, get_args
 
 from matrics._backend import Array, Standard, is_compiling
+from matrics._names import quoted
 from matrics.labels import check_count, label_dtype
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import is_class
@@ -71,7 +72,7 @@ class Binned(NamedTuple):
 def check_bins(num_bins: Any, bins: Any) -> int:
     """The number of bins; raises for what is none, and for another kind of bins."""
     if bins not in get_args(Bins):
-        raise ValueError(f"bins: expected 'width' or 'mass', got {bins!r}")
+        raise ValueError(f"bins: expected 'width' or 'mass', got {quoted(bins)}")
     return check_count(num_bins, "num_bins", most=MOST_BINS)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._inputs import described, library
+from matrics._names import cut, quoted
 from matrics.frame.columns import coded
 from matrics.typing import NumPyArray
 
@@ -68,7 +69,7 @@ def coded_column(table: Any, name: Any) -> CodedColumn:
     try:
         order = sorted(range(len(values)), key=values.__getitem__)
     except TypeError as error:
-        raise TypeError(f"column {name!r}: expected values of one kind, got {error}") from error
+        raise TypeError(f"column {quoted(name)}: expected values of one kind, got {cut(error)}") from error
     place = np.empty(len(values), np.int64)
     place[order] = np.arange(len(values))
     return CodedColumn(place[codes], tuple(values[k] for k in order))
@@ -96,7 +97,7 @@ def _of_sequence(name: Any, column: Any) -> tuple[NumPyArray, list[Any]]:
     try:
         codes = np.asarray([known.setdefault(value, len(known)) for value in values], np.int64)
     except TypeError as error:
-        raise TypeError(f"column {name!r}: expected numbers, text or times, got {error}") from error
+        raise TypeError(f"column {quoted(name)}: expected numbers, text or times, got {cut(error)}") from error
     of_value = [value is None or value == "" or value != value for value in known]  # noqa: PLR0124 (NaN)
     _refuse_missing(name, np.asarray(of_value, bool)[codes])
     return codes, list(known)
@@ -105,7 +106,7 @@ def _of_sequence(name: Any, column: Any) -> tuple[NumPyArray, list[Any]]:
 def _refuse_missing(name: Any, missing: NumPyArray) -> None:
     if missing.any():
         raise ValueError(
-            f"column {name!r}: expected a value in every row, got {int(missing.sum()):,} missing, the first at "
+            f"column {quoted(name)}: expected a value in every row, got {int(missing.sum()):,} missing, the first at "
             f"position {int(missing.argmax())}"
         )
 
@@ -125,6 +126,6 @@ def numbers_of(table: Any, name: Any) -> NumPyArray:
         found = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
         numbers = found.astype(np.float64, casting="unsafe" if found.dtype.hasobject else "same_kind")
     except (TypeError, ValueError) as error:
-        raise TypeError(f"column {name!r}: expected scores, which are numbers, got {error}") from error
+        raise TypeError(f"column {quoted(name)}: expected scores, which are numbers, got {cut(error)}") from error
     _refuse_missing(name, np.isnan(numbers))
     return numbers

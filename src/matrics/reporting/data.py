@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._names import cut, quoted, quoted_list
 from matrics.catalogue.classes import Classes, Sorted
 from matrics.frame.counts import MOST_CELLS
 from matrics.naming import check_names
@@ -59,17 +60,17 @@ class Wanted:
         seen = {self.y_true, self.y_pred, *self.by}
         if self.y_pred == self.y_true:
             raise ValueError(
-                f"y_pred: expected another column than that of the true labels, got {self.y_pred!r} for both"
+                f"y_pred: expected another column than that of the true labels, got {quoted(self.y_pred)} for both"
             )
         if len(set(self.by)) < len(self.by):
-            raise ValueError(f"by: expected different columns, got {list(self.by)}")
+            raise ValueError(f"by: expected different columns, got [{quoted_list(self.by)}]")
         if {self.y_true, self.y_pred} & set(self.by):
-            raise ValueError(f"by: expected other columns than those of the labels, got {list(self.by)}")
+            raise ValueError(f"by: expected other columns than those of the labels, got [{quoted_list(self.by)}]")
         for what, name in others:
             if name is None:
                 continue
             if name in seen:
-                raise ValueError(f"{what}: expected another column than those named before, got {name!r} twice")
+                raise ValueError(f"{what}: expected another column than those named before, got {quoted(name)} twice")
             seen.add(name)
 
 
@@ -153,10 +154,10 @@ def data_of_matrices(
     found, stack = host_stack(matrices)
     names = tuple(found or ["all"])
     if len(set(names)) < len(names):
-        raise ValueError(f"data: expected models of different names, got {list(names)}")
+        raise ValueError(f"data: expected models of different names, got [{quoted_list(names)}]")
     invalid = [k for k, matrix in enumerate(stack) if not (np.isfinite(matrix) & (matrix >= 0)).all()]
     if invalid:
-        raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {names[invalid[0]]!r}")
+        raise ValueError(f"data: expected counts of at least 0 in all cells, got others in {quoted(names[invalid[0]])}")
     origin = origin or origin_of_matrices(names, stack)
     n = stack.shape[-1]
     known = Classes.of(n, check_names(class_names, n), positive)
@@ -179,8 +180,8 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
     for name in [*labels, *others, *wanted.y_score.values()]:
         if there.count(name) != 1:
-            got = "several" if name in there else f"the columns {', '.join(map(repr, there[:20]))}"
-            raise ValueError(f"data: expected a column {name!r}, got {got}")
+            got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
+            raise ValueError(f"data: expected a column {quoted(name)}, got {got}")
     coded = {name: coded_column(table, name) for name in [*labels, *others]}
     numbers = {name: numbers_of(table, name) for name in wanted.y_score.values()}
     rows = len(coded[wanted.y_true].codes)
@@ -234,12 +235,13 @@ def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tupl
     floating = next((value for value in values if isinstance(value, float)), None)
     if floating is not None:
         raise TypeError(
-            f"columns {names}: expected labels, integers or text, got floating numbers such as {floating!r}"
+            f"columns {quoted_list(names)}: expected labels, integers or text, got floating numbers such as "
+            f"{quoted(floating)}"
         )
     try:
         known = sorted(values)
     except TypeError as error:
-        raise TypeError(f"columns {names}: expected labels of one type, got {error}") from error
+        raise TypeError(f"columns {quoted_list(names)}: expected labels of one type, got {cut(error)}") from error
     place = {value: k for k, value in enumerate(known)}
     codes = [np.asarray([place[value] for value in column.values], np.int64)[column.codes] for column in columns]
     return tuple(known), codes

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.labels import check_draws
 from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
@@ -82,7 +83,7 @@ class Report:
         """
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"path: expected a name that ends in .html, got {str(path)!r}")
+            raise ValueError(f"path: expected a name that ends in .html, got {quoted(str(path))}")
         path.write_text(self.html(), encoding="utf-8", newline="\n")
         return path
 
@@ -259,5 +260,7 @@ def make_manner(level: float, num: int | None, rng: Any) -> Manner:
     if rng is None or isinstance(rng, np.random.Generator):
         rng = np.random.default_rng(rng).integers(2**31)
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise ValueError(f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {rng!r}")
+        raise ValueError(
+            f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
+        )
     return Manner(check_level(level), None if num is None else check_draws(num), int(rng))

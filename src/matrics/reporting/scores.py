@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from matrics._names import quoted_list
 from matrics.catalogue.classes import Classes
 from matrics.typing import NumPyArray
 
@@ -77,7 +78,7 @@ def read_scores(
         return Scores((place,), values)
     if len(columns) not in (1, len(classes)):
         raise ValueError(
-            f"y_score: expected one column, or one for each of the {len(classes)} classes, got {list(columns)}"
+            f"y_score: expected one column, or one for each of the {len(classes)} classes, got [{quoted_list(columns)}]"
         )
     return Scores(tuple(known.index(label, "y_score") for label in columns), values)
 

@@ -164,14 +164,21 @@ def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> li
 def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
     """Do each share in a thread of its own, the first in this one.
 
-    If this one slept instead, the system might well put two of the others on one core, and leave them there.
+    If this one slept instead, the system might well put two of the others on one core, and leave them there. Where no
+    thread can be started, it does them all.
     """
     mine, *others = shares
     if not others:
         work(mine)
         return
     with ThreadPoolExecutor(len(others)) as pool:
-        theirs = [pool.submit(work, share) for share in others]
+        try:
+            theirs = [pool.submit(work, others[0])]
+        except RuntimeError:  # no thread starts while the interpreter shuts down, as in a handler of atexit
+            for share in shares:
+                work(share)
+            return
+        theirs += [pool.submit(work, share) for share in others[1:]]
         work(mine)
         for future in theirs:
             future.result()

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, check_options, frames_to_the_user
@@ -110,7 +111,7 @@ def score_blocks(
     check_options(zero_division, invalid, workers)
     wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, Integral | None)
     if wrong or (block_bytes is not None and block_bytes < 1):
-        raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {block_bytes!r}")
+        raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {quoted(block_bytes)}")
     source = Source(stack)
     chosen = resolve(metrics, Classes.of(source.n, check_names(class_names, source.n), positive))
     lane = _lane(device, tuple(chosen.values()), _number(zero_division), workers)
@@ -158,7 +159,9 @@ def _lane(device: Any, metrics: tuple[Metric, ...], zero_division: float, worker
         try:
             from matrics.streaming import torch as lanes
         except ModuleNotFoundError as error:
-            raise ValueError(f"device: expected {_EXPECTED}, got {device!r}, and PyTorch is not installed") from error
+            raise ValueError(
+                f"device: expected {_EXPECTED}, got {quoted(device)}, and PyTorch is not installed"
+            ) from error
         place = lanes.device_of(device)
         if place.type == "cpu":
             return HostLane(metrics, zero_division, workers)
@@ -167,4 +170,4 @@ def _lane(device: Any, metrics: tuple[Metric, ...], zero_division: float, worker
         from matrics.streaming.jax import JaxLane
 
         return JaxLane(device, metrics, zero_division)
-    raise TypeError(f"device: expected {_EXPECTED}, got {type(device).__name__}: {device!r}")
+    raise TypeError(f"device: expected {_EXPECTED}, got {type(device).__name__}: {quoted(device)}")

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from matrics._backend.torch import TORCH
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.evaluation import scored
 from matrics.streaming.lane import Lane
@@ -25,13 +26,15 @@ def device_of(device: Any) -> torch.device:
         module = torch.get_device_module("cpu" if place.type == "meta" else place)
     except RuntimeError as error:
         raise ValueError(
-            f"device: expected a device of PyTorch such as 'cuda:0', got {device!r}; devices of JAX have no names, and "
-            "are passed themselves (jax.devices()[0])"
+            f"device: expected a device of PyTorch such as 'cuda:0', got {quoted(device)}; devices of JAX have no "
+            "names, and are passed themselves (jax.devices()[0])"
         ) from error
     if place.type == "meta":
         raise ValueError("device: expected one that computes, got 'meta', which has no values")
     if not module.is_available():
-        raise ValueError(f"device: expected one that is there, got {str(place)!r}, and PyTorch finds no {place.type}")
+        raise ValueError(
+            f"device: expected one that is there, got {quoted(str(place))}, and PyTorch finds no {place.type}"
+        )
     return place
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.naming import title_of
 from matrics.results import frame_of, to_dict
@@ -84,7 +85,7 @@ class Agreement:
         ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 where the correlation is undefined. Needs SciPy.
         """
         if correlation not in get_args(Correlation):
-            raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {correlation!r}")
+            raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
         if len(self.names) < 2:
             raise ValueError(f"a clustering needs at least two measures, got {len(self.names)}")
         hierarchy = _hierarchy()
@@ -121,7 +122,7 @@ class Agreement:
         """
         least = least_correlation
         if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
-            raise ValueError(f"least_correlation: expected a number from 0 to 1, got {least!r}")
+            raise ValueError(f"least_correlation: expected a number from 0 to 1, got {quoted(least)}")
         if len(self.names) < 2:
             return [[name] for name in self.names]
         linkage = self.linkage(correlation=correlation)
@@ -304,7 +305,7 @@ def _batch_axis(axis: Any, batch: tuple[int, ...]) -> int:
     position = axis + dims if isinstance(axis, (int, np.integer)) and axis < 0 else axis
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not 0 <= position < len(batch):
         raise ValueError(
-            f"model_axis: expected an axis before those of the classes, got {axis!r} for a batch of shape {batch}"
+            f"model_axis: expected an axis before those of the classes, got {quoted(axis)} for a batch of shape {batch}"
         )
     return int(position)
 

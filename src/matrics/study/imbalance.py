@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics._backend import Array
 from matrics._draws.numpy import seed_of
+from matrics._names import quoted
 from matrics.build import confusion_matrix
 from matrics.labels import check_count
 from matrics.results import frame_of, short_repr, to_dict
@@ -329,7 +330,7 @@ def _load(problem: ImbalanceProblem) -> tuple[np.ndarray, np.ndarray]:
         "wine": datasets.load_wine,
     }
     if problem.data not in loaders:
-        raise ValueError(f"data: expected {' or '.join(map(repr, loaders))}, got {problem.data!r}")
+        raise ValueError(f"data: expected {' or '.join(map(repr, loaders))}, got {quoted(problem.data)}")
     features, labels = loaders[problem.data](return_X_y=True)
     classes = np.full(labels.max() + 1, -1)
     for label, group in enumerate(problem.groups):

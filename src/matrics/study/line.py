@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
@@ -168,7 +169,7 @@ def discrimination_line(
     if k < 2:
         raise ValueError("num_classes: expected at least 2, as errors go to other classes, got 1")
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float, np.number)) or not 0 < tolerance < 1:
-        raise ValueError(f"tolerance: expected a number between 0 and 1, such as 1e-9, got {tolerance!r}")
+        raise ValueError(f"tolerance: expected a number between 0 and 1, such as 1e-9, got {quoted(tolerance)}")
     x = _read_hits(hits)
     levels = np.asarray(imbalance, dtype=np.float64)
     series = _Series(_read_metric(metric, positive, k), class_proportions(k, levels.reshape(-1)), x)

@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
 from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, as_stack, check_options
@@ -101,13 +102,14 @@ def compare(
     refuse_samples("compare", a, metrics, clusters)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     if cluster_axis is not None and options.method in ("bca", "posterior"):
-        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {options.method!r}")
+        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {quoted(options.method)}")
     check_options(zero_division, invalid, workers)
     backend, stacks = _two(a, b, cluster_axis)
     labels = labels_of_frame(a), labels_of_frame(b)
     if None not in labels and labels[0] != labels[1]:
         raise ValueError(
-            f"expected data frames with the same labels in the same order, got {labels[0]} in a and {labels[1]} in b: "
+            f"expected data frames with the same labels in the same order, got "
+            f"{quoted(labels[0])} in a and {quoted(labels[1])} in b: "
             "b.loc[a.index, a.index] puts them in order"
         )
     chosen = metrics_of(metrics, stacks[0].shape[-1], class_names, positive, a)
@@ -276,7 +278,7 @@ def _of_pairs(prior: Any, n: int) -> Any:
 def _read(level: Any, method: Any, scheme: Any, **others: Any) -> Options:
     methods = get_args(MethodOfComparison)
     if method not in methods:
-        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {method!r}")
+        raise ValueError(f"method: expected one of {', '.join(map(repr, methods))}, got {quoted(method)}")
     return read_options(level, method, scheme, **others)
 
 

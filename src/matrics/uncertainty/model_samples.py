@@ -9,6 +9,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array
+from matrics._names import cut, quoted
 from matrics.build import confusion_matrix
 from matrics.coding import Classes, as_codes, check_classes
 from matrics.labels import (
@@ -61,7 +62,7 @@ class Samples(NamedTuple):
         kept = is_kept(true, labels_to_ignore(ignored, true, NUMPY), NUMPY)
         kept = np.ones(true.shape, bool) if kept is None else kept
         if not kept.any():
-            raise ValueError(f"ignore_index: expected some samples to be left, got {ignore_index!r}")
+            raise ValueError(f"ignore_index: expected some samples to be left, got {quoted(ignore_index)}")
         return cls(
             true[kept].astype(np.int64),
             predictions[:, kept].astype(np.int64),
@@ -124,7 +125,9 @@ class Draws:
         names = samples.clusters
         missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
         if missing:
-            raise ValueError(f"clusters: expected a value for each sample, got {names[missing[0]]} at {missing[0]}")
+            raise ValueError(
+                f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}"
+            )
         _, code = np.unique(names, return_inverse=True)
         number = int(code.max()) + 1 if code.size else 0
         if number < 2:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.labels import check_draws
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
@@ -40,7 +41,7 @@ def check_level(level: Any) -> float:
     """A probability above 0 and below 1."""
     is_number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
     if not (is_number and 0 < level < 1 and 0.5 < (1 + level) / 2 < 1):  # to rounding
-        raise ValueError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        raise ValueError(f"level: expected a number between 0 and 1, such as 0.95, got {quoted(level)}")
     return float(level)
 
 
@@ -48,24 +49,24 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     """Decide what was left out; what a method would ignore is an error."""
     level = check_level(level)
     if method not in get_args(Method):
-        raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {method!r}")
+        raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
     schemes = SCHEMES[method]
     takes = f"one of {', '.join(map(repr, schemes))}" if schemes else "None: it is about samples that are independent"
     if cluster_axis is not None and scheme is None:
         scheme = "clusters"
     if scheme is not None and scheme not in schemes:
-        raise ValueError(f"scheme: expected for method={method!r} {takes}; got {scheme!r}")
+        raise ValueError(f"scheme: expected for method={quoted(method)} {takes}; got {quoted(scheme)}")
     if (scheme == "clusters") != (cluster_axis is not None):
         raise ValueError(
             "cluster_axis: expected the axis of the clusters together with scheme='clusters', such as 0 for a stack "
-            f"(K, *B, n, n), got cluster_axis={cluster_axis!r} and scheme={scheme!r}"
+            f"(K, *B, n, n), got cluster_axis={quoted(cluster_axis)} and scheme={quoted(scheme)}"
         )
     draws = method in DRAWING
     for name, value in (("num", num), ("rng", rng)):
         if value is not None and not draws and method != "auto":
-            raise ValueError(f"{name}: expected None, as method={method!r} draws nothing, got {value!r}")
+            raise ValueError(f"{name}: expected None, as method={quoted(method)} draws nothing, got {quoted(value)}")
     if prior is not None and method != "posterior":
-        raise ValueError(f"prior: expected None, as method={method!r} has no prior; it belongs to 'posterior'")
+        raise ValueError(f"prior: expected None, as method={quoted(method)} has no prior; it belongs to 'posterior'")
     scheme = scheme or "multinomial"
     return Options(level, method, scheme, DEFAULT_NUM if num is None else check_draws(num))
 
@@ -82,10 +83,14 @@ def check_cluster_axis(axis: Any, shape: tuple[int, ...], *, classes: int = 2) -
     """An axis before those of the classes, counted from the front."""
     batch = len(shape) - classes
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < batch:
-        raise ValueError(f"cluster_axis: expected an axis before those of the classes, got {axis!r} for shape {shape}")
+        raise ValueError(
+            f"cluster_axis: expected an axis before those of the classes, got {quoted(axis)} for shape {shape}"
+        )
     position = int(axis) + len(shape) if axis < 0 else int(axis)
     if position >= batch:
-        raise ValueError(f"cluster_axis: expected an axis before those of the classes, got {axis!r} for shape {shape}")
+        raise ValueError(
+            f"cluster_axis: expected an axis before those of the classes, got {quoted(axis)} for shape {shape}"
+        )
     if shape[position] < 2:
         raise ValueError(f"cluster_axis: expected at least two clusters, got {shape[position]} in shape {shape}")
     return position

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid, as_stack, check_options
 from matrics.typing import ArrayLike
@@ -106,13 +108,13 @@ def samples_needed(
     if (half_width is None) == (difference is None):
         raise ValueError("expected exactly one of half_width= and difference=")
     name, size = ("half_width", half_width) if difference is None else ("difference", difference)
-    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size < math.inf:
-        raise ValueError(f"{name}: expected a positive number, got {size!r}")
+    if isinstance(size, bool) or not isinstance(size, (int, float, np.number)) or not 0 < size <= sys.float_info.max:
+        raise ValueError(f"{name}: expected a positive number, got {quoted(size)}")
     if paired is not None and difference is None:
         raise ValueError("paired: expected None, as half_width= is about one classifier")
     level = check_level(level)
     if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 1:
-        raise ValueError(f"power: expected a number between 0 and 1, such as 0.8, got {power!r}")
+        raise ValueError(f"power: expected a number between 0 and 1, such as 0.8, got {quoted(power)}")
     reach = normal_quantile(level)
     if difference is not None:
         reach += normal_quantile(2 * float(power) - 1) if power != 0.5 else 0.0

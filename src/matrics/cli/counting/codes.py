@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._names import quoted
 from matrics.cli import labels
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class Codes:
             return
         wider = _wider(self.kind, kind)
         if wider is None:
-            raise ValueError(f"column {name!r}: expected {self.kind}, as in the rows before, got {kind}")
+            raise ValueError(f"column {quoted(name)}: expected {self.kind}, as in the rows before, got {kind}")
         self._latest = None
         if self._others is not None:
             is_integer = pa.types.is_integer(wider)
@@ -216,7 +217,7 @@ def _refuse_unsortable(name: str, kind: Any) -> None:
     try:
         pc.sort_indices(pa.array([], kind))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:  # as of lists, structs and 16-bit floats
-        raise ValueError(f"column {name!r}: expected numbers, text or times, got {kind}") from error
+        raise ValueError(f"column {quoted(name)}: expected numbers, text or times, got {kind}") from error
 
 
 def _whole(column: Column) -> Column:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.counting.cells import Cells
 from matrics.cli.counting.codes import Codes, MissingValueError
@@ -123,7 +124,7 @@ class Counter:
             if name in self.missing:
                 number, first = self.missing[name]
                 raise ValueError(
-                    f"column {name!r}: expected a value in every row, got {number} missing, the first in {first}"
+                    f"column {quoted(name)}: expected a value in every row, got {number} missing, the first in {first}"
                 )
         if not self.rows:
             raise ValueError("expected at least one row of labels, got none")

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.labels import Names
 
@@ -113,7 +114,7 @@ def write_npz(file: Any, counted: Counted, about: About) -> None:
 def _to_numpy(name: str, values: Column) -> Array:
     array = np.array(values.to_pylist()) if labels.is_text(values.type) else values.to_numpy(zero_copy_only=False)
     if array.dtype.kind not in "iufbMU" or not from_numpy(array, str(values.type)).equals(values):
-        raise ValueError(f"--output: expected a name that ends in .parquet for {name!r} of type {values.type}")
+        raise ValueError(f"--output: expected a name that ends in .parquet for {quoted(name)} of type {values.type}")
     return array
 
 

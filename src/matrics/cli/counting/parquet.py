@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.counting import batches
 from matrics.cli.counting.batches import Batch, named
@@ -92,10 +93,10 @@ class ParquetRows:
         wanted = labels.check_columns([*header, *(name for name in self.folders if name not in header)], self.names)
         both = sorted(self.folders & set(header))
         if both:
-            raise ValueError(f"expected {both[0]!r} as a column or as names of folders, got both")
+            raise ValueError(f"expected {quoted(both[0])} as a column or as names of folders, got both")
         of_rows = sorted(self.folders - set(self.names.by))
         if of_rows:
-            raise ValueError(f"expected names of folders as columns of --by, got {of_rows[0]!r}")
+            raise ValueError(f"expected names of folders as columns of --by, got {quoted(of_rows[0])}")
         for name in self.folders:
             fragment.value(name)  # raises if there is none
         return [name for name in wanted if name not in self.folders]
@@ -165,4 +166,4 @@ def _check_dictionaries(batch: Any) -> None:
         if pa.types.is_dictionary(column.type):
             ends = pc.min_max(column.indices)
             if ends["min"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(column.dictionary):
-                raise ValueError(f"column {name!r}: expected values of its dictionary, got others: it is damaged")
+                raise ValueError(f"column {quoted(name)}: expected values of its dictionary, got others: it is damaged")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from matrics._names import cut, quoted
 from matrics.cli import labels
 from matrics.cli.counting.codes import MissingValueError
 
@@ -29,16 +30,16 @@ def weights(name: str, batch: Batch) -> Array:
             column = pc.cast(column, pa.int64())
         is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         if not (is_number or pa.types.is_decimal(column.type)):
-            raise ValueError(f"column {name!r}: expected counts, which are numbers, got {column.type}")
+            raise ValueError(f"column {quoted(name)}: expected counts, which are numbers, got {column.type}")
         kind = pa.int64() if pa.types.is_integer(column.type) else pa.float64()
         counts = pc.cast(column, kind, safe=kind == pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"column {name!r}: expected counts, which are numbers: {error}") from error
+        raise ValueError(f"column {quoted(name)}: expected counts, which are numbers: {cut(error)}") from error
     wrong = ~((counts >= 0) & np.isfinite(counts))
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"column {name!r}: expected finite counts of at least 0, got {counts[row]} in row "
+            f"column {quoted(name)}: expected finite counts of at least 0, got {counts[row]} in row "
             f"{batch.row + row + 1} of {batch.where}"
         )
     return counts

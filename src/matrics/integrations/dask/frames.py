@@ -8,6 +8,7 @@ from typing import Any
 import dask
 import numpy as np
 
+from matrics._names import quoted
 from matrics.catalogue.classes import Sorted
 from matrics.coding import check_classes
 from matrics.frame.columns import check_columns, group_names, in_their_order, weights_of
@@ -154,14 +155,14 @@ def _plain(column: Any, name: Any, *, is_label: bool) -> Any:
     missing = column.isna()
     if missing.any():
         raise ValueError(
-            f"column {name!r}: expected a value in every row, got {int(missing.sum())} missing, the first at the "
-            f"index {missing.idxmax()!r}"
+            f"column {quoted(name)}: expected a value in every row, got {int(missing.sum())} missing, the first at the "
+            f"index {quoted(missing.idxmax())}"
         )
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     if is_label:
         if getattr(column.dtype, "kind", "O") not in "iubOUTmM":
-            raise TypeError(f"column {name!r}: expected labels, integers or text, got {column.dtype}")
+            raise TypeError(f"column {quoted(name)}: expected labels, integers or text, got {column.dtype}")
         if column.dtype.kind in "iu":  # also those that could be missing
             column = column.astype(np.int64 if column.dtype.kind == "i" else np.uint64)
     return column
@@ -172,7 +173,7 @@ def _checked_weights(weights: Any, name: Any) -> Any:
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         raise ValueError(
-            f"column {name!r}: expected finite weights of at least 0, got {weights[wrong.argmax()]} "
+            f"column {quoted(name)}: expected finite weights of at least 0, got {weights[wrong.argmax()]} "
             f"({np.count_nonzero(wrong)} of {wrong.size} are wrong)"
         )
     return weights
@@ -212,14 +213,14 @@ def _sorted_labels(counts: Any, columns: dict[str, Any]) -> tuple[Hashable, ...]
     if not found:
         raise ValueError(
             f"frame: expected at least one row of labels, got none: pass labels= or num_classes= to count "
-            f"{columns['true']!r} and {columns['pred']!r} all the same"
+            f"{quoted(columns['true'])} and {quoted(columns['pred'])} all the same"
         )
     try:
         return Sorted.of(found)
     except TypeError as error:
         raise ValueError(
-            f"expected {columns['true']!r} and {columns['pred']!r} to hold labels of one type, got labels that cannot "
-            "be sorted: pass labels= in the order of the classes"
+            f"expected {quoted(columns['true'])} and {quoted(columns['pred'])} to hold labels of one type, got "
+            "labels that cannot be sorted: pass labels= in the order of the classes"
         ) from error
 
 
@@ -230,5 +231,5 @@ def _codes(column: Any, classes: tuple[Hashable, ...], name: Any) -> Any:
     if (found < 0).any():
         unknown = column.tolist()[int((found < 0).argmax())]
         shown = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
-        raise ValueError(f"column {name!r}: expected one of the labels {shown}, got {unknown!r}")
+        raise ValueError(f"column {quoted(name)}: expected one of the labels {shown}, got {quoted(unknown)}")
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from matrics._names import quoted
+
 
 def allowed_names(names: Iterable[str], refused: str, logger: str) -> dict[str, str]:
     r"""For each name one where _ stands for the refused characters; raises if two names become the same.
@@ -18,9 +20,9 @@ def allowed_names(names: Iterable[str], refused: str, logger: str) -> dict[str, 
         short = re.sub(rf"(?:{refused})+", "_", re.sub(r"[)\]]", "", name))
         if short in origins:
             raise ValueError(
-                f"scores: expected names that differ in letters, digits, _, - or ., got {origins[short]!r} and "
-                f"{name!r}, which are both {short!r} in {logger}, where other characters are not allowed: give the "
-                "classes or the scores other names"
+                f"scores: expected names that differ in letters, digits, _, - or ., got {quoted(origins[short])} and "
+                f"{quoted(name)}, which are both {quoted(short)} in {logger}, where other characters are not "
+                "allowed: give the classes or the scores other names"
             )
         found[name], origins[short] = short, name
     return found

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matrics._names import quoted
 from matrics.integrations.loggers.destinations import destination_of
 from matrics.integrations.loggers.values import named_numbers
 from matrics.typing import ArrayLike
@@ -128,8 +129,8 @@ def log_confusion_matrix(
 
 def _step(step: Any) -> int:
     if isinstance(step, bool):
-        raise TypeError(f"step: expected an integer, got {step!r}")
+        raise TypeError(f"step: expected an integer, got {quoted(step)}")
     try:
         return operator.index(step)
     except TypeError as error:
-        raise TypeError(f"step: expected an integer, got {step!r}") from error
+        raise TypeError(f"step: expected an integer, got {quoted(step)}") from error

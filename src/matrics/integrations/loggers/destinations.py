@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.integrations.loggers.files import destination_of_file
 from matrics.integrations.loggers.mlflow import Mlflow
 from matrics.integrations.loggers.tensorboard import TensorBoard
@@ -33,7 +34,7 @@ def destination_of(writer: Any, run_id: str | None = None) -> Destination:
     if mlflow is not None and (writer is mlflow or isinstance(writer, (mlflow.MlflowClient, mlflow.entities.Run))):
         return Mlflow(mlflow, writer, run_id)
     if run_id is not None:
-        raise TypeError(f"run_id: expected None, as the writer is not a client of MLflow, got {run_id!r}")
+        raise TypeError(f"run_id: expected None, as the writer is not a client of MLflow, got {quoted(run_id)}")
     if isinstance(writer, (str, os.PathLike)):
         return destination_of_file(Path(writer))
     wandb = sys.modules.get("wandb")

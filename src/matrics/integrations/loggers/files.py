@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.integrations.loggers.last_line import cut_half_line, half_line
 from matrics.naming import title_of
 
@@ -130,7 +131,7 @@ def destination_of_file(target: Any) -> CsvFile | JsonLines:
         return CsvFile(target)
     if ending in {".jsonl", ".ndjson"}:
         return JsonLines(target)
-    raise ValueError(f"writer: expected a file that ends in .csv or .jsonl, got {str(path)!r}")
+    raise ValueError(f"writer: expected a file that ends in .csv or .jsonl, got {quoted(str(path))}")
 
 
 def _check_step(numbers: dict[str, float]) -> None:

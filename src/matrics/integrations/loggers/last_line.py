@@ -6,6 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
+from matrics._names import quoted
 from matrics.evaluation import frames_to_the_user
 
 BLOCK = 2**16
@@ -35,7 +36,7 @@ def cut_half_line(path: Path, line: bytes) -> None:
     os.truncate(path, path.stat().st_size - len(line))
     warnings.warn(
         f"{path}: the last line was not whole, as after a process was killed, and has been removed: "
-        f"{line.decode(errors='replace')!r}",
+        f"{quoted(line.decode(errors='replace'))}",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )

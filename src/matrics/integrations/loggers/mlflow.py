@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.integrations.loggers.allowed import allowed_names
 
 # MLflow allows a colon as well, but not on Windows, and older versions nowhere.
@@ -23,7 +24,7 @@ class Mlflow:
             self.client, self.run_id = writer, run_id
             return
         if run_id is not None:
-            raise TypeError(f"run_id: expected None, as the writer is not a client of MLflow, got {run_id!r}")
+            raise TypeError(f"run_id: expected None, as the writer is not a client of MLflow, got {quoted(run_id)}")
         run = (mlflow.active_run() or mlflow.start_run()) if writer is mlflow else writer
         self.client, self.run_id = mlflow.MlflowClient(), run.info.run_id
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrics._backend import Array, Standard, as_arrays
+from matrics._names import quoted
 from matrics.catalogue.averages import CLASSWISE
 from matrics.naming import check_names, columns, metric_of, named, title_of
 
@@ -32,8 +33,8 @@ def named_numbers(
             full = named(f"{prefix}{name}{ending}", f"{prefix}{_in_full(name)}{ending}")
             if full in numbers:
                 raise ValueError(
-                    f"scores: expected one value for each name, got {full!r} of {keys[full]!r} and of {key!r}: log one "
-                    "of them in a call of its own with another prefix="
+                    f"scores: expected one value for each name, got {quoted(full)} of {quoted(keys[full])} and of "
+                    f"{quoted(key)}: log one of them in a call of its own with another prefix="
                 )
             numbers[full], keys[full] = number, key
     return numbers
@@ -44,13 +45,13 @@ def _check(scores: Any, prefix: Any) -> None:
         hint = ": pass its .log_dict()" if hasattr(scores, "log_dict") else ""
         raise TypeError(f"scores: expected a dict as matrics.score returns it, got {type(scores).__name__}{hint}")
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix: expected text, got {prefix!r}")
+        raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
 
 
 def _parts(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The value, or the first field and both limits of an interval, with what is added to the name."""
     if not isinstance(key, str):
-        raise TypeError(f"scores: expected names as keys, got {key!r}")
+        raise TypeError(f"scores: expected names as keys, got {quoted(key)}")
     fields = getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
     if {"low", "high"} <= set(fields):
         yield from (("", value[0]), ("/low", value.low), ("/high", value.high))
@@ -59,7 +60,7 @@ def _parts(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _array(key: str, value: Any) -> tuple[Standard, Array]:
-    label = f"scores[{key!r}]"
+    label = f"scores[{quoted(key)}]"
     backend, (array,) = as_arrays(**{label: value})
     if not backend.can_look(array):
         raise TypeError(
@@ -88,8 +89,8 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
     metric = None if is_classwise else _metric(key)
     if value.ndim != 1 or not (is_classwise or (metric and metric.is_classwise)):
         raise ValueError(
-            f"scores: expected those of one matrix, got {key!r} of shape {value.shape}: log the matrices of a stack in "
-            "calls of their own, each with a prefix="
+            f"scores: expected those of one matrix, got {quoted(key)} of shape {value.shape}: log the matrices of a "
+            "stack in calls of their own, each with a prefix="
         )
     names = check_names(class_names, len(value)) or tuple(map(str, range(len(value))))
     if metric is None:

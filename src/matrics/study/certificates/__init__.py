@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics._draws.numpy import seed_of
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
 from matrics.labels import check_count
@@ -75,7 +76,8 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     asked_for = get_metric(metric)
     if asked_for.is_classwise:
         raise ValueError(
-            f"metric: expected one value for each matrix, got {asked_for.spec!r}, which has one for each class: take "
+            f"metric: expected one value for each matrix, got {quoted(asked_for.spec)}, which has one for each "
+            "class: take "
             f"{asked_for.name!r}" + (f" or '{asked_for.name}:binary'" if asked_for.kind == "per_class" else "")
         )
     if asked_for.class_weights or tuple in [type(value) for _, value in asked_for.fixed]:

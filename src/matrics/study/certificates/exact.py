@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from matrics._backend import Array, Standard
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.table import Table
 
@@ -178,7 +179,7 @@ class Number:
 
     def __getattr__(self, name: str) -> Callable[[], Number]:
         if name not in FUNCTIONS:
-            raise AttributeError(f"exact arithmetic has no function {name!r}")
+            raise AttributeError(f"exact arithmetic has no function {quoted(name)}")
         return lambda: self._function(FUNCTIONS[name])
 
     def floor(self) -> Number:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from matrics._backend import Array
+from matrics._names import quoted
 from matrics.catalogue.record import Metric
 from matrics.naming import named, title_of
 from matrics.results import frame_of, to_dict
@@ -176,7 +177,7 @@ class Certificate:
 
     def __getitem__(self, name: str) -> Verdict:
         if name not in self.verdicts:
-            raise KeyError(f"{name!r} is no property; they are {', '.join(self.verdicts)}")
+            raise KeyError(f"{quoted(name)} is no property; they are {', '.join(self.verdicts)}")
         return self.verdicts[name]
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from matrics._names import quoted
 from matrics.results import frame_of, to_dict
 from matrics.study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics.study.sources.recompute import Reproduced, judge, no_error, no_readings
@@ -158,7 +159,7 @@ def find_source(name: str) -> str:
     known = {key: one.number for one in SOURCES.values() for key in (one.number, one.name)}
     asked = name.lower().zfill(3) if name.isdigit() else name.lower()
     if asked not in known:
-        raise ValueError(f"source: expected one of {', '.join(known)}, got {name!r}")
+        raise ValueError(f"source: expected one of {', '.join(known)}, got {quoted(name)}")
     return known[asked]
 
 
