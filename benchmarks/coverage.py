@@ -41,7 +41,7 @@ SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "cohen_kappa", "g
 PROPORTIONS = ("accuracy", "recall:class")  # the measures that Wilson's interval is for
 NUM = 1000  # replicates in the methods that draw
 
-SECTIONS = ("cells", "limits", "rare", "exact", "clusters", "paired", "check")
+SECTIONS = ("cells", "limits", "rare", "exact", "weights", "clusters", "paired", "check")
 
 # What is stored of each measure, in this order.
 COLUMNS = (
@@ -87,6 +87,17 @@ EXACT = (
 )
 EXACT_SPECS = RARE_SPECS[:3]
 LEAST_PROBABLE = 1e-10
+
+
+# Weighted samples: lognormal weights with these deviations of the logarithm, and what a deviation adds to the recall.
+WEIGHTED_SPECS = ("accuracy", "recall:class", "precision", "f1", "mcc", "balanced_accuracy")
+WEIGHTED = tuple(
+    (n, samples, sigma, slope)
+    for n, samples in ((2, 1000), (2, 5000), (3, 1000))
+    for sigma in (0.5, 1.0, 1.5, 2.0)
+    for slope in (0.0, 0.05, -0.05)
+)
+WEIGHTED_RECALL, WEIGHTED_METHODS = 0.8, ("auto", "counts")
 
 
 def truth(n: int, kind: str) -> np.ndarray:
@@ -289,6 +300,33 @@ def enumerate_all(sizes: tuple[int, int], recalls: tuple[float, float], method: 
     return entry
 
 
+def weighted_recall(sigma: float, slope: float) -> float:
+    """The recall of all samples by weight: the mean of a line, cut at 0.02 and 0.98, under a shifted normal law.
+
+    Lognormal weights shift the law of their logarithm by σ.
+    """
+    z = np.linspace(-10, 10 + sigma, 200_001)
+    density = np.exp(-((z - sigma) ** 2) / 2)
+    return float((np.clip(WEIGHTED_RECALL + slope * z, 0.02, 0.98) * density).sum() / density.sum())
+
+
+def simulate_weights(n: int, samples: int, sigma: float, slope: float, method: str, sets: int) -> dict[str, object]:  # noqa: PLR0917
+    """One entry of the study of weights; "counts" takes the weights for numbers of samples, as they add up to N."""
+    rng = np.random.default_rng([n, samples, round(10 * sigma), round(100 * slope) + 100])
+    y_true, z = rng.integers(0, n, (sets, samples)), rng.normal(size=(sets, samples))
+    right = rng.random((sets, samples)) < np.clip(WEIGHTED_RECALL + slope * z, 0.02, 0.98)
+    y_pred = np.where(right, y_true, (y_true + rng.integers(1, n, (sets, samples))) % n)
+    weights = np.exp(sigma * z)
+    weights *= samples / weights.sum(axis=1, keepdims=True)
+    cm, squares = (
+        matrics.confusion_matrix(y_true, y_pred, num_classes=n, sample_weight=w) for w in (weights, weights**2)
+    )
+    found = matrics.interval(cm, list(WEIGHTED_SPECS), squared_weights=squares if method == "auto" else None)
+    exact = matrics.score(recalled(n, weighted_recall(sigma, slope)), list(WEIGHTED_SPECS))
+    effective = mean(weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1))
+    return {"sets": sets, "effective": rounded(effective), **summaries(found, exact)}
+
+
 # All of them ----------------------------------------------------------------------------------------------------------
 
 
@@ -315,6 +353,7 @@ def entries(sets: int) -> Iterator[Entry]:
         samples = round(factor * fewest(n, kind))
         yield Entry("limits", f"{n}|{kind}|{samples}|auto", "auto", partial(simulate, n, kind, samples, "auto", sets))
     yield from study_of_rare(sets)
+    yield from study_of_weights(sets)
     for n, method in product(CLASSES[:2], DRAWING):
         yield from study(method, n, sets)
     for some in product(CLUSTER_TRUTHS, CORRELATIONS, CLUSTER_METHODS):
@@ -338,6 +377,13 @@ def study_of_rare(sets: int) -> Iterator[Entry]:
         yield Entry("exact", key, method, partial(enumerate_all, (size, last), tuple(recalls), method))
 
 
+def study_of_weights(sets: int) -> Iterator[Entry]:
+    """The entries of weighted samples."""
+    for setting, method in product(WEIGHTED, WEIGHTED_METHODS):
+        work = partial(simulate_weights, *setting, method, sets)
+        yield Entry("weights", "|".join(map(str, (*setting, method))), method, work)
+
+
 def study(method: str, n: int, sets: int) -> Iterator[Entry]:
     """The entries of one method and number of classes."""
     for kind, samples in product(TRUTHS, (*SAMPLES, MANY) if n in MANY_CLASSES else SAMPLES):
@@ -359,7 +405,7 @@ def write(path: Path, data: dict[str, dict[str, object]]) -> None:
 
 def show(data: dict[str, dict[str, object]], only: str | None) -> None:
     """Coverage in percent, a line for each entry."""
-    shown = {"cells": SPECS, "limits": SPECS, "rare": RARE_SPECS, "exact": EXACT_SPECS}
+    shown = {"cells": SPECS, "limits": SPECS, "rare": RARE_SPECS, "exact": EXACT_SPECS, "weights": WEIGHTED_SPECS}
     for section, specs in (shown | {"clusters": CLUSTER_SPECS, "paired": CLUSTER_SPECS}).items():
         print(f"\n{section:34}" + "".join(f"{spec:>14}" for spec in specs))
         for key, entry in data[section].items():
@@ -374,7 +420,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", type=Path, default=PAGE)
     parser.add_argument("--sets", type=int, default=2000, help="data sets of each setting")
-    parser.add_argument("--only", choices=(*METHODS, "naive", "apart"), help="one method alone")
+    parser.add_argument("--only", choices=(*METHODS, "naive", "apart", "counts"), help="one method alone")
     options = parser.parse_args()
     data: dict[str, dict[str, object]] = {section: {} for section in ("about", *SECTIONS)}
     if options.json.is_file():

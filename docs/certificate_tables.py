@@ -85,7 +85,7 @@ def rows(specs):
 def tables():
     """The tables of the page, by the names that stand for them."""
     head = ["measure", *COLUMNS.values(), *NUMBERS.values()]
-    overall = [name for name, record in METRICS.items() if record.kind == "overall"]
+    overall = [name for name, record in METRICS.items() if record.kind == "overall" and not record.needs]
     by_class = [name for name, record in METRICS.items() if record.kind == "per_class"]
     return {
         "properties": table(

@@ -29,13 +29,21 @@ PROMISED = 0.93  # what the default is to reach where its status is 0
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL = 20, 20  # as in matrics.uncertainty.interval
 
 
+def in_order(text):
+    """A part of a setting as it sorts: numbers by their values, before words."""
+    try:
+        return (0, float(text), "")
+    except ValueError:
+        return (1, 0, text)
+
+
 def settings(section):
     """The settings of a part of the study as (classes, truth, samples) or the like, and its entries by method."""
     found = {}
     for key, entry in STUDY[section].items():
         *setting, method = key.split("|")
         found.setdefault(tuple(setting), {})[method] = entry
-    order = sorted(found, key=lambda some: [(0, float(x), "") if x.isdigit() else (1, 0, x) for x in some])
+    order = sorted(found, key=lambda some: [in_order(x) for x in some])
     return {some: found[some] for some in order}
 
 
@@ -214,6 +222,23 @@ def exact():
     return table(head, rows)
 
 
+WEIGHTED_MEASURES = ("accuracy", "recall:class", "precision", "f1", "mcc", "balanced_accuracy")
+WEIGHTED_METHODS = {"auto": "with squares", "counts": "as counts"}
+
+
+def weights():
+    """Coverage with weights, and with weights that are taken for counts."""
+    rows = []
+    for (n, samples, sigma, slope), entries in settings("weights").items():
+        for method, name in WEIGHTED_METHODS.items():
+            entry = entries[method]
+            found = [marked(value(entry, measure)) for measure in WEIGHTED_MEASURES]
+            ok = percent(value(entry, "mcc", "ok"))
+            rows.append([n, f"{int(samples):,}", sigma, slope, f"{entry['effective']:,.0f}", name, *found, ok])
+    head = ["n", "N", "σ", "slope", "effective", "limits", *(f"`{m}`" for m in WEIGHTED_MEASURES), "status 0"]
+    return table(head, rows)
+
+
 CLUSTER_MEASURES = ("accuracy", "mcc", "f1")
 CLUSTER_METHODS = {
     "naive": "`auto` of the sum",
@@ -281,6 +306,7 @@ def tables():
         "coverage_few": few(),
         "coverage_rare": rare(),
         "coverage_exact": exact(),
+        "coverage_weights": weights(),
         "coverage_clusters": clusters(),
         "coverage_paired": paired(),
         "coverage_check": check(),

@@ -325,8 +325,8 @@ def test_every_measure_has_one() -> None:
 
 
 def test_they_agree_with_the_records() -> None:
-    for name, record in METRICS.items():
-        found = stored_certificate(name)
+    for name in matrics.list_metrics("all") + matrics.list_metrics("on_host"):
+        record, found = METRICS[name], stored_certificate(name)
         # What an average does not show, a single class does; records know of other options as well.
         single = stored_certificate(f"{name}:binary") if record.kind == "per_class" else found
         if record.symmetric:

@@ -435,7 +435,6 @@ def test_spellings(spec: str, read: str) -> None:
         ("recall(average=macro,positive=1)", "positive='1' is for average='binary'"),
         ("sensitvity", r"did you mean sensitivity, "),
         ("fbeta(beta=2", r"expected name\(option=value"),
-        ("expected_cost", r"needs the cost of each kind of error: it is matrics.expected_cost\(cm, costs\)"),
     ],
 )
 def test_specs_that_are_not_understood(spec: str, message: str) -> None:

@@ -102,7 +102,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
         text = run("compare", path, "--by", "model", "--metrics", "mcc", *paired)
         assert "undefined for all of them" in text
         assert "best\n" not in text
-        assert "⁵ the measure is undefined for this matrix (2 of 2)" in text
+        assert "⁶ the measure is undefined for this matrix (2 of 2)" in text
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_csv_has_empty_cells_and_whole_numbers(command, tmp_path):
     assert command("interval", "s.npy", "--metrics", "mcc", "--output", "o.csv")[0] == 0
     head, *rows = (tmp_path / "o.csv").read_text().splitlines()
     assert head == "index_0,mcc,mcc/low,mcc/high,mcc/standard_error,mcc/status"
-    assert [row.rpartition(",")[2] for row in rows] == ["1", "0", "5"]
-    assert rows[2] == "2,,,,,5"
+    assert [row.rpartition(",")[2] for row in rows] == ["1", "0", "6"]
+    assert rows[2] == "2,,,,,6"
 
 
 @pytest.mark.parametrize("method", ["auto", "bootstrap"])
@@ -160,10 +160,10 @@ def test_a_stack_on_screen(command, tmp_path):
     found = matrics.interval(STACK, "accuracy")["accuracy"]
     limits = f"{found.estimate[0]:.3f} [{found.low[0]:.3f}, {found.high[0]:.3f}]¹"
     assert limits in out
-    assert re.search(r"^\[2\] .* – \[ +–, +–\]⁵", out, re.MULTILINE)
-    for code in (1, 2, 5):
+    assert re.search(r"^\[2\] .* – \[ +–, +–\]⁶", out, re.MULTILINE)
+    for code in (1, 2, 6):
         sentence = re.escape(matrics.IntervalStatus(code).sentence)
-        assert len(re.findall(rf"^{'⁰¹²³⁴⁵'[code]} {sentence} \(\d of 18\)$", out, re.MULTILINE)) == 1
+        assert len(re.findall(rf"^{'⁰¹²³⁴⁵⁶'[code]} {sentence} \(\d of 18\)$", out, re.MULTILINE)) == 1
     assert "⁴" not in out
 
 
@@ -192,7 +192,7 @@ def test_many_matrices_are_summarised(command, tmp_path):
         assert line.split()[-1] == str(np.isnan(wide).sum())
     assert "no limits" in out
     assert "*" not in out
-    assert re.search(r"^status 5: the measure is undefined for this matrix \(1 of 120\)$", out, re.MULTILINE)
+    assert re.search(r"^status 6: the measure is undefined for this matrix \(1 of 120\)$", out, re.MULTILINE)
 
 
 def test_the_seed_is_0_and_printed(command, tmp_path):

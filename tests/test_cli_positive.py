@@ -280,9 +280,15 @@ def test_an_array_that_cannot_be_mapped_is_named(command, monkeypatch, tmp_path)
     assert refused(command, "score", "s.npy") == "s.npy: Cannot allocate memory, to map the array"
 
 
-def test_costs_are_no_measure(command):
+def test_costs_and_class_weights(command, tmp_path):
     said = refused(command, "score", "m.csv", "--metrics", "expected_cost")
-    assert said == "'expected_cost' needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
+    assert said.endswith("matrics.cost([[0, 1], [50, 0]]) in Python, expected_cost(costs=[[0,1],[50,0]]) in a text")
+    (tmp_path / "two.csv").write_text("y_true,y_pred\nok,ok\nok,fraud\nfraud,fraud\nfraud,ok\nfraud,fraud\n")
+    specs = "expected_cost(costs=[ok=[0,1],fraud=[50,0]]),recall(class_weights=[ok=1,fraud=3])"
+    assert values(done(command, "score", "two.csv", "--metrics", specs)) == {
+        "expected_cost(costs=[fraud=[0,50],ok=[1,0]])": (1 + 50) / 5,
+        "recall, weighted by class_weights=[fraud=3,ok=1]": (3 * 2 / 3 + 1 / 2) / 4,
+    }
 
 
 def test_the_screens_of_the_page(command, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,24 @@ def test_mcnemar_beside_statsmodels() -> None:
     np.testing.assert_allclose(matrics.mcnemar(JOINT, mid_p=True)[1], mid, rtol=1e-9)
 
 
+@pytest.mark.parametrize("only_a", [0, 1, 2, 5, 20])
+@pytest.mark.parametrize("only_b", [0, 1, 3, 5, 20])
+def test_mid_p_in_fractions(only_a: int, only_b: int) -> None:
+    """Every table that is less probable, and half of those that are as probable: two, or one where both are equal."""
+    table = np.zeros((2, 2, 2), int)
+    table[0, 0, 1], table[0, 1, 0] = only_a, only_b  # true, a, b
+    number = only_a + only_b
+    ours = [Fraction(math.comb(number, k), 2**number) for k in range(number + 1)]
+    seen = ours[only_a]
+    wanted = sum(p for p in ours if p < seen) + sum(p for p in ours if p == seen) / 2
+    found = matrics.mcnemar(table, mid_p=True).p_value
+    np.testing.assert_allclose(found, float(wanted) if number else 1, rtol=1e-12)
+    if only_a == only_b == 1:
+        assert found == 0.75
+
+
 def test_mcnemar_at_the_ends(backend: Any) -> None:
-    """Without samples that only one predicts correctly the p-value is 1; so it is where both have as many."""
+    """Without samples that only one predicts correctly the p-value is 1; without mid-p also where both have as many."""
     table = np.zeros((4, 2, 2, 2), int)
     table[1, 0, 0, 0] = table[1, 1, 0, 0] = 9
     table[2, 0, 0, 1] = table[2, 1, 0, 1] = 7
@@ -107,7 +124,9 @@ def test_mcnemar_at_the_ends(backend: Any) -> None:
     for options in ({}, {"mid_p": True}, {"exact": False}):
         _, p_value = matrics.mcnemar(backend.asarray(table), **options)
         p_value = backend.numpy(p_value)
-        np.testing.assert_allclose(p_value[:3], 1, rtol=1e-6)
+        law = stats.binom(14, 0.5)
+        even = 1 - law.pmf(7) / 2 if options.get("mid_p") else 1
+        np.testing.assert_allclose(p_value[:3], [1, 1, even], rtol=1e-6)
         assert p_value[3] < 0.01
     huge = np.zeros((2, 2, 2, 2))
     huge[0, 0, 0, 1], huge[0, 1, 0, 1] = 1e10, 1e10 + 4e5
@@ -568,3 +587,23 @@ def test_samples_of_bad_options() -> None:
             [[0.25, 0.25], [0.25, 0.25]], "accuracy", difference=0.1, power=power, level=level
         )
         assert found == math.ceil(wanted)
+
+
+def test_samples_for_biased_measures_are_those_of_their_intervals() -> None:
+    """The variance alone says that a single sample will do for EVE: its intervals are as narrow from about 40 on."""
+    cm = np.asarray([[50, 3, 2], [4, 60, 1], [0, 2, 40]])
+
+    def half_width(number: int, metric: str) -> float:
+        drawn = np.random.default_rng(7).multinomial(number, cm.ravel() / cm.sum(), 4000).reshape(-1, 3, 3)
+        one = matrics.interval(drawn, metric)[metric]
+        return float(np.nanmean(one.high - one.low) / 2)
+
+    for metric, width in (("eve", 0.03), ("cen", 0.1), ("cramer_v", 0.1)):
+        number = int(matrics.samples_needed(cm, metric, half_width=width))
+        assert half_width(number, metric) < 1.08 * width
+        assert half_width(int(0.8 * number), metric) > width
+    assert 35 < matrics.samples_needed(cm, "eve", half_width=0.03) < 50
+    by_class = matrics.samples_needed([cm, np.eye(3), np.zeros((3, 3))], "eve:one_vs_rest", half_width=0.1)
+    assert by_class.shape == (3, 3)
+    assert (by_class[0] > 1).all()
+    assert not by_class[2].any()

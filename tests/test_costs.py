@@ -1,7 +1,8 @@
-"""expected_cost: beside exact fractions, on every road."""
+"""expected_cost and cost: beside exact fractions and the variance of a mean, on every road and at every door."""
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -66,12 +67,11 @@ def test_errors_say_what_was_expected(costs: Any, error: type, message: str) -> 
         matrics.expected_cost([[1, 2], [3, 4]], costs)
 
 
-def test_a_cost_is_no_name_of_a_measure() -> None:
-    """It needs the costs: the message has the call."""
-    for call in (lambda: matrics.get_metric("expected_cost"), lambda: matrics.score([[1, 2], [3, 4]], "expected_cost")):
-        with pytest.raises(ValueError, match=r"'expected_cost' needs .*: it is matrics.expected_cost\(cm, costs\)"):
-            call()
-    with pytest.raises(TypeError, match=r"got the function expected_cost: .* called by itself: expected_cost\("):
+def test_without_costs_the_message_says_how_to_give_them() -> None:
+    for name in ("expected_cost", "mean_cost"):
+        with pytest.raises(ValueError, match=r"expected costs, .*: matrics.cost\(\[\[0, 1\], \[50, 0\]\]\) in Python"):
+            matrics.score([[1, 2], [3, 4]], name)
+    with pytest.raises(TypeError, match=r"got the function expected_cost: as a measure it is matrics.cost\(costs\)"):
         matrics.score([[1, 2], [3, 4]], [matrics.expected_cost])
     with pytest.raises(TypeError, match=r"got the function mean: .* called by itself: mean\(\.\.\.\)"):
         matrics.score([[1, 2], [3, 4]], np.mean)
@@ -116,3 +116,161 @@ def test_in_pytorch(torch: Any) -> None:
     assert torch.autograd.gradcheck(lambda cm: matrics.expected_cost(cm, costs), (cells.requires_grad_(),))
     with FakeTensorMode():
         assert matrics.expected_cost(torch.ones(2, 3, 3), torch.ones(3, 3)).shape == (2,)
+
+
+# As a measure -------------------------------------------------------------------------------------------------------
+
+COSTS = [[0, 1, 4], [2, 0, 1], [50, 7.5, -3]]
+NAMED = matrics.cost(COSTS, class_names=["a", "b", "c"])
+STACK = RANDOM.integers(1, 60, (4, 3, 3))
+
+
+def test_the_measure_beside_fractions(backend: Any) -> None:
+    wanted = [by_fractions(cm, np.asarray(COSTS)) for cm in STACK]
+    for metric in (matrics.cost(COSTS), NAMED, "expected_cost(costs=[[0,1,4],[2,0,1],[50,7.5,-3]])"):
+        (found,) = matrics.score(backend.asarray(STACK), [metric]).values()
+        np.testing.assert_allclose(backend.numpy(found), wanted, **backend.tolerance)
+
+
+def test_costs_are_of_the_classes_that_they_name() -> None:
+    pd = pytest.importorskip("pandas")
+    wanted, order, names = float(NAMED(STACK[0])), [2, 0, 1], ["c", "a", "b"]
+    turned = STACK[0][np.ix_(order, order)]
+    frame = pd.DataFrame(turned, index=names, columns=names)
+    for scores in (matrics.score(turned, NAMED, class_names=names), matrics.score(frame, NAMED)):
+        assert scores == {str(NAMED): pytest.approx(wanted)}
+    assert NAMED(frame) == pytest.approx(wanted)
+    assert matrics.cost(pd.DataFrame(COSTS, index=list("abc"), columns=list("abc"))) == NAMED
+    assert matrics.cost(COSTS)(frame) == pytest.approx(by_fractions(turned, np.asarray(COSTS)))  # by index
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a", "x", "y"], "missing: 'x', 'y'; none of them: 'b', 'c'"),
+        (["a", "b", "c", "d"], "missing: 'd'"),
+        (["a", "b"], "none of them: 'c'"),
+        (None, r"costs: expected a matrix \(2, 2\) for 2 classes, got \(3, 3\)"),
+    ],
+)
+def test_costs_of_other_classes_are_refused(names: list[str] | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matrics.score(np.ones((len(names or "ab"),) * 2), NAMED, class_names=names)
+
+
+@pytest.mark.parametrize(
+    ("costs", "names", "error", "message"),
+    [
+        ([[0, 1]], None, ValueError, "as many columns as rows, got 1 rows of 2"),
+        ([[0, np.nan], [1, 0]], None, ValueError, r"matrix of costs, finite, got nan at \[0, 1\]"),
+        ("free", None, ValueError, r"matrix of costs such as \[\[0, 1\], \[50, 0\]\], got 'free'"),
+        ({"a": {"a": 1}}, None, ValueError, "matrix of costs such as"),
+        ([[0, 1], [1, 0]], ["a"], ValueError, "class_names: expected 2 different names"),
+        ({"a": [0, 1], "b": [1, 0]}, ["a", "b"], TypeError, "beside costs that name their classes"),
+    ],
+)
+def test_what_are_no_costs_is_refused(costs: Any, names: Any, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        matrics.cost(costs, class_names=names)
+
+
+def test_a_cost_is_a_value() -> None:
+    """Equal by its numbers and names, whatever they came as; hashed, pickled and read back from its text."""
+    odd = matrics.cost([[0, 1], [2, 0]], class_names=["it's, [x)", "b=c"])
+    for metric in (NAMED, matrics.cost(np.asarray(COSTS)), odd):
+        for other in (pickle.loads(pickle.dumps(metric)), matrics.get_metric(str(metric))):
+            assert (other, hash(other), other.range) == (metric, hash(metric), metric.range)
+    assert NAMED.range == (-3, 50)
+    assert matrics.cost(COSTS) == matrics.cost(np.asarray(COSTS)) != NAMED
+    assert str(odd) == """expected_cost(costs=["it's, [x)"=[0,1],'b=c'=[2,0]])"""
+    assert "expected_cost" not in matrics.list_metrics()
+
+
+def test_limits_by_the_variance_of_the_mean() -> None:
+    """Σ p c² less the square of the mean, over the number of samples; paired, that of the differences."""
+    p, costs = STACK / STACK.sum((1, 2), keepdims=True), np.asarray(COSTS)
+    mean = (p * costs).sum((1, 2))
+    error = np.sqrt(((p * costs**2).sum((1, 2)) - mean**2) / STACK.sum((1, 2)))
+    found = matrics.interval(STACK, NAMED, method="delta")[str(NAMED)]
+    np.testing.assert_allclose(found.estimate, mean)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-6)
+    joint = RANDOM.integers(1, 30, (3, 3, 3))  # true, a, b
+    gap = costs[:, :, None] - costs[:, None, :]
+    p = joint / joint.sum()
+    wanted = np.sqrt(((p * gap**2).sum() - (p * gap).sum() ** 2) / joint.sum())
+    paired = matrics.compare_paired(joint, NAMED, method="delta")[str(NAMED)]
+    assert paired.difference == pytest.approx((p * gap).sum())
+    assert paired.standard_error == pytest.approx(wanted, rel=1e-6)
+
+
+def test_the_limits_of_errors_that_cost_one_are_those_of_accuracy() -> None:
+    cost, accuracy = matrics.interval(STACK, [matrics.cost(1 - np.eye(3)), "accuracy"], method="delta").values()
+    np.testing.assert_allclose([cost.low, cost.high], [1 - accuracy.high, 1 - accuracy.low], rtol=1e-9)
+
+
+def test_what_costs_the_same_everywhere_does_not_vary() -> None:
+    """To the last digit, though shares add up to 1 only nearly."""
+    found = matrics.interval(STACK, matrics.cost(np.full((3, 3), 3.3)))
+    for name, interval in found.items():
+        assert name.startswith("expected_cost(costs=[[3.3")
+        np.testing.assert_array_equal(interval.estimate, 3.3)
+        np.testing.assert_array_equal(interval.standard_error, 0)
+        np.testing.assert_array_equal(interval.low, np.nan)
+
+
+def test_the_threshold_of_the_lowest_cost() -> None:
+    y_true, y_score = RANDOM.integers(0, 2, 80), RANDOM.random(80).round(2)
+    costs = np.asarray([[0, 1], [4, -0.5]])
+    each = {t: costs[y_true, (y_score >= t).astype(int)].mean() for t in [*np.unique(y_score), np.inf]}
+    found = matrics.best_threshold(y_true, y_score, matrics.cost(costs))
+    assert (found.value, each[float(found.threshold)]) == (pytest.approx(min(each.values())),) * 2
+    labels = np.where(y_true == 1, "ill", "well")
+    named = matrics.cost(costs[::-1, ::-1], class_names=["ill", "well"])
+    assert matrics.best_threshold(labels, y_score, named, positive="ill") == found
+
+
+def test_other_doors() -> None:
+    a, b = STACK[:2]
+    metric = matrics.cost(COSTS)
+    found = matrics.compare(a, b, metric)[str(metric)]
+    assert found.difference == pytest.approx(float(metric(a) - metric(b)))
+    assert matrics.samples_needed(a, metric, half_width=0.5) > 1
+    truth = RANDOM.integers(0, 3, 200)
+    models = [np.where(RANDOM.random(200) < rate, truth, 2) for rate in (0.9, 0.5)]
+    compared = matrics.compare_models(truth, models, NAMED, num_classes=3, class_names=["a", "b", "c"], rng=0)
+    assert compared[str(NAMED)].tied.tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"any number of classes, .* got 'expected_cost' with numbers for each class"):
+        matrics.study.certificate(metric)
+    margins = matrics.MarginState.zeros(200).update([0], [0])
+    with pytest.raises(ValueError, match="needs all cells of the matrix"):
+        margins.score(matrics.cohen_kappa.using(weights=1 - np.eye(200)))
+
+
+def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
+    import jax
+
+    cells = jax_backend.asarray(STACK, np.float32)
+    wanted = [by_fractions(cm, np.asarray(COSTS)) for cm in STACK]
+    score = jax.jit(matrics.score, static_argnames="metrics")
+    np.testing.assert_allclose(score(cells, metrics=matrics.cost(COSTS))[str(matrics.cost(COSTS))], wanted, rtol=1e-5)
+    score(cells, metrics=matrics.cost(np.asarray(COSTS)))
+    assert score._cache_size() == 1
+    np.testing.assert_allclose(jax.vmap(NAMED)(cells), wanted, rtol=1e-5)
+    slopes = jax.grad(NAMED)(cells[0])
+    np.testing.assert_allclose(slopes, (np.asarray(COSTS) - wanted[0]) / STACK[0].sum(), rtol=1e-4, atol=1e-5)
+
+
+def test_in_a_training_loop(torch: Any) -> None:
+    from matrics.integrations.torch import ConfusionMetric
+
+    metric = ConfusionMetric(3, [NAMED, "recall(class_weights=[b=1,a=1,c=2])"], class_names=["b", "c", "a"])
+    true, pred = torch.tensor([0, 0, 1, 2]), torch.tensor([0, 1, 2, 2])
+    metric.update(true, pred)
+    values = metric.compute()
+    assert float(values[str(NAMED)]) == pytest.approx((0 + 1 + 50 + 0) / 4)  # b as c: 1; c as a: 50
+    assert float(values["recall(class_weights=[b=1,a=1,c=2])"]) == pytest.approx((0.5 + 1) / 4)
+    with pytest.raises(ValueError, match="missing: 'd'"):
+        ConfusionMetric(4, [NAMED], class_names=["a", "b", "c", "d"])
+    cells = torch.tensor(STACK, dtype=torch.float64)
+    compiled = torch.compile(lambda cm: matrics.score(cm, [NAMED]), fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(cells)[str(NAMED)], NAMED(cells))

@@ -459,6 +459,21 @@ def test_clusters() -> None:
     np.testing.assert_allclose(corrected[1:3], drawn["mcc"][1:3], atol=0.03)
 
 
+@pytest.mark.parametrize(("number", "size"), [(178, 5), (400, 2), (60, 5)])
+def test_an_error_more_makes_no_surer(number: int, size: int) -> None:
+    """Clusters without errors are one trial each; with an error in one of 178 they were 890, and limits were higher."""
+    clusters = np.zeros((25, number, 2, 2))
+    clusters[..., 0, 0] = size
+    for errors in range(25):
+        clusters[errors, :errors, 0] = size - 1, 1
+    found = matrics.interval(np.moveaxis(clusters, 0, 1), ["accuracy", "recall[0]"], cluster_axis=0)
+    for one in found.values():
+        assert (np.diff(one.low) < 0).all()
+        assert (one.high >= one.estimate).all()
+    z = stats.t.ppf(0.975, number - 1)
+    np.testing.assert_allclose(found["accuracy"].low[0], number / (number + z**2), rtol=1e-5)
+
+
 def test_clusters_without_samples_tell_nothing() -> None:
     """They change no limit; a class without errors has as many trials as clusters with samples of it."""
     clusters = RANDOM.multinomial(8, [0.4, 0.1, 0.2, 0.3], size=(15, 2)).reshape(15, 2, 2, 2)

@@ -329,10 +329,10 @@ def test_invalid_matrices() -> None:
     stack = np.asarray([TWO, [[1, -1], [2, 3]]])
     joint = np.ones((2, 2, 2, 2)) * [[[[1.0]]], [[[-1.0]]]]
     calls: list[Callable[..., Any]] = [
-        lambda **o: matrics.interval(stack, "mcc", **o)["mcc"].status.tolist() == [1, 6],
-        lambda **o: matrics.interval(stack, "mcc", cluster_axis=0, **o)["mcc"].status == 6,
-        lambda **o: matrics.compare(stack, TWO, "mcc", **o)["mcc"].status.tolist() == [1, 6],
-        lambda **o: matrics.compare_paired(joint, "mcc", **o)["mcc"].status.tolist() == [1, 6],
+        lambda **o: matrics.interval(stack, "mcc", **o)["mcc"].status.tolist() == [1, 7],
+        lambda **o: matrics.interval(stack, "mcc", cluster_axis=0, **o)["mcc"].status == 7,
+        lambda **o: matrics.compare(stack, TWO, "mcc", **o)["mcc"].status.tolist() == [1, 7],
+        lambda **o: matrics.compare_paired(joint, "mcc", **o)["mcc"].status.tolist() == [1, 7],
         lambda **o: matrics.samples_needed(stack, "mcc", half_width=0.1, **o)[1] == 0,
     ]
     for k, call in enumerate(calls):

@@ -363,7 +363,7 @@ def test_intervals_of_several_curves_and_of_too_few_samples() -> None:
     x[2, 0] = np.nan
     found = matrics.best_threshold_interval(y, x, "mcc", num=50, rng=0)
     assert found.value.low.shape == found.optimism.shape == (3,)
-    assert found.threshold.status.tolist() == [1, 1, 5]
+    assert found.threshold.status.tolist() == [1, 1, 6]
     assert np.isnan(found.value.low).tolist() == [False, False, True]
 
 

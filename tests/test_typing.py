@@ -35,7 +35,7 @@ def test_the_stub_has_the_keywords_of_every_call() -> None:
     declared = {
         node.target.id: node.annotation.id for node in body if isinstance(node, ast.AnnAssign) and not node.value
     }
-    assert set(declared) == set(METRICS) & set(matrics.__all__)
+    assert set(declared) == set(METRICS) & set(matrics.metrics.__all__)
     for name, class_name in declared.items():
         for method in classes[class_name].body:
             taken = [argument.arg for argument in method.args.kwonlyargs]
@@ -64,6 +64,7 @@ LIBRARIES = {
 USER = """\
 from typing import Any, Literal, assert_type
 import matrics as m
+from matrics.table import Table as Whole
 from matrics.typing import Table
 {imports}
 
@@ -85,6 +86,11 @@ m.joint_entropy(cm, base="e")
 m.cohen_kappa(cm, weights=None)
 m.cohen_kappa(cm, weights=[[0, 1], [1, 0]])
 m.cohen_kappa(cm, weights=cm)
+m.recall(cm, average="weighted", class_weights=[0.2, 0.3, 0.5])
+m.recall.using(class_weights={{"cat": 2, "dog": 1}})(cm, class_weights=cm)
+m.recall(cm, class_weights="heavy")  # refused
+m.mcc(cm, class_weights=[1, 2])  # refused
+m.score(cm, m.cost([[0, 1], [50, 0]], class_names=["ok", "fraud"]))
 m.score(cm, [m.mcc, "f1"], workers=2)
 m.score(cm, "recall:class", class_names=["cat", "dog", "owl"])
 m.score_blocks(cm, [m.mcc, "f1"], device=None, block_bytes=1000)
@@ -136,6 +142,10 @@ def lenient(t: Table, *, beta: float = 2.0, how: Literal["plain", "root"] = "pla
 
 def hits(t: Table) -> Any:
     return t.share(t.hits)
+
+
+def as_promised(t: Whole) -> Table:
+    return t
 
 
 own = m.Metric.of(hits, kind="overall", range=(0, 1), higher_is_better=None, proportion_of="total")

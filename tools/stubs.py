@@ -24,13 +24,13 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid
 {others}
-from matrics.typing import ArrayT, HostArray, MatrixLike
+from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 
 __all__ = [
 {names}
@@ -98,7 +98,8 @@ def _others() -> list[str]:
 
 def _class(name: str, takes: tuple[str, ...]) -> str:
     average, *options = takes
-    label = [] if "_OneVsRest" in average else ["positive: int | None = None"]
+    weights = "class_weights: ArrayLike | Mapping[Any, float] | None = None"
+    label = [] if "_OneVsRest" in average else ["positive: int | None = None", weights]
     call = [average, *label, *options, "zero_division: float = ...", 'invalid: Invalid = "warn"']
     label = [each.replace("int | None", "Hashable") for each in label]  # score() knows what classes are called
     using = [each.partition(" = ")[0] + " = ..." for each in (average, *label, *options)]

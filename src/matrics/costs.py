@@ -92,10 +92,18 @@ def expected_cost(
             here = t.xp.asarray(view.astype(np.float64), dtype=t.cells.dtype, **place)
         else:
             raise TypeError("costs: expected constants, as cm is one, got an array that is traced or needs a gradient")
-        cost = t.sum(t.shares * t.beside_cells(here), axis=(t.true_axis, t.pred_axis))
-        return t.define(cost, t.total != 0)
+        return mean_cost(t, here)
 
     return evaluate(cm, [mean], zero_division=zero_division, invalid=invalid, workers=workers)[0]
+
+
+def mean_cost(t: Table, costs: Array) -> Array:
+    """The mean cost of each matrix of a Table, of costs ``[true, pred]`` of the dtype of its cells."""
+    xp, size = t.xp, t.xp.abs(costs)
+    # What every prediction costs is added last: where all cost the same, no rounding makes values of it that vary.
+    base = xp.min(xp.where(size == xp.min(size), costs, math.inf))
+    more = t.sum(t.shares * t.beside_cells(costs - base), axis=(t.true_axis, t.pred_axis))
+    return t.define(base + more, t.total != 0)
 
 
 def _checked(costs: Any, n: int) -> tuple[_backend.Standard, Array]:

@@ -386,9 +386,15 @@ def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
 def _lacking_of_few(chosen: dict[str, Metric]) -> list[str]:
     """The names of the measures that need cells, tried on a matrix of three classes: the first in place of others."""
     table = _table(np.ones((3, 3), dtype=np.int64), _backend.NUMPY, math.nan)
-    tried = {name: replace(metric, classes=(0,)) if metric.classes else metric for name, metric in chosen.items()}
+    # A matrix of weights or costs is one of as many classes as there are, and lies beside their cells.
+    by_cell = [name for name, metric in chosen.items() if tuple in [type(value) for _, value in metric.fixed]]
+    tried = {
+        name: replace(metric, classes=metric.classes and (0,), class_weights=())
+        for name, metric in chosen.items()
+        if name not in by_cell
+    }
     with _backend.NUMPY.quiet():
-        return _lacking(tried, table)
+        return [*by_cell, *_lacking(tried, table)]
 
 
 def _lacking(chosen: dict[str, Metric], table: NoCells, scores: dict[str, Array] | None = None) -> list[str]:

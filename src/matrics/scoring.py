@@ -9,7 +9,8 @@ from typing import Any, overload
 from matrics._backend import Array, is_compiling
 from matrics._names import quoted, split_outside
 from matrics.catalogue.classes import Classes, labels_of_frame
-from matrics.catalogue.record import Metric, place_of
+from matrics.catalogue.functions import place_of
+from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import CACHES, get_metric, groups
 from matrics.evaluation import Invalid, TableFunction, as_stack, evaluate
 from matrics.naming import by_names, check_names, named, names_or_labels
@@ -245,6 +246,8 @@ def _no_measure(item: Any) -> str:
         return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
     rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
+    if name == "expected_cost":
+        rest = "as a measure it is matrics.cost(costs)"
     return f"{_EXPECTED}, got the function {name}: {rest}"
 
 

@@ -62,10 +62,18 @@ def check_average(average: Any, kind: str, name: str) -> str | None:
     return str(average)
 
 
-def average(measure: TableFunction, how: str, chosen: tuple[int, ...], *, unbounded: bool) -> TableFunction:
+def average(
+    measure: TableFunction,
+    how: str,
+    chosen: tuple[int, ...],
+    class_weights: tuple[float, ...] = (),
+    *,
+    unbounded: bool,
+) -> TableFunction:
     """A class measure ``[class, *batch]`` as the function of a Table that an average of it is, of all classes or some.
 
-    ``binary`` is the value of the one class that is chosen.
+    ``binary`` is the value of the one class that is chosen. The weights of the classes are their true sizes where none
+    are given.
     """
 
     def values(table: Table) -> Array:
@@ -81,7 +89,7 @@ def average(measure: TableFunction, how: str, chosen: tuple[int, ...], *, unboun
         return lambda table: mean_of_defined(values(table), table, unbounded=unbounded)
     if how == "weighted":
         return lambda table: mean_of_defined(
-            values(table), table, weights=of_some(table.share(table.true), table, chosen), unbounded=unbounded
+            values(table), table, weights=of_some(weights_of(table, class_weights), table, chosen), unbounded=unbounded
         )
     if how == "geometric":
         return lambda table: geometric_mean_of_defined(values(table), table)
@@ -91,6 +99,17 @@ def average(measure: TableFunction, how: str, chosen: tuple[int, ...], *, unboun
 def of_some(values: Array, table: Table, chosen: tuple[int, ...]) -> Array:
     """The values of the chosen classes, or of all where none is."""
     return table.xp.stack([values[k, ...] for k in chosen]) if chosen else values
+
+
+def weights_of(table: Table, class_weights: tuple[float, ...]) -> Array:
+    """The weight of each class, ``[class, *batch]``: its share of the samples, or its share of the given weights."""
+    if not class_weights:
+        return table.share(table.true)
+    most = max(class_weights)  # their sum may be infinite
+    parts = [weight / most for weight in class_weights]
+    whole = math.fsum(parts)
+    row = table.backend.constant([[part / whole for part in parts]], table.true)[0, :]
+    return table.xp.reshape(row, (table.n, *(1,) * table.batch_ndim)) * table.xp.ones_like(table.true)
 
 
 def one_vs_rest(measure: TableFunction, chosen: tuple[int, ...]) -> TableFunction:

@@ -110,16 +110,25 @@ class Classes:
             value = value.item()
         if self.labels is None:
             return self._as_index(value, name)
-        same = [k for k, label in enumerate(self.labels) if type(label) is type(value) and label == value]
-        alike = same or [k for k, label in enumerate(self.labels) if _is_equal(label, value)]
-        if not alike:
-            # A spec and the command line have texts alone, and class names are texts where labels are numbers.
-            text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
-            alike = [k for k, label in enumerate(self.labels) if str(label) == text or _spells(value, label)]
+        alike = self._alike(value, self.labels)
         if len(alike) == 1:
             return alike[0]
         what = "several classes are" if alike else "no class is"
         raise ValueError(f"{name}: expected one of the classes {self.listed}, got {quoted(value)}: {what} called so")
+
+    def has(self, value: Any) -> bool:
+        """Whether a class of these labels is called so."""
+        return bool(self._alike(value, self.labels or ()))
+
+    @staticmethod
+    def _alike(value: Any, labels: tuple[Hashable, ...]) -> list[int]:
+        same = [k for k, label in enumerate(labels) if type(label) is type(value) and label == value]
+        equal = same or [k for k, label in enumerate(labels) if _is_equal(label, value)]
+        if equal:
+            return equal
+        # A spec and the command line have texts alone, and class names are texts where labels are numbers.
+        text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
+        return [k for k, label in enumerate(labels) if str(label) == text or _spells(value, label)]
 
     def _as_index(self, value: Any, name: str) -> int:
         is_text = isinstance(value, str)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from matrics.catalogue import weights
+
 if TYPE_CHECKING:
     from matrics.catalogue.options import Option
     from matrics.catalogue.record import Metric
@@ -17,6 +19,11 @@ average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "c
 positive : int, optional
     The index of the positive class, whose value it then is, also among more than two. Without it, ``"binary"`` is of
     class 1 of two. The default average is """
+
+_CLASS_WEIGHTS = """
+class_weights : array_like, shape (n,), or dict of class to number, optional
+    The weight of each class in ``average="weighted"``, the default with it, in place of its true size. Only ratios of
+    weights matter. A dictionary is by class name where classes have names, and by index otherwise."""
 
 _MACRO = '``"macro"``,\n    and ``"binary"`` where ``positive`` is given.'
 _OF_TWO = '``"binary"``\n    for 2×2 matrices and where ``positive`` is given, otherwise ``"macro"``.'
@@ -63,7 +70,7 @@ def compose(metric: Metric) -> str:
     low, high = metric.range
     return _DOCSTRING.format(
         summary=summary,
-        average=(_AVERAGE + (_OF_TWO if metric.is_of_two else _MACRO)) if averaged else "",
+        average=(_AVERAGE + (_OF_TWO if metric.is_of_two else _MACRO) + _CLASS_WEIGHTS) if averaged else "",
         options="".join(_option(option) for option in metric.options),
         shape='array, shape (*B,), or (*B, n) for ``average="class"``' if averaged else "array, shape (*B,)",
         low=low,
@@ -81,4 +88,6 @@ def _option(option: Option) -> str:
         choices = ", ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in option.choices)
         matrix = " or array_like, shape (n, n)" if option.matrix else ""
         return f"\n{option.name} : {{{choices}}}{matrix}\n    The first is the default." + (_MATRIX if matrix else "")
+    if option.matrix:
+        return f"\n{option.name} : array_like, shape (n, n)\n    {weights.in_words(option.matrix).capitalize()}."
     return f"\n{option.name} : float, default {option.default:.5g}\n    {option.bounds.capitalize()}."

@@ -14,7 +14,7 @@ from matrics._names import quoted
 from matrics.catalogue import weights
 
 #: Arguments that every measure takes.
-RESERVED = ("cm", "average", "positive", "zero_division", "invalid")
+RESERVED = ("cm", "average", "class_weights", "positive", "class_weights", "zero_division", "invalid")
 
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 
@@ -28,11 +28,16 @@ class Option:
 
     name: str
     default: Any
-    choices: tuple[Any, ...]  # empty: any finite number between two bounds
+    choices: tuple[Any, ...]  # empty: any finite number between two bounds, or a matrix
     above: float = 0
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself will do
-    matrix: str = ""  # whether a matrix of weights will do as well: "any", or "symmetric"
+    matrix: str = ""  # which matrix will do: of weights, "any" or "symmetric", or of "costs"
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is inspect.Parameter.empty
 
     def read(self, value: Any, metric: str) -> Any:
         """The value itself, or the one that a spec's text means; raises with what was expected."""
@@ -44,9 +49,11 @@ class Option:
             if any(value is choice or (isinstance(value, str) and value == choice) for choice in self.choices):
                 return value
             if self.matrix and (not isinstance(value, str) or value.startswith("[")):
-                return weights.read(value, self.name, metric, symmetric=self.matrix == "symmetric")
+                return weights.read_matrix(value, self.name, metric, kind=self.matrix)
             expected = " or ".join(repr(choice) for choice in self.choices)
-            expected += f" or {weights.in_words(symmetric=self.matrix == 'symmetric')}" if self.matrix else ""
+            expected += f" or {weights.in_words(self.matrix)}" if self.matrix else ""
+        elif self.matrix:
+            return weights.read_matrix(value, self.name, metric, kind=self.matrix)
         else:
             try:
                 number = math.e if value == "e" and self.default == math.e else float(value)
@@ -92,6 +99,8 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
     if parameter.name in RESERVED:
         raise TypeError(f"{expected}, got {parameter.name}, which every measure takes beside its own options")
     matrix = ""
+    if hint == weights.CostMatrix:
+        return Option(parameter.name, parameter.default, (), matrix=hint.__metadata__[0])
     if get_origin(hint) in (Union, UnionType):  # words, or a matrix of weights
         hint, *own = get_args(hint)
         matrix = getattr(own[0], "__metadata__", ("",))[0]

@@ -7,13 +7,23 @@ import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from matrics._backend import Array, is_compiling
 from matrics._names import cut, fold, quoted
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
+from matrics.catalogue.functions import (
+    IN_METRIC,
+    called_with,
+    checked_name,
+    checked_range,
+    checked_values,
+    one_of,
+    place_of,
+    several,
+)
 from matrics.catalogue.options import Option, read_options
 from matrics.evaluation import Invalid, TableFunction, evaluate
 from matrics.table import Table
@@ -26,6 +36,8 @@ Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal
 
 #: The family of measures that are not of this library.
 OWN = "own"
+
+_OF_AVERAGES = ("average", "positive", "class_weights")  # what every class measure takes
 
 #: The margin of the samples of which a measure is a proportion.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
@@ -60,10 +72,12 @@ class Metric:
     lowest: Callable[[int], float] | None = field(default=None, repr=False)
     on_host: bool = False
     proportion_of: Trials | None = None
+    range_of: Callable[..., tuple[float, float]] | None = field(default=None, repr=False)  # where options decide it
     options: tuple[Option, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     average: str | None = None
     classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
+    class_weights: tuple[Any, ...] = ()  # of the weighted average, in place of the classes' true sizes
     called: str = ""  # the name it was asked for by, where that says more than the canonical one: sensitivity
     resolved: bool = False  # whether its average and its classes, then indices, are those of certain matrices
 
@@ -145,18 +159,18 @@ class Metric:
         text = inspect.getdoc(function) or ""
         made = cls(
             name=called,
-            kind=_one_of(kind, Kind, called, "kind"),
+            kind=one_of(kind, Kind, called, "kind"),
             family=OWN,
             summary=text.partition("\n\n")[0].replace("\n", " ") or f"A measure of one's own, {where}.",
             function=function,
-            range=_range(range, called),
-            higher_is_better=_one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
+            range=checked_range(range, called),
+            higher_is_better=one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
             formula=formula or "",
             source=source or where,
             undefined=undefined or "where its function says so",
-            aliases=tuple([checked_name(alias, function) for alias in _several(aliases)]),
+            aliases=tuple([checked_name(alias, function) for alias in several(aliases)]),
             on_host=on_host,
-            proportion_of=_one_of(proportion_of, Trials | None, called, "proportion_of"),
+            proportion_of=one_of(proportion_of, Trials | None, called, "proportion_of"),
             options=options,
         )
         made.dress()
@@ -194,7 +208,7 @@ class Metric:
         return inspect.Signature(
             [
                 inspect.Parameter("cm", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-                *([keyword("average", None), keyword("positive", None)] if self._averaged else []),
+                *([keyword(name, None) for name in _OF_AVERAGES] if self._averaged else []),
                 *(keyword(option.name, option.default) for option in self.options),
                 keyword("zero_division", math.nan),
                 keyword("invalid", "warn"),
@@ -239,54 +253,88 @@ class Metric:
     def bind(self, **options: Any) -> TableFunction:
         """The function of a Table that this metric with these options is."""
         metric = self.using(**options) if options else self
-        function, keywords = metric.function, dict(metric.fixed)
-        name, is_own, is_classwise = metric.name, metric.is_own, metric._averaged
+        metric._check_complete()
+        by_class = metric.classes or metric.class_weights or tuple in [type(value) for _, value in metric.fixed]
+        if by_class or (metric._averaged and metric.average in (None, "binary")):
+            # The average, and whether there are these classes, depends on their number, which the table has.
+            return lambda table: metric.resolved_for(Classes(table.n))._function()(table)
+        return metric._function()
+
+    def _function(self) -> TableFunction:
+        function, keywords = self.function, {option: weights.plain(value) for option, value in self.fixed}
+        name, is_own, is_classwise = self.name, self.is_own, self._averaged
 
         def measure(table: Table) -> Array:
             if not is_own:
                 return function(table, **keywords)
-            values = function(table, **keywords) if is_compiling() else _called(function, table, keywords, name)
+            values = function(table, **keywords) if is_compiling() else called_with(function, table, keywords, name)
             return checked_values(values, table, name, is_classwise=is_classwise)
 
-        if metric.kind == "overall" and metric.average is None:
-            return measure
-        if metric.average not in (None, "binary") and not metric.classes:
-            return metric._averaged_function(measure)
-        # The average, and whether there is such a class, depends on the number of classes, which the table has.
-        return lambda table: metric.resolved_for(Classes(table.n))._averaged_function(measure)(table)
-
-    def _averaged_function(self, measure: TableFunction) -> TableFunction:
         if self.kind == "overall":
-            return averages.one_vs_rest(measure, self.classes)
+            return measure if self.average is None else averages.one_vs_rest(measure, self.classes)
         unbounded = math.inf in (self.range[1], -self.range[0])
-        return averages.average(measure, self.average or "macro", self.classes, unbounded=unbounded)
+        how = self.average or "macro"
+        own = weights.plain(self.class_weights)
+        return averages.average(measure, how, self.classes, own, unbounded=unbounded)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The options that are lacking, as they have no default."""
+        given = [name for name, _ in self.fixed]
+        return tuple([option.name for option in self.options if option.required and option.name not in given])
+
+    def _check_complete(self) -> None:
+        if self.needs:
+            name = self.needs[0]
+            raise ValueError(
+                f"{self.name}: expected {name}, an (n, n) matrix, got none: matrics.cost([[0, 1], [50, 0]]) in Python, "
+                f"{self.name}({name}=[[0,1],[50,0]]) in a text"
+            )
 
     def using(self, **options: Any) -> Metric:
         """Fix options of this metric.
 
         ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
-        which this is to be the value.
+        which this is to be the value; ``class_weights`` are those of the weighted mean over the classes.
 
         >>> import matrics
         >>> print(matrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
         fbeta(beta=2):class recall[0]
+        >>> print(matrics.recall.using(class_weights={"cat": 2, "dog": 1}))
+        recall(class_weights=[cat=2,dog=1]):weighted
         """
-        average, classes = self.average, self.classes
+        average, classes, class_weights = self.average, self.classes, self.class_weights
         if "average" in options:
             average = averages.check_average(options.pop("average"), self.kind, self.name)
             classes = classes if {self.average, average} <= set(averages.OF_SEVERAL) else ()
+            class_weights = class_weights if average == "weighted" else ()
+        if (given := options.pop("class_weights", None)) is not None:
+            average, class_weights = self._weighted_by(given, average)
         if (positive := options.pop("positive", None)) is not None:
             average, classes = self._of_one(positive, average)
         known = {option.name: option for option in self.options}
         fixed = dict(self.fixed)
         for name, value in options.items():
             if name not in known:
-                takes = ", ".join([*known, *(["average", "positive"] if self._averaged else [])])
+                takes = ", ".join([*known, *(_OF_AVERAGES if self._averaged else [])])
                 raise TypeError(f"{self.name} has no option {quoted(name)}; it takes {takes or 'no options'}")
             fixed[name] = known[name].read(value, self.name)
         # In the order of the signature and without defaults, so that equal metrics are equal.
         kept = tuple((o.name, fixed[o.name]) for o in self.options if o.name in fixed and fixed[o.name] != o.default)
-        return replace(self, fixed=kept, average=average, classes=classes)
+        numbers = {name: weights.plain(value) for name, value in kept}
+        bounds = self.range_of(**numbers) if self.range_of is not None and kept else self.range
+        return replace(self, fixed=kept, range=bounds, average=average, classes=classes, class_weights=class_weights)
+
+    def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
+        """The average and the weights of a measure of which the weight of each class is said."""
+        if not self._averaged:
+            raise TypeError(f"{self.name} is an overall measure and takes no class_weights: it is no mean over classes")
+        if average not in (None, "weighted"):
+            raise ValueError(
+                f"{self.name}: class_weights= is for average='weighted', the default with it; got the average "
+                f"{quoted(average)}"
+            )
+        return "weighted", weights.read_class_weights(given, self.name)
 
     def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
         """The average and the class of a measure whose positive class is said."""
@@ -318,6 +366,7 @@ class Metric:
         Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
         which one that is.
         """
+        self._check_complete()
         known = Classes(classes.number) if self.resolved else classes
         chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):
@@ -328,7 +377,17 @@ class Metric:
             average = "binary" if classes.by_construction or classes.positive is not None or words else "macro"
         if average == "binary" and not chosen:
             chosen = (classes.positive_of(self.spec),)
-        return replace(self, average=average, classes=chosen, resolved=True)
+        found = self if self.resolved else self._in_order(Classes(2) if average == "one_vs_rest" else known)
+        return replace(found, average=average, classes=chosen, resolved=True)
+
+    def _in_order(self, classes: Classes) -> Metric:
+        """The numbers for each class in the order of the classes."""
+        given = [*self.fixed, ("class_weights", self.class_weights)]
+        *fixed, (_, own) = [
+            (name, weights.in_order(value, classes, name) if value and isinstance(value, tuple) else value)
+            for name, value in given
+        ]
+        return replace(self, fixed=tuple(fixed), class_weights=own)
 
     @property
     def is_of_two(self) -> bool:
@@ -349,7 +408,7 @@ class Metric:
         recall, macro; recall of fraud
         """
         found = self if classes is None else self.resolved_for(classes)
-        measure = replace(found, average=None, classes=()).spec
+        measure = replace(found, average=None, classes=(), class_weights=()).spec
         known = classes or Classes(0)
         names = [known.name(k) if isinstance(k, int) else in_words(k) for k in found.classes]
         if not names and found.average in averages.CLASSWISE:
@@ -361,12 +420,14 @@ class Metric:
         if not found._averaged or (found.average is None and found.is_of_two):
             return measure
         some = f" of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f" of {names[0]}" if names else ""
-        return f"{measure}, {found.average or 'macro'}{some}"
+        by = f" by class_weights={spell(found.class_weights)}" if found.class_weights else ""
+        return f"{measure}, {found.average or 'macro'}{by}{some}"
 
     @property
     def spec(self) -> str:
         """The text that :func:`matrics.get_metric` reads as this metric."""
-        values = ",".join(f"{name}={spell(value)}" for name, value in self.fixed)
+        given = [*self.fixed, *([("class_weights", self.class_weights)] if self.class_weights else [])]
+        values = ",".join(f"{name}={spell(value)}" for name, value in given)
         some = "[" + ",".join(spell_class(label) for label in self.classes) + "]" if self.classes else ""
         of_one = bool(self.classes) and self.average not in averages.OF_SEVERAL
         average = f":{self.average}" if self.average and not of_one else ""
@@ -391,7 +452,7 @@ class Metric:
         default = "positive of two" if self._averaged and self.is_of_two else None
         labels = tuple([str(label) for label in self.classes])
         facts = (self.function, self.name, self.kind, self.range)  # all that a result depends on
-        return (*facts, self.fixed, self.average or default, labels)
+        return (*facts, self.fixed, self.average or default, labels, self.class_weights)
 
     def __copy__(self) -> Metric:
         return self  # nothing in it changes
@@ -400,9 +461,9 @@ class Metric:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        changes = (self.fixed, self.average, self.classes, self.called, self.resolved)
+        changes = {name: getattr(self, name) for name in _CHANGES}
         if not self.is_own:
-            return _made_of, (self.name, *changes)
+            return _made_of, (self.name, changes)
         module, name = place_of(self.function)
         found: Any = sys.modules.get(module)
         for part in name.split("."):
@@ -410,11 +471,14 @@ class Metric:
         if isinstance(found, Metric) and found.function is self.function:
             # Where the decorator has put a metric in the place of its function, pickle finds the function in there.
             self.function.__qualname__ = f"{name}{IN_METRIC}"
-        return _own_of, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, *changes)
+        return _own_of, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, changes)
 
 
 #: All metrics of the catalogue by their canonical names, as they are registered.
 METRICS: dict[str, Metric] = {}
+
+#: What options change, and what a pickle holds of a measure of the catalogue.
+_CHANGES = ("range", "fixed", "average", "classes", "class_weights", "called", "resolved")
 
 #: What a pickle of a measure of one's own holds beside the function, which pickles by its module and name.
 _FACTS = (
@@ -423,109 +487,19 @@ _FACTS = (
 )
 
 
-def _made_of(  # noqa: PLR0917 (what __reduce__ gives, in its order)
-    name: str,
-    fixed: tuple[tuple[str, Any], ...],
-    average: str | None,
-    classes: tuple[Any, ...],
-    called: str,
-    resolved: bool,  # noqa: FBT001
-) -> Metric:
+def _made_of(name: str, changes: dict[str, Any]) -> Metric:
     """The metric of the catalogue with these options fixed: what a pickle holds."""
-    return _with(METRICS[name], fixed, average, classes, called, resolved=resolved)
+    return _with(METRICS[name], changes)
 
 
-def _own_of(function: Callable[..., Any], facts: dict[str, Any], *changes: Any) -> Metric:
+def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[str, Any]) -> Metric:
     """The same of a measure of one's own."""
-    return _with(Metric.of(function, **facts), *changes[:-1], resolved=changes[-1])
+    return _with(Metric.of(function, **facts), changes)
 
 
-def _with(
-    record: Metric,
-    fixed: tuple[tuple[str, Any], ...],
-    average: str | None,
-    classes: tuple[Any, ...],
-    called: str,
-    *,
-    resolved: bool,
-) -> Metric:
-    if not (fixed or average or called or classes or resolved):
-        return record
-    return replace(record, fixed=fixed, average=average, classes=classes, called=called, resolved=resolved)
-
-
-#: What follows the name of a function that is found inside of its metric.
-IN_METRIC = ".function"
-
-
-def place_of(function: Any) -> tuple[str, str]:
-    """The module and the qualified name of a function, as its source has them."""
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return getattr(function, "__module__", None) or "", name.removesuffix(IN_METRIC)
-
-
-def checked_name(name: Any, function: Any) -> str:
-    """A name that specs can hold; raises for another one."""
-    if isinstance(name, str) and name.isidentifier():
-        return name
-    raise ValueError(
-        f"expected a name that Python takes for one, as specs need other signs for themselves, got {quoted(name)} of "
-        f"{quoted(function)}: say name="
-    )
-
-
-def _several(aliases: Iterable[str]) -> Iterable[str]:
-    return [aliases] if isinstance(aliases, str) else aliases
-
-
-def _one_of(value: Any, expected: Any, name: str, what: str) -> Any:
-    words = [word for part in get_args(expected) for word in (get_args(part) or (part,))]
-    words = [None if word is type(None) else word for word in words]
-    if not any(value is word or (isinstance(word, str) and value == word) for word in words):
-        raise ValueError(f"{name}: expected {what} to be one of {', '.join(map(repr, words))}, got {quoted(value)}")
-    return value
-
-
-def _range(given: Any, name: str) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in given)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not low < high:
-        raise ValueError(
-            f"{name}: expected range to be two numbers, the smallest and the largest value, got {quoted(given)}"
-        )
-    return low, high
-
-
-def _called(function: Callable[..., Any], table: Table, keywords: dict[str, Any], name: str) -> Any:
-    """What a function of the user's gives; its errors say of what it is a function."""
-    try:
-        return function(table, **keywords)
-    except AttributeError as error:
-        if error.obj is not table:
-            raise
-        raise TypeError(
-            f"{name}: expected what matrics.typing.Table has, such as tp, true, total and divide, got {error.name!r}"
-        ) from error
-    except (TypeError, ValueError, IndexError) as error:
-        error.add_note(f"The function of the measure {name} is called with a matrics.typing.Table, and with no matrix.")
-        raise
-
-
-def checked_values(values: Any, table: Table, name: str, *, is_classwise: bool) -> Array:
-    """What the function of a measure of one's own gives, if that is what its kind promises; raises otherwise."""
-    batch = tuple(table.total.shape)
-    expected, got = (table.n, *batch) if is_classwise else batch, getattr(values, "shape", None)
-    if got is not None and tuple(got) == expected:
-        return values
-    kind = "per_class" if is_classwise else "overall"
-    like = "t.tp, with one value for each class" if is_classwise else "t.total, with one value for each matrix"
-    found = type(values).__name__ if got is None else f"the shape {tuple(got)}"
-    raise ValueError(
-        f"{name}: expected its function to give an array of the shape of {like}, as it is of the kind {kind!r}: "
-        f"{expected}, got {found}"
-    )
+def _with(record: Metric, changes: dict[str, Any]) -> Metric:
+    changed = {name: value for name, value in changes.items() if value != getattr(record, name)}
+    return replace(record, **changed) if changed else record
 
 
 def spell(value: Any) -> str:

@@ -13,10 +13,11 @@ from matrics import verbal
 from matrics._backend import Array, is_compiling
 from matrics._names import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
+from matrics.catalogue.functions import place_of
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
 from matrics.catalogue.pycm import PYCM
-from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials, place_of
+from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")
@@ -60,14 +61,15 @@ def metric(
     lowest: Callable[[int], float] | None = None,
     on_host: bool = False,
     proportion_of: Trials | None = None,
+    range_of: Callable[..., tuple[float, float]] | None = None,
 ) -> Callable[[Callable[..., Array]], Metric]:
     """Make a function of a Table a metric of the catalogue.
 
     The function's name is the canonical name, its module the family, its keyword arguments the options: annotated
     ``Literal[...]`` or ``bool``, the default first, ``float`` for a positive number, or ``Annotated[float, x]`` for one
     above x (``Annotated[float, x, y]``: and below y; a further ``True``: or x itself). ``Literal[...] | WeightMatrix``
-    takes a matrix of weights as well. The first paragraph of its docstring is the one-line summary. CONTRIBUTING shows
-    the whole of it.
+    takes a matrix of weights as well, and ``CostMatrix`` one of costs; such an option has no default. The first
+    paragraph of its docstring is the one-line summary. CONTRIBUTING shows the whole of it.
 
     Parameters
     ----------
@@ -90,6 +92,8 @@ def metric(
     proportion_of
         The margin that counts the samples of which it is a proportion, such as ``"true"`` for the recall of a class:
         its interval is then that of a binomial proportion.
+    range_of
+        The range with these options, where they decide it.
     """
 
     def enter(function: Callable[..., Array]) -> Metric:
@@ -114,6 +118,7 @@ def metric(
             lowest=lowest,
             on_host=on_host,
             proportion_of=proportion_of,
+            range_of=range_of,
             options=read_options(function),
         )
         record.dress()
@@ -218,8 +223,8 @@ def _owner(name: str, of: str) -> str | None:
     folded = fold(name)
     if folded in groups():
         return f"the group {quoted(folded)} of measures"
-    if folded in (*_OF_SCORES, *_NEEDS_COSTS, *MISSING):
-        return "a measure of scores or of costs"
+    if folded in (*_OF_SCORES, *MISSING):
+        return "a measure of scores"
     if folded in _PYCM and folded not in _NAMES:
         return f"PyCM, and means {' and '.join(PYCM[_PYCM[folded]])} here"
     library = _NAMES.get(folded)
@@ -258,7 +263,8 @@ def get_metric(name: str | Metric) -> Metric:
     name : str or Metric
         ``"mcc"``, ``"tpr"`` (an alias), or a spec: ``name(option=value,...):average[class,...]``. The average of a
         class measure is ``macro``, ``micro``, ``weighted``, ``min``, ``max`` or ``geometric``, of all classes or of
-        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; that of an overall measure
+        those in square brackets (``f1:macro[cat,dog]``), or ``binary``, or every ``class``; ``weighted`` takes weights
+        of one's own as an option (``recall(class_weights=[cat=2,dog=1])``); the average of an overall measure
         is ``one_vs_rest``. ``recall[fraud]`` and ``mcc[fraud]`` are of one class. A class is meant by its label, in
         quotes where that has brackets, commas or quotes of its own, or by its index where classes have no labels. A
         Metric is given back.
@@ -329,9 +335,9 @@ def _in_square_brackets(text: str, spec: str) -> tuple[str, tuple[str, ...]]:
     """What stands before the square brackets at the end of a text, and the classes that they name."""
     before, bracket, inside = text.partition("[")
     if "(" in before and not before.rstrip().endswith(")"):  # the bracket is one of an option, weights=[[0,1],[1,0]]
-        options, closed, after = text.partition(")")
-        before, bracket, inside = after.partition("[")
-        before = options + closed + before
+        options, *after = split_outside(text, ")")  # class names may have brackets in quotes
+        before, bracket, inside = ")".join(after).partition("[")
+        before = f"{options}){before}" if after else options
     if not bracket:
         return text, ()
     if not inside.rstrip().endswith("]"):
@@ -384,10 +390,10 @@ def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if not bracket:
         return options
-    inside, closed, after = rest.partition(")")
-    if not closed or after.strip():
+    inside, *after = split_outside(bracket + rest, ")")
+    if not after or ")".join(after).strip():
         raise ValueError(f"{quoted(spec)}: expected name(option=value,...)[:average]")
-    for part in split_outside(inside):
+    for part in split_outside(inside[1:]):
         option, equals, value = part.partition("=")
         if part.strip():
             if not equals:
@@ -444,8 +450,6 @@ OF_SCORES = {
 }
 _OF_SCORES = {name: call for call, names in OF_SCORES.items() for name in names}
 
-_NEEDS_COSTS = ("expected_cost", "mean_cost", "misclassification_cost")
-
 #: Measures of class scores that are nowhere in this library.
 MISSING = (
     *("hinge_loss", "coverage_error", "ndcg", "ndcg_score", "dcg_score", "label_ranking_loss"),
@@ -459,8 +463,6 @@ def _unknown(name: str, spec: str) -> str:
             f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
             f"predicted: it is matrics.{_OF_SCORES[fold(name)]}"
         )
-    if fold(name) in _NEEDS_COSTS:
-        return f"{quoted(name)} needs the cost of each kind of error: it is matrics.expected_cost(cm, costs)"
     if fold(name) in MISSING:
         return (
             f"{quoted(name)} needs the scores of each sample, and a confusion matrix holds only how samples were "
@@ -491,12 +493,13 @@ def groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_groups() -> dict[str, tuple[str, ...]]:
-    everywhere = {name: record for name, record in METRICS.items() if not record.on_host}
+    complete = {name: record for name, record in METRICS.items() if not record.needs}
+    everywhere = {name: record for name, record in complete.items() if not record.on_host}
     found: dict[str, tuple[str, ...]] = {
         "core": CORE,
         "overall": tuple(name for name, record in everywhere.items() if record.kind == "overall"),
         "all": tuple(everywhere),
-        "on_host": tuple(name for name, record in METRICS.items() if record.on_host),
+        "on_host": tuple(name for name, record in complete.items() if record.on_host),
         OWN: tuple(_OWN),
     }
     for name, record in everywhere.items():

@@ -89,4 +89,4 @@ def _message(error: BaseException) -> str:
         return f"{error.filename or 'standard output'}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
-    return str(error) or type(error).__name__
+    return " ".join([str(error) or type(error).__name__, *getattr(error, "__notes__", ())])  # of a measure of one's own

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-SIGNS = "⁰¹²³⁴⁵⁶"  # of each status
+SIGNS = "⁰¹²³⁴⁵⁶⁷"  # of each status
 PIPE_WIDTH = 100  # a value and two limits are long: to a pipe, tables are as wide as on a usual terminal
 
 

@@ -119,8 +119,8 @@ def to_frame(
     >>> found = matrics.interval(stack, "mcc")
     >>> matrics.to_frame(found, axes=axes).round(2)
       model   mcc  mcc/low  mcc/high  mcc/standard_error  mcc/status
-    0  tree  0.80     0.64      0.88                0.06           0
-    1   net  0.82     0.68      0.89                0.05           0
+    0  tree  0.80     0.64      0.89                0.06           0
+    1   net  0.82     0.68      0.90                0.05           0
     """
     frames = imported(library)
     if layout not in get_args(Layout):

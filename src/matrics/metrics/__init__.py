@@ -19,6 +19,7 @@ from matrics.metrics.spectral import *  # isort: skip
 from matrics.metrics.inference import *  # isort: skip
 from matrics.metrics.similarity import *  # isort: skip
 from matrics.metrics.dissimilarity import *  # isort: skip
+from matrics.metrics.costs import *  # isort: skip
 from matrics.metrics import (  # isort: skip
     rates,
     counts,
@@ -32,6 +33,7 @@ from matrics.metrics import (  # isort: skip
     inference,
     similarity,
     dissimilarity,
+    costs,
 )
 
 __all__: list[str] = []
@@ -47,5 +49,6 @@ __all__ += spectral.__all__
 __all__ += inference.__all__
 __all__ += similarity.__all__
 __all__ += dissimilarity.__all__
+__all__ += costs.__all__
 
 groups()  # found now: what torch.compile has made before they are found would be compiled again

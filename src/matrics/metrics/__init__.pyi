@@ -5,13 +5,14 @@ frame gives a number of NumPy for one matrix and an array for a stack, which onl
 own annotations, the type is Any. Other arrays give arrays of their own kind.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics.catalogue.record import Metric
 from matrics.evaluation import Invalid
+from matrics.metrics.costs import cost
 from matrics.metrics.spectral import GershgorinBounds, eigenvalues, gershgorin_bounds
-from matrics.typing import ArrayT, HostArray, MatrixLike
+from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 
 __all__ = [
     "GershgorinBounds",
@@ -75,6 +76,7 @@ __all__ = [
     "consonni_todeschini_iii",
     "consonni_todeschini_iv",
     "consonni_todeschini_v",
+    "cost",
     "cramers_v",
     "csi",
     "dennis",
@@ -204,6 +206,7 @@ class _PerClass(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> Any: ...
@@ -214,6 +217,7 @@ class _PerClass(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> ArrayT: ...
@@ -222,6 +226,7 @@ class _PerClass(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
     ) -> Self: ...
 
 @type_check_only
@@ -233,6 +238,7 @@ class _Fbeta(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         beta: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -244,6 +250,7 @@ class _Fbeta(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         beta: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -253,6 +260,7 @@ class _Fbeta(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         beta: float = ...,
     ) -> Self: ...
 
@@ -265,6 +273,7 @@ class _NetBenefit(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         weight: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -276,6 +285,7 @@ class _NetBenefit(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         weight: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -285,6 +295,7 @@ class _NetBenefit(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         weight: float = ...,
     ) -> Self: ...
 
@@ -297,6 +308,7 @@ class _DiscriminantPower(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         base: float | Literal["e"] = ...,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -308,6 +320,7 @@ class _DiscriminantPower(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         base: float | Literal["e"] = ...,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -317,6 +330,7 @@ class _DiscriminantPower(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         base: float | Literal["e"] = ...,
     ) -> Self: ...
 
@@ -355,6 +369,7 @@ class _Iba(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         alpha: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -366,6 +381,7 @@ class _Iba(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         alpha: float = 1.0,
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -375,6 +391,7 @@ class _Iba(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         alpha: float = ...,
     ) -> Self: ...
 
@@ -387,6 +404,7 @@ class _ClassRandomAccuracy(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         proportions: Literal["separate", "pooled", "true"] = "separate",
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -398,6 +416,7 @@ class _ClassRandomAccuracy(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         proportions: Literal["separate", "pooled", "true"] = "separate",
         zero_division: float = ...,
         invalid: Invalid = "warn",
@@ -407,6 +426,7 @@ class _ClassRandomAccuracy(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         proportions: Literal["separate", "pooled", "true"] = ...,
     ) -> Self: ...
 
@@ -782,6 +802,7 @@ class _TverskyIndex(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         alpha: float = 0.5,
         beta: float = 0.5,
         zero_division: float = ...,
@@ -794,6 +815,7 @@ class _TverskyIndex(Metric):
         *,
         average: _Average = None,
         positive: int | None = None,
+        class_weights: ArrayLike | Mapping[Any, float] | None = None,
         alpha: float = 0.5,
         beta: float = 0.5,
         zero_division: float = ...,
@@ -804,6 +826,7 @@ class _TverskyIndex(Metric):
         *,
         average: _Average = ...,
         positive: Hashable = ...,
+        class_weights: ArrayLike | Mapping[Any, float] | None = ...,
         alpha: float = ...,
         beta: float = ...,
     ) -> Self: ...

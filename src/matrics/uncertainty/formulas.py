@@ -14,9 +14,13 @@ from matrics.uncertainty.limits import Range, around, around_corrected, normal_q
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.row_limits import reaches_by_rows
 from matrics.uncertainty.slopes import Slopes, slopes, variance
+from matrics.uncertainty.weighted import kish
 
 # Numbers that the derivatives of some matrices may take at a time.
 NUMBERS_AT_ONCE = 2**21
+
+# Clusters with an error from which on their variance is known.
+CLUSTERS_THAT_VARY = 10
 
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
 NOISE = {64: 1e-7, 32: 1e-5}
@@ -99,11 +103,14 @@ def _are_independent(measure: Measure, scheme: str) -> bool:
 def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> list[tuple[Array, Array]]:
     """The number of independent trials of each proportion, and its standard error."""
     xp = task.backend.xp
-    counts = evaluate(task.whole, [measure.trials for measure in measures], invalid="nan")  # type: ignore[misc]
+    functions: list[Any] = [measure.trials for measure in measures]
+    counts = evaluate(task.whole, functions, invalid="nan")
     share = [task.estimates[k] for k in which]
+    if task.squares is not None:
+        return _weighted_trials(task, measures, share, counts)
     if task.options.scheme != "clusters":
         return [(number, xp.sqrt(p * (1 - p) / number)) for p, number in zip(share, counts, strict=True)]
-    of_clusters = evaluate(task.cells, [measure.trials for measure in measures], invalid="nan")  # type: ignore[misc]
+    of_clusters = evaluate(task.cells, functions, invalid="nan")
     values = score_of(measures, math.nan)(task.cells, task.workers)
     found = []
     for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
@@ -115,8 +122,42 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
         # Where nothing varies, each cluster may be a single trial.
         effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
         effective = xp.where((spread > 0) & (alone > 0), effective, least)
-        effective = xp.where(effective < number, effective, number)
+        most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
+        most = xp.where(most < number, most, number)
+        effective = xp.where(effective < most, effective, most)
         found.append((effective, xp.sqrt(xp.where(alone > 0, alone / xp.where(effective > 0, effective, 1), 0))))
+    return found
+
+
+def _most_trials(clusters: Array, varying: Array, xp: Any) -> Array:
+    """How many independent trials clusters may be, by how many have another outcome than that of the most samples.
+
+    A few clusters with an error each look as if errors were independent, as they may be by chance: then one error would
+    make surer than none. So it takes some of them, or a good part of all, until each may be more than a trial.
+    """
+    others = xp.where(clusters > varying, clusters - varying, 1) / xp.where(clusters > 0, clusters, 1)
+    known = (varying / CLUSTERS_THAT_VARY) ** 2 / others
+    return xp.where(clusters > varying, clusters * (1 + known), math.inf)
+
+
+def _weighted_trials(
+    task: Task, measures: Sequence[Measure], share: Sequence[Array], weights: Sequence[Array]
+) -> list[tuple[Array, Array]]:
+    """The same of weighted samples, by the sums of the squared weights of those that count and of the others.
+
+    These are what the measure, and the number of which it is a proportion, are of the matrix of squares.
+    """
+    xp = task.backend.xp
+    functions: list[Any] = [measure.trials for measure in measures]
+    squares = evaluate(task.squares, functions, invalid="nan")
+    parts = score_of(measures, math.nan)(task.squares, task.workers)
+    found = []
+    for p, number, total, part in zip(share, weights, squares, parts, strict=True):
+        hits = xp.where(total > 0, part, 0) * total
+        spread = (hits * (1 - p) ** 2 + (total - hits) * p**2) / xp.where(number > 0, number, 1) ** 2
+        varies = (spread > 0) & (p > 0) & (p < 1)
+        trials = xp.where(varies, p * (1 - p) / xp.where(varies, spread, 1), kish(number, total, task.backend))
+        found.append((trials, xp.sqrt(xp.where(varies, spread, 0))))
     return found
 
 
@@ -131,28 +172,30 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
     z, clusters = quantile_of(task)
     corrected = [not plain and task.measures[k].biased for k in which]
     whole = task.whole if plain else task.whole + 1 / task.size
+    squares = task.squares if plain or task.squares is None else task.squares + 1 / task.size
     found = _slopes(task, whole, which, corrected)
     results = []
     for position, k in enumerate(which):
         value, bounds = found.values[position], task.measures[k].range
         counts, first = at_samples(whole, found.first[position], xp)
-        spread = spread_of(first, whole, task, clusters, plain=plain)
+        spread = spread_of(first, whole, task, clusters, squares, plain=plain)
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
         if not corrected[position] or found.second is None:
             limits = around(value, error, beside(z, error, xp), bounds, backend)
             if not plain and clusters is None:
-                limits = _at_least(limits, first, whole, task, k, z)
+                limits = _at_least(limits, first, whole, squares, task, k, z)
             results.append((*limits, error))
             continue
-        bias = xp.sum(counts * found.second[position], axis=-1) / 2
+        varying = counts if squares is None else xp.reshape(squares, counts.shape)
+        bias = xp.sum(varying * found.second[position], axis=-1) / 2
         reach = beside(z, error, xp)
         results.append((*around_corrected(value, spread, bias, reach, bounds, backend), error))
     return results
 
 
 def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
-    limits: tuple[Array, Array], first: Array, whole: Array, task: Task, k: int, z: float
+    limits: tuple[Array, Array], first: Array, whole: Array, squares: Array | None, task: Task, k: int, z: float
 ) -> tuple[Array, Array]:
     """The limits, or the score limits of the rows where these are further away.
 
@@ -163,7 +206,7 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
     if math.inf in (bounds[1], -bounds[0]):
         return limits
-    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend)
+    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares)
     low, high = task.estimates[k] - down, task.estimates[k] + up
     low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
     # Where the delta method finds no variation there are no limits at all.
@@ -197,9 +240,11 @@ def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
     return counts, xp.where(counts > 0, first, 0)
 
 
-def spread_of(first: Array, whole: Array, task: Task, clusters: Array | None, *, plain: bool) -> Array:
+def spread_of(
+    first: Array, whole: Array, task: Task, clusters: Array | None, squares: Array | None, *, plain: bool
+) -> Array:
     """The variance; a few clusters may agree by chance, so by default it is at least that of independent samples."""
-    found = variance(first, whole, task.options.scheme, clusters, task.backend)
+    found = variance(first, whole, task.options.scheme, clusters, task.backend, squares)
     if clusters is None or plain:
         return found
     alone = variance(first, whole, "multinomial", None, task.backend)

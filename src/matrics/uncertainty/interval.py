@@ -20,10 +20,22 @@ from matrics.uncertainty.formulas import limits_by_formula
 from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, tables_of
 from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, clusters_first, read_options
 from matrics.uncertainty.results import Interval, IntervalStatus
+from matrics.uncertainty.weighted import (
+    are_counts,
+    effective,
+    kish,
+    read_squares,
+    refuse_unweighted,
+    squares_of,
+    squares_on_host,
+)
 
 # Below these, coverage was found to fall short of the level: samples of a true class (or clusters that contain it),
 # samples for each of n² cells, and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
+
+# Effective samples, in all, of those with weights: of fewer, single weights are so heavy that nobody can tell.
+WEIGHTED_SAMPLES = 200
 
 # The share of undefined replicates above which the status says so.
 UNDEFINED_SHARE = 0.05
@@ -41,6 +53,7 @@ def interval(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    squared_weights: ArrayLike | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
     workers: int = 1,
@@ -75,6 +88,11 @@ def interval(
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
         that says how to count the matrix of each cluster.
+    squared_weights : array_like, shape (*B, n, n), optional
+        For weighted samples: the matrix of their squared weights, as
+        ``confusion_matrix(..., sample_weight=weights**2)`` counts it beside ``cm``, that of the weights. Without it
+        limits are those of as many samples as the cells add up to. For ``"auto"``, ``"delta"`` and ``"wilson"``, and
+        measures that depend on shares alone.
     zero_division : float, default NaN
         The value of a measure where it is undefined.
     invalid : {"warn", "raise", "nan"}
@@ -124,7 +142,8 @@ def interval(
 
     With clusters the delta method's variance is that of the clusters' contributions, with Student's quantile for K - 1
     degrees of freedom; ``"auto"`` takes at least that of independent samples. Proportions have Wilson's interval for as
-    many independent trials as would vary as much, and where nothing varies for one trial a cluster.
+    many independent trials as would vary as much, and where nothing varies for one trial a cluster. A few clusters that
+    vary, up to about ten, are not taken for many more trials than clusters: one error must not make surer than none.
 
     Without draws, an interval costs some 2 n² scores of the matrix; replicates cost ``num``. No limit leaves the range
     of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
@@ -153,14 +172,19 @@ def interval(
     array = backend.detached(array)
     if invalid == "raise":
         raise_if_invalid(array, backend)
-    array = clusters_first(array, cluster_axis, backend)
     measures = [Measure.of(metric) for metric in chosen.values()]
+    squares = None
+    if squared_weights is not None:
+        refuse_unweighted(options, measures)
+        squares = read_squares(squared_weights, array)
+    array = clusters_first(array, cluster_axis, backend)
     if options.method == "wilson":
         _refuse_others(measures)
-    view = on_host(array, backend, rng, options)
-    is_there = view is not None
+    view, of_squares = on_host(array, backend, rng, options), squares_on_host(squares, backend)
+    is_there = view is not None and (squares is None or of_squares is not None)
     score = score_of(measures, zero_division)
     task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if is_there else backend)
+    task = task._replace(squares=of_squares if is_there else squares)
     results = _intervals(view if is_there else array, task, prior, rng, invalid)
     if is_there:
         results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
@@ -198,15 +222,20 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
     with backend.quiet():
         cells, valid = tables_of(array, batch, backend, clusters=of_clusters)
         whole = xp.sum(cells, axis=0) if of_clusters else cells
+        squares = squares_of(task.squares, batch, whole, backend)
+        if squares is not None:
+            cells, squares = effective(whole, squares, backend)
+            whole = cells
         flat = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
-        task = task._replace(cells=cells, whole=whole, estimates=[xp.astype(value, whole.dtype) for value in flat])
+        estimates = [xp.astype(value, whole.dtype) for value in flat]
+        task = task._replace(cells=cells, whole=whole, squares=squares, estimates=estimates)
         if 0 in batch:
             found = nothing(task)
         elif options.method in DRAWING:
             found = limits_by_draws(task, source_for([array], backend, rng, options), prior)
         else:
             found = limits_by_formula(task)
-        general = status_of(whole, valid, backend, cells if of_clusters else None)
+        general = status_of(task, valid)
         results = []
         for position, limits in enumerate(found):
             parts = _with_status(position, limits, general, valid, task)
@@ -241,7 +270,7 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
         (IntervalStatus.UNDEFINED, ~known),
         (IntervalStatus.INVALID, ~valid),
     ):
-        status = xp.where(holds, int(code), status)
+        status = xp.where(holds & (status < int(code)), int(code), status)
     return known, has_limits, status
 
 
@@ -257,20 +286,32 @@ def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Op
     return drawable(square, rng, scheme).source
 
 
-def status_of(whole: Array, valid: Array, backend: Standard, clusters: Array | None = None) -> Array:
-    """What is to be said of the samples of each matrix, or of the clusters (K, B, n, n) that they come in: (B,)."""
-    xp, n = backend.xp, whole.shape[-1]
-    sizes = xp.sum(whole, axis=-1)
-    total, hits = xp.sum(sizes, axis=-1), xp.sum(xp.linalg.diagonal(whole), axis=-1)
-    errors = xp.sum(whole * (1 - _identity(n, whole, backend)), axis=(-2, -1))
-    of_class = sizes
-    if clusters is not None:
-        of_class = xp.sum(xp.astype(xp.sum(clusters, axis=-1) > 0, whole.dtype), axis=0)
+def status_of(task: Task, valid: Array) -> Array:
+    """What is to be said of the samples of each matrix, or of the clusters that they come in: (B,)."""
+    backend, xp, whole, squares = task.backend, task.backend.xp, task.whole, task.squares
+    n, of_clusters = whole.shape[-1], task.options.scheme == "clusters"
+
+    def samples(chosen: Array, axis: int | tuple[int, ...]) -> Array:
+        """How many there are in some of the cells, or as many as would vary as much."""
+        weights = xp.sum(whole * chosen, axis=axis)
+        return weights if squares is None else kish(weights, xp.sum(squares * chosen, axis=axis), backend)
+
+    right = _identity(n, whole, backend)
+    sizes, total = xp.sum(whole, axis=-1), samples(right * 0 + 1, (-2, -1))
+    hits, errors = samples(right, (-2, -1)), samples(1 - right, (-2, -1))
+    of_class = samples(right * 0 + 1, -1)
+    if of_clusters:
+        of_class = xp.sum(xp.astype(xp.sum(task.cells, axis=-1) > 0, whole.dtype), axis=0)
     few = xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
     few = few | (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
+    if squares is not None:
+        few = few | (total < WEIGHTED_SAMPLES)
     integer = backend.widest_int(whole) or xp.int32
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
-    return xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
+    status = xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
+    if squares is not None or of_clusters:  # clusters tell by themselves how much their sums vary
+        return status
+    return xp.where(are_counts(whole, backend), status, int(IntervalStatus.NOT_COUNTS))
 
 
 def _identity(n: int, like: Array, backend: Standard) -> Array:

@@ -218,7 +218,7 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.
     mid_p : bool, default False
         Whether only half of the probability of the observed table counts (with ``exact``): the test is then less
-        conservative.
+        conservative. Where each is alone correct b times, this is 1 - f/2 with the probability f of b of 2 b.
 
     Returns
     -------
@@ -272,11 +272,14 @@ def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard)
 
 
 def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
-    """Twice the probability of at most so many of the samples, each with probability 1/2."""
+    """Twice the probability of at most so many of the samples, each with probability 1/2; mid-p of half of the last."""
     at_most = _cdf(least, number)
     if not mid_p:
         return np.minimum(2 * at_most, 1)
-    return np.where(2 * least == number, 1, at_most + _cdf(least - 1, number))
+    below = _cdf(least - 1, number)
+    # Of as many on either side both tails contain the observed table, half of which counts once.
+    even = np.where(number > 0, 1 - (at_most - below) / 2, 1)
+    return np.where(2 * least == number, even, at_most + below)
 
 
 def _cdf(count: Array, number: Array) -> Array:

@@ -33,6 +33,7 @@ class Measure(NamedTuple):
     margin: str | None  # and which those are
     biased: bool  # whether its estimate is, noticeably
     higher_is_better: bool | None
+    scale_free: bool  # whether it is one of shares
     extreme: Extreme | None = None  # if it is the lowest or the highest value of the classes
 
     @classmethod
@@ -59,6 +60,7 @@ class Measure(NamedTuple):
             margin,
             biased,
             metric.higher_is_better,
+            metric.scale_free,
             Extreme.of(metric) if metric.average in ("min", "max") else None,
         )
 
@@ -89,6 +91,7 @@ class Task(NamedTuple):
     zero_division: float
     workers: int
     backend: Standard
+    squares: Array | None = None  # (B, r, c): squared weights, where the cells are weights of samples
 
     @property
     def threads(self) -> int:
@@ -103,7 +106,9 @@ class Task(NamedTuple):
     def part(self, which: slice) -> Task:
         """The same of some of the tables."""
         estimates = [estimate[which, ...] for estimate in self.estimates]
-        return self._replace(cells=self.cells[..., which, :, :], whole=self.whole[which, :, :], estimates=estimates)
+        squares = None if self.squares is None else self.squares[which, :, :]
+        cells, whole = self.cells[..., which, :, :], self.whole[which, :, :]
+        return self._replace(cells=cells, whole=whole, estimates=estimates, squares=squares)
 
 
 #: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.

@@ -28,6 +28,7 @@ from matrics.uncertainty.measure import Measure, Score, Task, score_of
 from matrics.uncertainty.model_samples import Draws, Samples
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
+from matrics.uncertainty.weighted import effective
 
 # Replicates that are drawn and scored at a time, each with a stream of its own.
 REPLICATES_AT_ONCE = 256
@@ -168,11 +169,13 @@ def _by_replicates(
     samples: Samples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
 ) -> list[Interval]:
     """The interval of each model from its replicates: as far from the estimate as they are, and within the range."""
-    counts, weighted = samples.matrices().astype(np.float64), samples.matrices(samples.weights)
+    assert samples.weights is not None  # noqa: S101 (the caller has looked)
+    weighted = samples.matrices(samples.weights)
     estimates = score(weighted, 1)
-    task = Task(weighted, weighted, estimates, measures, score, options, math.nan, 1, NUMPY)
-    valid = np.ones(len(counts), bool)
-    general = status_of(counts, valid, NUMPY)
+    cells, squares = effective(weighted, samples.matrices(samples.weights**2), NUMPY)
+    task = Task(cells, cells, estimates, measures, score, options, math.nan, 1, NUMPY, squares)
+    valid = np.ones(len(cells), bool)
+    general = status_of(task, valid)
     found = []
     for measure, estimate, drawn in zip(measures, estimates, replicates, strict=True):
         values = np.moveaxis(drawn, 0, -1)

@@ -43,12 +43,16 @@ class IntervalStatus(IntEnum):
         3,
         "more than a twentieth of the replicates are undefined: limits are those of the others",
     )
-    NO_VARIATION = (
+    NOT_COUNTS = (
         4,
+        "cells are not whole numbers: of weighted samples limits need squared_weights=; they are those of counts",
+    )
+    NO_VARIATION = (
+        5,
         "the method finds no variation, as without any errors or at the end of a range: it gives no limits",
     )
-    UNDEFINED = 5, "the measure is undefined for this matrix"
-    INVALID = 6, "the matrix is invalid: a cell is negative, NaN or infinite"
+    UNDEFINED = 6, "the measure is undefined for this matrix"
+    INVALID = 7, "the matrix is invalid: a cell is negative, NaN or infinite"
 
 
 class Interval(NamedTuple):

@@ -11,7 +11,13 @@ STEPS = 8
 
 
 def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
-    first: Array, smoothed: Array, observed: Array, z: float, scheme: str, backend: Standard
+    first: Array,
+    smoothed: Array,
+    observed: Array,
+    z: float,
+    scheme: str,
+    backend: Standard,
+    squares: Array | None = None,
 ) -> tuple[Array, Array]:
     """How far the limits are below and above the estimate: (B,) or (B, C).
 
@@ -27,6 +33,8 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
         Derivatives by the cells (B, k) or (B, C, k).
     smoothed, observed
         The tables (B, r, c) with which these were found, all cells of which have samples, and as they were counted.
+    squares
+        The smoothed squared weights (B, r, c), where the tables are sums of weights.
     """
     xp, (count, rows, columns) = backend.xp, smoothed.shape
     lead = tuple(first.shape[:-1])
@@ -36,7 +44,8 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     low, high = xp.min(by, axis=-1), xp.max(by, axis=-1)
     size, has_samples = xp.sum(smoothed, axis=-1), xp.sum(observed, axis=-1) > 0
     mean = xp.sum(smoothed * by, axis=-1) / size
-    spread = xp.sum(smoothed * (by - mean[..., None]) ** 2, axis=-1)
+    varying = smoothed if squares is None else xp.reshape(squares, as_table)
+    spread = xp.sum(varying * (by - mean[..., None]) ** 2, axis=-1)
     # Of rows without samples nothing is known but what was added.
     counts = xp.where(has_samples[..., None], observed, smoothed)
     number = xp.sum(counts, axis=-1)
@@ -49,8 +58,11 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     weight = xp.where(varies, number * room, 0)
     between = xp.zeros_like(weight[..., 0])
     if scheme != "rows":
-        center = xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1)
-        between = xp.sum(size * (mean - center[..., None]) ** 2, axis=-1)
+        away = mean - (xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1))[..., None]
+        # With weights, what varies within a row does not add up to 0, and goes along with the row.
+        within = xp.sum(varying * (by - mean[..., None]), axis=-1)
+        between = xp.sum(away * (xp.sum(varying, axis=-1) * away + 2 * within), axis=-1)
+        between = xp.where(between > 0, between, 0)
     down, up = (_reach(proportion, trials, weight, between, z, backend) for proportion in (share, 1 - share))
     return down, up
 

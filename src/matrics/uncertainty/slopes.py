@@ -72,10 +72,18 @@ def changed(cells: Array, steps: Array, score: Score, workers: int) -> list[Arra
     return found
 
 
-def variance(first: Array, cells: Array, scheme: str, clusters: Array | None, backend: Standard) -> Array:
+def variance(  # noqa: PLR0917 (tables, and what they are)
+    first: Array,
+    cells: Array,
+    scheme: str,
+    clusters: Array | None,
+    backend: Standard,
+    squares: Array | None = None,
+) -> Array:
     """The variance of a measure by the delta method: of multinomial cells, of rows, or of whole clusters.
 
-    ``first`` is (B, k) or (B, C, k), cells (B, r, c), clusters (K, B, r, c).
+    ``first`` is (B, k) or (B, C, k), cells and squares (B, r, c), clusters (K, B, r, c). The squares are those of
+    weights that the cells are sums of.
     """
     xp, (count, rows, columns) = backend.xp, cells.shape
     size = rows * columns
@@ -89,9 +97,10 @@ def variance(first: Array, cells: Array, scheme: str, clusters: Array | None, ba
         mean = xp.sum(moved, axis=0) / xp.where(number > 0, number, 1)
         away = (moved - mean[None, ...]) * some
         return xp.sum(away * away, axis=0) * (number / xp.where(number > 1, number - 1, 1))
-    counts = xp.broadcast_to(xp.reshape(cells, (count, *(1,) * (first.ndim - 2), size)), first.shape)
-    samples = (*first.shape[:-1], *((rows, columns) if scheme == "rows" else (1, size)))
-    counts, by = xp.reshape(counts, samples), xp.reshape(first, samples)
+    samples = (rows, columns) if scheme == "rows" else (1, size)
+    lead = (count, *(1,) * (first.ndim - 2))
+    counts, by = xp.reshape(cells, (*lead, *samples)), xp.reshape(first, (*first.shape[:-1], *samples))
     total = xp.sum(counts, axis=-1)
     mean = xp.sum(counts * by, axis=-1) / xp.where(total > 0, total, 1)
-    return xp.sum(counts * (by - mean[..., None]) ** 2, axis=(-2, -1))
+    spread = counts if squares is None else xp.reshape(squares, (*lead, *samples))
+    return xp.sum(spread * (by - mean[..., None]) ** 2, axis=(-2, -1))

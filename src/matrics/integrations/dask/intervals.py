@@ -88,7 +88,7 @@ def interval(
     dask.array<matrics-interval-1-1, shape=(2,), dtype=float64, chunksize=(1,), chunktype=numpy.ndarray>
     >>> (computed,) = dask.compute(found)
     >>> computed["mcc"].low.round(2), computed["mcc"].high.round(2)
-    (array([0.53, 0.68]), array([0.81, 0.89]))
+    (array([0.53, 0.68]), array([0.81, 0.9 ]))
     """
     cm = check_stack(cm)
     chosen = metrics_of(metrics, cm.shape[-1], class_names, positive)

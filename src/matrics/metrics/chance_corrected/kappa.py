@@ -31,9 +31,6 @@ _EMPTY = "an empty matrix"
 def _distances(t: Table, weights: Weights | Differences) -> Array:
     """Distance between the two classes of each cell as a fraction of the largest, in the order of the cells."""
     if isinstance(weights, tuple):
-        if len(weights) != t.n:
-            given = f"({len(weights)}, {len(weights)})"
-            raise ValueError(f"weights: expected a matrix ({t.n}, {t.n}) for {t.n} classes, got {given}")
         most = max([max(row) for row in weights]) or 1.0  # only ratios of weights matter; keeps products in range
         shares = [[weight / most for weight in row] for row in weights]
         return t.constant(shares)

@@ -80,6 +80,11 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
             "class: take "
             f"{asked_for.name!r}" + (f" or '{asked_for.name}:binary'" if asked_for.kind == "per_class" else "")
         )
+    if asked_for.class_weights or tuple in [type(value) for _, value in asked_for.fixed]:
+        raise ValueError(
+            f"metric: expected a measure of any number of classes, as its properties are sought among matrices of "
+            f"several sizes, got {asked_for.name!r} with numbers for each class"
+        )
     cases = check_count(cases, "cases")
     seed = seed_of(rng)
     record = averaged(asked_for)

@@ -1,0 +1,114 @@
+"""Weighted samples: matrices of weights and of squared weights, as so many effective samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics import _backend
+from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
+from matrics.uncertainty.measure import Measure
+from matrics.uncertainty.options import DRAWING, Options
+
+# How far from a whole number a count may be: what adding up in floating numbers leaves.
+ROUNDING = 1e-6
+
+_COUNTED = "as confusion_matrix(..., sample_weight=weights**2) counts them"
+
+
+def read_squares(squares: Any, array: Array, name: str = "squared_weights", of: str = "cm") -> Array:
+    """The matrix of squared weights beside that of weights: in its library, of its shape, with no weight lost."""
+    backend, (array, squares) = _backend.as_arrays(**{of: array, name: squares})
+    if tuple(squares.shape) != tuple(array.shape):
+        raise ValueError(
+            f"{name}: expected the shape of {of}, {tuple(array.shape)}, {_COUNTED}, got {tuple(squares.shape)}"
+        )
+    if not (backend.is_integer(squares) or backend.is_float(squares)):
+        raise TypeError(f"{name}: expected real numbers, {_COUNTED}, got dtype {squares.dtype}")
+    squares = backend.detached(squares)
+    view, cells = backend.host_view(squares), backend.host_view(backend.detached(array))
+    if view is not None and cells is not None:
+        _check(view.astype(np.float64), cells.astype(np.float64), name, of)
+    return squares
+
+
+def _check(squares: Array, cells: Array, name: str, of: str) -> None:
+    valid = np.isfinite(cells) & (cells >= 0)  # others are those of invalid matrices
+    bad = valid & ~(np.isfinite(squares) & (squares >= 0) & ((squares > 0) == (cells > 0)))
+    if not bad.any():
+        return
+    place = tuple(map(int, np.argwhere(bad)[0]))
+    raise ValueError(
+        f"{name}: expected finite numbers from 0 on, above 0 where {of} is and nowhere else, {_COUNTED}; got "
+        f"{squares[place]:g} where {of} has {cells[place]:g}, at {place if len(place) > 2 else list(place)}"
+    )
+
+
+def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
+    """Raise where limits of weighted samples are not known: of what is drawn, of clusters, and of sums of weights."""
+    if options.method in DRAWING:
+        raise ValueError(
+            f"method: expected 'auto', 'delta' or 'wilson' with squared_weights, got {quoted(options.method)}: what "
+            "it draws "
+            "are numbers of samples, which weights are not; compare_models(..., sample_weight=) draws weighted samples"
+        )
+    if options.scheme == "clusters":
+        raise ValueError(
+            "squared_weights: expected None with cluster_axis, as the clusters' matrices of weights tell by themselves "
+            "how much they vary"
+        )
+    sums = [measure.name for measure in measures if not measure.scale_free]
+    if sums:
+        raise ValueError(
+            f"squared_weights: expected measures that depend on shares alone, got {', '.join(sums[:5])}: with all "
+            "weights twice as large it has another value"
+        )
+
+
+def effective(cells: Array, squares: Array, backend: Standard) -> tuple[Array, Array]:
+    """Weights and squared weights (B, r, c) in units of an effective sample.
+
+    Both then add up to the number of these, Kish's (Σ w)² / Σ w². Limits are the same whatever all weights are
+    multiplied by.
+    """
+    xp = backend.xp
+    total, of_squares = (xp.sum(x, axis=(-2, -1), keepdims=True) for x in (cells, squares))
+    unit = xp.where(total > 0, of_squares, 1) / xp.where(total > 0, total, 1)
+    unit = xp.where(unit > 0, unit, 1)
+    return cells / unit, squares / unit / unit
+
+
+def kish(weights: Array, squares: Array, backend: Standard) -> Array:
+    """The number of samples of one weight whose sum varies as much: (Σ w)² / Σ w²; 0 without any."""
+    xp = backend.xp
+    return xp.where(squares > 0, weights * weights / xp.where(squares > 0, squares, 1), 0)
+
+
+def are_counts(cells: Array, backend: Standard) -> Array:
+    """Which tables (B, r, c) have whole numbers alone, to rounding."""
+    xp = backend.xp
+    away = xp.abs(cells - xp.round(cells))
+    return xp.all((away <= ROUNDING * (1 + cells)) | ~(cells < math.inf), axis=(-2, -1))
+
+
+def squares_on_host(squares: Array | None, backend: Standard) -> Array | None:
+    """The squares as an array of NumPy, where the matrices are worked on there."""
+    if squares is None:
+        return None
+    return backend.to_numpy(squares) if type(backend) is Standard else backend.host_view(squares)
+
+
+def squares_of(squares: Array | None, batch: tuple[int, ...], whole: Array, backend: Standard) -> Array:
+    """The squares as tables (B, r, c), zeros where the matrix has none; None for samples without weights."""
+    if squares is None:
+        return None
+    xp, ends = backend.xp, tuple(whole.shape[-2:])
+    found = xp.broadcast_to(backend.to_float(squares), (*batch, *ends))
+    found = xp.reshape(found, tuple(whole.shape))
+    if backend is NUMPY:
+        found = found.astype(np.float64, copy=False)
+    return xp.where((whole > 0) & (found > 0) & xp.isfinite(found), found, 0)
