@@ -332,7 +332,7 @@ class Metric:
         if average not in (None, "weighted"):
             raise ValueError(
                 f"{self.name}: class_weights= is for average='weighted', the default with it; got the average "
-                f"{average!r}"
+                f"{quoted(average)}"
             )
         return "weighted", weights.read_class_weights(given, self.name)
 

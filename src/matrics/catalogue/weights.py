@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from matrics import _backend
-from matrics._names import quoted, split_outside, unquote
+from matrics._names import cut, quoted, split_outside, unquote
 from matrics.catalogue.classes import Classes, spell_class
 
 #: How much each error counts, ``[true][pred]``; a second word says what else has to hold.
@@ -47,7 +47,7 @@ def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
         raise ValueError(f"{expected} such as {example}, got {quoted(value)}") from error
     if not rows or any(len(row) != len(rows) for row in rows):
         lengths = ", ".join([str(len(row)) for row in rows])
-        raise ValueError(f"{expected}, as many columns as rows, got {len(rows)} rows of {lengths or 'nothing'}")
+        raise ValueError(f"{expected}, as many columns as rows, got {len(rows)} rows of {cut(lengths) or 'nothing'}")
     wrong = _what_is_wrong(rows, kind)
     if wrong is not None:
         raise ValueError(f"{expected}, {wrong}")

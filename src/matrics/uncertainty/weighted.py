@@ -10,6 +10,7 @@ import numpy as np
 
 from matrics import _backend
 from matrics._backend import NUMPY, Array, Standard
+from matrics._names import quoted
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DRAWING, Options
 
@@ -51,7 +52,8 @@ def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
     """Raise where limits of weighted samples are not known: of what is drawn, of clusters, and of sums of weights."""
     if options.method in DRAWING:
         raise ValueError(
-            f"method: expected 'auto', 'delta' or 'wilson' with squared_weights, got {options.method!r}: what it draws "
+            f"method: expected 'auto', 'delta' or 'wilson' with squared_weights, got {quoted(options.method)}: what "
+            "it draws "
             "are numbers of samples, which weights are not; compare_models(..., sample_weight=) draws weighted samples"
         )
     if options.scheme == "clusters":
