@@ -428,3 +428,41 @@ def test_polars_scores_of_classes() -> None:
         assert matrics.confusion_matrix(true, column, labels=["a", "b"], threshold=0.5).tolist() == [[1, 0], [1, 1]]
     labels = polars.DataFrame({"first": [0, 1, 1], "second": [1, 1, 0]})
     assert matrics.confusion_matrix([0, 1, 1], labels, num_classes=2).tolist() == [[[1, 0], [0, 2]], [[0, 1], [1, 1]]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_intervals_of_a_column_of_weights(library: str) -> None:
+    """Each group by itself: the squares are counted beside the weights, also of whole ones, which look like counts."""
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    site, true = rng.integers(0, 2, 800), rng.integers(0, 2, 800)
+    pred = np.where(rng.random(800) < 0.8, true, 1 - true)
+    weights = rng.integers(1, 9, 800) * 10
+    names = np.asarray(["fraud", "ok"])
+    columns = {"site": site, "y_true": names[true].tolist(), "y_pred": names[pred].tolist(), "w": weights}
+    counts = matrics.count_frame(frames.DataFrame(columns), by="site", sample_weight="w")
+    found = counts.interval("accuracy, sensitivity, mcc", positive="fraud")
+    for group in (0, 1):
+        chosen = site == group
+        right, share = (true == pred)[chosen], weights[chosen] / weights[chosen].sum()
+        mean = (share * right).sum()
+        np.testing.assert_allclose(found["accuracy"].estimate[group], mean)
+        error = np.sqrt((share**2 * (right - mean) ** 2).sum())
+        np.testing.assert_allclose(found["accuracy"].standard_error[group], error)
+        of_fraud = chosen & (true == 0)
+        share = weights[of_fraud] / weights[of_fraud].sum()
+        np.testing.assert_allclose(found["sensitivity"].estimate[group], (share * (pred == 0)[of_fraud]).sum())
+    assert (found["mcc"].status == 0).all()
+    assert (found["mcc"].high - found["mcc"].low > 3 * np.subtract(*of_counts(counts, "mcc"))).all()
+    plain = matrics.count_frame(frames.DataFrame(columns), by="site")
+    assert plain.squared_weights is None
+    one, other = plain.interval("mcc")["mcc"], matrics.interval(plain.matrix, "mcc")["mcc"]
+    np.testing.assert_array_equal(one.low, other.low)
+    labelled = counts.interval("recall:class")
+    assert set(labelled) == {"recall/fraud", "recall/ok"}
+
+
+def of_counts(counts: Any, metric: str) -> tuple[Any, Any]:
+    """The limits of the same matrix if its weights were counts."""
+    one = matrics.interval(counts.matrix, metric)[metric]
+    return one.high, one.low

@@ -24,6 +24,9 @@ from matrics.frame.table import Library, imported
 from matrics.labels import one_or_more
 from matrics.scoring import score
 from matrics.typing import NumPyArray
+from matrics.uncertainty.interval import interval
+from matrics.uncertainty.options import Method
+from matrics.uncertainty.results import Interval
 
 MOST_NAMED = 10
 MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but numbers of samples
@@ -40,11 +43,15 @@ class FrameCounts(NamedTuple):
         For each column of the groups the value of every group; the ``axes`` of :func:`matrics.to_frame`.
     labels : tuple, length n
         The label of each class.
+    squared_weights : array, shape of the matrix, or None
+        With weights, the matrices of their squares: what :func:`matrics.interval` and :func:`matrics.compare` need to
+        know how sure the others are.
     """
 
     matrix: NumPyArray
     groups: dict[str, Any]
     labels: tuple[Hashable, ...]
+    squared_weights: NumPyArray | None = None
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -102,6 +109,58 @@ class FrameCounts(NamedTuple):
         options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
         return score(self.matrix, metrics, class_names=self.class_names, positive=positive, **options)
 
+    def interval(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = "core",
+        *,
+        level: float = 0.95,
+        method: Method = "auto",
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        workers: int = 1,
+        positive: Hashable = None,
+    ) -> dict[str, Interval]:
+        """Confidence intervals of the matrix of every group, as from :func:`matrics.interval`, with labels and weights.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`.
+        level, method, zero_division, invalid, workers
+            As in :func:`matrics.interval`, which has more options.
+        positive : label, optional
+            As in :meth:`score`.
+
+        Returns
+        -------
+        dict of str to Interval
+            Keyed by metric, as given; with the label where there is one interval a class: ``recall/fraud``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :func:`matrics.interval`.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"y_true": [0, 1] * 300, "y_pred": [0, 1, 0, 1, 1, 0] * 100, "w": [1.0, 2.5] * 300})
+        >>> one = matrics.count_frame(frame, sample_weight="w").interval("accuracy")["accuracy"]
+        >>> print(f"{one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
+        0.667, between 0.625 and 0.706
+        """
+        options: Any = {"level": level, "method": method, "zero_division": zero_division, "invalid": invalid}
+        return interval(
+            self.matrix,
+            metrics,
+            squared_weights=self.squared_weights,
+            class_names=self.class_names,
+            positive=positive,
+            workers=workers,
+            **options,
+        )
+
     def to_frame(self, *, library: Library = "pandas") -> Any:
         """The counts in long form: one row for each group, true label and predicted label, also where it is 0.
 
@@ -146,6 +205,7 @@ class FrameCounts(NamedTuple):
                 for name, column in self.groups.items()
             },
             "labels": [label if isinstance(label, plain) else str(label) for label in self.labels],
+            "squared_weights": None if self.squared_weights is None else self.squared_weights.tolist(),
         }
 
     def __repr__(self) -> str:
@@ -186,15 +246,15 @@ def count_frame(
         otherwise all labels that occur in one of the columns, sorted. There is a warning if some occur in one of the
         columns alone, or differ only in case, blanks or the way a number is written.
     sample_weight : column name, optional
-        The column of the weights of samples.
+        The column of the weights of samples. Their squares are counted as well, for intervals.
     ignore_index : label or sequence of labels, optional
         Samples with this true label, or one of these, are left out.
 
     Returns
     -------
     FrameCounts
-        The stack of matrices, the values of the groups, and the labels of the classes; its method ``score`` names the
-        classes by these.
+        The stack of matrices, the values of the groups, and the labels of the classes; its methods ``score`` and
+        ``interval`` name the classes by these.
 
     Raises
     ------
@@ -239,15 +299,16 @@ def count_frame(
         raise ValueError(
             f"frame: expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count"
         )
-    weights = None if sample_weight is None else weights_of(sample_weight, frame[sample_weight])
-    options: dict[str, Any] = {"num_classes": n, "sample_weight": weights}
-    if not number:  # no rows, and so no groups
-        matrix = confusion_matrix(true, pred, **options)[None][:0]
-    elif names:
-        matrix = confusion_matrix(true, pred, groups=group_of_row, num_groups=number, **options)
-    else:
-        matrix = confusion_matrix(true, pred, **options)
-    return FrameCounts(matrix, groups, classes)
+    of_groups: dict[str, Any] = {"groups": group_of_row, "num_groups": number} if names and number else {}
+
+    def count(weights: Array | None) -> Array:
+        matrix = confusion_matrix(true, pred, num_classes=n, sample_weight=weights, **of_groups)
+        return matrix if number else matrix[None][:0]  # no rows, and so no groups
+
+    if sample_weight is None:
+        return FrameCounts(count(None), groups, classes)
+    weights = weights_of(sample_weight, frame[sample_weight])
+    return FrameCounts(count(weights), groups, classes, count(np.square(weights, dtype=np.float64)))
 
 
 def _without(frame: Any, name: Hashable, ignored: Sequence[Hashable]) -> Any:
