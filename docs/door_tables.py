@@ -88,7 +88,10 @@ REASONS = {
     "weights": {
         "matrices have no samples: they were weighted when they were counted": OF_STACKS,
         "DeLong's variance is one of counts": ("roc_auc_variance",),
-        "not yet": ("report", "plot.curve", "plot.calibration", *COMMANDS),
+        "not yet": (
+            *("report", "plot.curve", "plot.calibration"),
+            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare")),
+        ),
     },
     "clusters": {
         "a value, without limits: clusters change only how sure it is": (

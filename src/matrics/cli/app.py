@@ -44,6 +44,7 @@ from matrics.cli.options import (
     ShowProgress,
     Threshold,
     TrueColumn,
+    Weight,
     Workers,
     ZeroDivision,
     column_names,
@@ -103,6 +104,7 @@ def score(
     average: Average = None,
     rows: Rows = None,
     counts: Counts = None,
+    weight: Weight = None,
     cells: Cells = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
@@ -127,6 +129,7 @@ def score(
         separator=separator,
         average=average,
         counts=counts,
+        weight=weight,
         cells=cells,
     )
     if disparity and not asked.by:
@@ -150,6 +153,7 @@ def interval(
     positive: PositiveClass = None,
     rows: Rows = None,
     counts: Counts = None,
+    weight: Weight = None,
     cells: Cells = None,
     clusters: Annotated[
         str | None,
@@ -185,7 +189,7 @@ def interval(
         clusters=clusters,
     )
     manner = Manner.read(workers, on_invalid, progress=progress)
-    asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, cells=cells)
+    asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells)
     with open_work(context, path, output, resume=resume) as work:
         source = open_matrices(path, asked, Beside(work, manner.progress), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
@@ -209,6 +213,7 @@ def compare(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     positive: PositiveClass = None,
+    weight: Weight = None,
     level: Level = "0.95",
     num: Num = None,
     seed: Seed = None,
@@ -225,7 +230,7 @@ def compare(
         )
     found = compare_file(
         path,
-        Names(true, pred, columns, paired_on),
+        Names(true, pred, columns, paired_on, weight=weight),
         metrics or ["accuracy,mcc"],
         positive,
         level=number("level", level),

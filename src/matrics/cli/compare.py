@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,16 +59,20 @@ def compare_file(
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
     ]
+    if names.weight is not None:
+        titles[0] += f", weighted by {names.weight}"
     if names.clusters is None:
         if seed is not None or num is not None:
             raise ValueError("--seed, --num: expected --paired-on COLUMN beside them, as nothing is drawn without it")
         titles.append(f"{100 * level:.10g} % intervals; each model on samples of its own (else: --paired-on COLUMN)")
         number = len(labelled.names)
-        bins = (labelled.groups * n + labelled.true) * n + labelled.pred
-        stack = np.bincount(bins, minlength=number * n * n).reshape(number, n, n)
-        verdicts = judged_alone(stack, metrics, labelled.classes, level=level, zero_division=zero_division)
+        bins, weights = (labelled.groups * n + labelled.true) * n + labelled.pred, labelled.weights
+        stack = np.bincount(bins, weights, number * n * n).reshape(number, n, n)
+        squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(number, n, n)
+        given = {"level": level, "zero_division": zero_division}
+        verdicts = judged_alone(stack, metrics, labelled.classes, squared_weights=squares, **given)
         return Compared(labelled.names, titles, verdicts)
-    true, predictions, samples, _ = aligned(
+    true, predictions, samples, rows = aligned(
         labelled.groups,
         labelled.samples,
         labelled.true,
@@ -90,7 +94,24 @@ def compare_file(
         num=num,
         rng=seed,
         zero_division=zero_division,
+        sample_weight=_of_samples(labelled.weights, rows, names),
     )
     replicates = f"{DEFAULT_NUM if num is None else num:,} replicates, seed {seed}"
     titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {100 * level:.10g} %, {replicates}")
     return Compared(labelled.names, titles, verdicts)
+
+
+def _of_samples(weights: Any, rows: Any, names: Names) -> Any:
+    """The weight of each sample, which has to be the same in the rows of all models."""
+    if weights is None:
+        return None
+    found = weights[rows]
+    other = np.argwhere(found != found[0])
+    if len(other):
+        model, position = (int(i) for i in other[0])
+        raise ValueError(
+            f"--weight: expected the same weight of a sample for each model, got {found[model, position]:g} in row "
+            f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
+            f"{int(rows[0, position]) + 1} ({names.weight})"
+        )
+    return found[0]

@@ -75,6 +75,11 @@ class IntervalRun(MatrixRun):
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.wanted.clusters)
+        if self.source.squares is not None and self.wanted.seed is not None:
+            raise ValueError(
+                f"--method: expected auto, delta or wilson beside --weight, got {self.wanted.options.method}, which "
+                "draws numbers of samples"
+            )
         # One generator for all blocks, or each would draw the same numbers.
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)
 
@@ -103,6 +108,10 @@ class IntervalRun(MatrixRun):
             counts = self.source.cluster_counts
             number = f"{counts.min():,}" + (f" to {counts.max():,}" if counts.min() < counts.max() else "")
             facts.append(f"{number} clusters ({wanted.clusters}) in each matrix")
+        if self.source.squares is not None:
+            effective = self.source.effective_samples
+            ends = dict.fromkeys(f"{number:,.0f}" for number in (effective.min(), effective.max()))
+            facts.append(f"{' to '.join(ends)} effective samples (weighted ones) in each matrix")
         if wanted.seed is not None:
             facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
         return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
@@ -136,6 +145,8 @@ class IntervalRun(MatrixRun):
         given |= {"zero_division": self.zero_division, "workers": self.manner.workers}
         if self.rng is not None:
             given["num"] = options.num
+        if self.source.squares is not None:
+            given["squared_weights"] = self.source.squares.reshape(-1, self.source.n, self.source.n)[positions]
         try:
             if self.wanted.clusters is None:
                 return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))

@@ -36,6 +36,7 @@ class Names:
     by: tuple[str, ...] = ()
     clusters: str | None = None  # whose values tell which rows are not independent of each other
     counts: str | None = field(default=None, kw_only=True)  # how many samples each row stands for
+    weight: str | None = field(default=None, kw_only=True)  # how much each sample matters
 
     def check(self) -> None:
         """Raise if one column is named twice."""
@@ -51,8 +52,19 @@ class Names:
             raise ValueError(
                 f"--counts: expected another column than those of the labels and of --by, got {quoted(self.counts)}"
             )
+        if self.weight in {*self.by, *self.labels, self.clusters} - {None}:
+            raise ValueError(
+                f"--weight: expected another column than those of labels, groups and samples, got {quoted(self.weight)}"
+            )
+        if None not in (self.counts, self.weight):
+            raise ValueError(f"--counts: expected nothing beside --weight, got {quoted(self.counts)}")
         if None not in (self.counts, self.clusters):
             raise ValueError(f"--counts: expected nothing beside --clusters, got {quoted(self.counts)}")
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether rows can be counted as they come; those of clusters, and with weights, are all read first."""
+        return self.clusters is None and self.weight is None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -67,7 +79,7 @@ class Names:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of numbers."""
-        return ()
+        return () if self.weight is None else (self.weight,)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -85,6 +97,7 @@ class GroupCounts:
     ordered: bool  # whether the classes have an order of their own, as numbers have
     clusters: Any = None  # (clusters of all groups, n, n), group by group
     starts: Any = None  # the first cluster of each group
+    squares: Any = None  # of the shape of the stack: squared weights, where it is one of weights
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
@@ -107,6 +120,7 @@ class Labelled:
     ordered: bool  # whether the classes have an order of their own, as numbers have
     names: list[str]  # of the groups
     sample_names: list[str]
+    weights: Any = None  # of each row, or none
 
 
 def rows_table(rows: Iterator[Row], header: Sequence[str], names: Names) -> Any:
@@ -202,7 +216,8 @@ def numbered(table: Any, names: Names) -> Labelled:
     samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
     sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
     text = tuple(map(str, classes.to_pylist()))
-    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names)
+    weights = None if names.weight is None else weights_of(table, names.weight)
+    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names, weights)
 
 
 def wanted_columns(names: Names) -> list[str]:
@@ -251,8 +266,15 @@ def count_table(table: Any, names: Names) -> GroupCounts:
         parts = "groups" if names.clusters is None else "clusters"
         raise ValueError(f"expected labels of few classes, got {n:,} classes in {number:,} {parts}: too many to count")
     bins = (row_parts * n + true) * n + pred
-    stack = NUMPY.count(bins, 1, number * n * n, None, dtype=np.int64).reshape(number, n, n)
-    clusters = starts = None
+    clusters = starts = squares = None
+    if names.weight is None:
+        stack = NUMPY.count(bins, 1, number * n * n, None, dtype=np.int64).reshape(number, n, n)
+    else:
+        weights = weights_of(table, names.weight)
+        stack, squares = (
+            NUMPY.count(bins, 1, number * n * n, w, dtype=np.float64).reshape(number, n, n)
+            for w in (weights, weights**2)
+        )
     if names.clusters is not None:
         # Parts are sorted by group first, so the clusters of a group are neighbours.
         group_of_part = np.zeros(number, np.int64)
@@ -260,7 +282,25 @@ def count_table(table: Any, names: Names) -> GroupCounts:
         starts = np.flatnonzero(np.diff(group_of_part, prepend=-1))
         clusters, stack = stack, np.add.reduceat(stack, starts, axis=0)
     text = tuple(map(str, classes.to_pylist()))
-    return GroupCounts(stack if names.by else stack[0], groups, text, is_ordered(classes), clusters, starts)
+    stack, squares = (x if names.by or x is None else x[0] for x in (stack, squares))
+    return GroupCounts(stack, groups, text, is_ordered(classes), clusters, starts, squares)
+
+
+def weights_of(table: Any, name: str) -> Any:
+    """The weights of all rows, as floating numbers."""
+    column = decoded(table[name])
+    try:
+        weights = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"column {quoted(name)}: expected weights, which are numbers, got {column.type}") from error
+    wrong = ~((weights >= 0) & np.isfinite(weights))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"column {quoted(name)}: expected finite weights of at least 0, got {weights[row]:g} in row {row + 1} of "
+            "the data"
+        )
+    return weights
 
 
 def refuse_missing(name: str, column: Column) -> None:

@@ -38,6 +38,7 @@ class Asked:
     separator: str | None = None
     average: str | None = None
     counts: str | None = None
+    weight: str | None = None
     cells: list[str] | None = None
 
     def refuse(self, beside: str, *options: str) -> None:
@@ -52,8 +53,11 @@ class Asked:
 def open_matrices(path: Path, asked: Asked, beside: Beside, clusters: str | None = None) -> Source:
     """Read matrices, or count labels."""
     if asked.cells is None:
-        return read(path, Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts), asked.rows, beside)
-    asked.refuse("nothing beside --cells", "pred", "counts")
+        if None not in (clusters, asked.weight):
+            raise ValueError(f"--weight: expected nothing beside --clusters, got {quoted(asked.weight)}")
+        names = Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts, weight=asked.weight)
+        return read(path, names, asked.rows, beside)
+    asked.refuse("nothing beside --cells", "pred", "counts", "weight")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
         raise ValueError(f"--{option}: expected nothing beside --cells, got {quoted(given)}")
@@ -75,7 +79,9 @@ def open_run(
     chosen = resolve(asked_for)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
-        asked.refuse("nothing beside --separator", "rows", "scores", "threshold", "positive", "counts", "cells")
+        asked.refuse(
+            "nothing beside --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
+        )
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
         average = asked.average or "macro"
         multilabel.check(chosen, average)
@@ -85,7 +91,7 @@ def open_run(
         asked.refuse("--scores beside it", "threshold")
         source = open_matrices(path, asked, Beside(work, manner.progress))
         return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
-    asked.refuse("nothing beside --scores", "rows", "pred", "counts", "cells")
+    asked.refuse("nothing beside --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)

@@ -92,6 +92,12 @@ Counts = Annotated[
         metavar="COLUMN", help="How many samples each row of labels stands for, as GROUP BY of SQL writes it."
     ),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="The weight of each sample: limits are then those of weighted samples, not of counts."
+    ),
+]
 Cells = Annotated[
     list[str] | None,
     typer.Option(

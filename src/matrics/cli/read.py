@@ -52,6 +52,7 @@ class Source(Keyed):
     by_construction: bool = False  # whether the second class is the positive one
     clusters: Array = None  # (clusters of all matrices, n, n), matrix by matrix
     starts: Array = None  # the first cluster of each matrix
+    squares: Array = None  # squared weights, of the shape of a stack of weights
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -85,6 +86,12 @@ class Source(Keyed):
         if not isinstance(stack, np.ndarray):
             return stack.read(start, stop)
         return stack.reshape(-1, self.n, self.n)[start:stop]
+
+    @property
+    def effective_samples(self) -> Array:
+        """How many samples of one weight would vary as much as those of each matrix: (Σ w)² / Σ w²."""
+        weights, squares = (x.reshape(-1, self.n**2).sum(axis=-1) for x in (self.stack, self.squares))
+        return weights**2 / np.where(squares > 0, squares, 1)
 
     @property
     def cluster_counts(self) -> Array:
@@ -155,8 +162,9 @@ def _read_npy(path: Path, names: Names, rows: str | None) -> Source:
 def _read_npz(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:
     arrays = npz.members(path)
     if {array.name for array in arrays} >= OF_NPZ:
-        if names.clusters is not None:
-            raise ValueError(f"--clusters: expected a file of labels, got {path}, which has counts")
+        for option, given in (("clusters", names.clusters), ("weight", names.weight)):
+            if given is not None:
+                raise ValueError(f"--{option}: expected a file of labels, got {path}, which has counts")
         return _read_labels(path, names, rows, beside)
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
@@ -178,7 +186,7 @@ def _read_text(path: Path, names: Names, rows: str | None, beside: Beside) -> So
         if first is None:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         found = None if set(names.labels).issubset(first[1]) else _parse_matrix(lines, first, names)
-        if found is None and names.clusters is not None:
+        if found is None and not names.in_pieces:
             counted = labels.count_table(labels.rows_table(lines, first[1], names), names)
         elif found is None and (path == STDIN or not path.is_file()):  # a pipe, which cannot be read twice
             texts = frozenset({*names.labels, *names.by})
@@ -199,7 +207,7 @@ def _parse_matrix(lines: Iterator[Row], first: Row, names: Names) -> tuple[Array
 
 
 def _read_labels(path: Path, names: Names, rows: str | None, beside: Beside) -> Source:
-    if names.clusters is None:
+    if names.in_pieces:
         return _groups(str(path), count(open_input([path], names), beside).of_source, rows)
     with named(str(path)):
         return _groups(str(path), labels.count_table(parquet_rows([path], names).table(), names), rows)
@@ -214,8 +222,9 @@ def _matrices(
     arrays: Array | None = None,
     classes: tuple[str, ...] | None = None,
 ) -> Source:
+    rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
     renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
-    for option, given in (("by", names.by), ("clusters", names.clusters), ("counts", names.counts), *renamed):
+    for option, given in (("by", names.by), *rest, *renamed):
         if given:
             columns = " and ".join(names.labels)
             raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
@@ -243,4 +252,5 @@ def _groups(file: str, counted: labels.GroupCounts, rows: str | None) -> Source:
         ordered=counted.ordered,
         clusters=counted.clusters,
         starts=counted.starts,
+        squares=counted.squares,
     )

@@ -126,7 +126,9 @@ def _tabulate_intervals(run: IntervalRun) -> None:
 
 
 def _title(run: Run) -> list[Text]:
-    lines = [f"{run.source.file}: {run.counts}, {counted(run.totals.samples, 'sample')}"]
+    weighted = getattr(run.source, "squares", None) is not None
+    total = f"weights of {run.totals.samples:,.7g} in all" if weighted else counted(run.totals.samples, "sample")
+    lines = [f"{run.source.file}: {run.counts}, {total}"]
     if isinstance(run, IntervalRun):
         lines.append(run.title)
     if run.totals.invalid:

@@ -139,14 +139,20 @@ def judged_together(
 
 
 def judged_alone(
-    stack: Array, metrics: Mapping[str, Metric], classes: Sequence[str], *, level: float, **options: Any
+    stack: Array,
+    metrics: Mapping[str, Metric],
+    classes: Sequence[str],
+    *,
+    level: float,
+    squared_weights: Array | None = None,
+    **options: Any,
 ) -> list[Verdict]:
     """Verdicts on matrices (M, n, n) of independent samples; the level is shared by all pairs (Bonferroni).
 
-    ``options`` are those of :func:`matrics.interval`.
+    ``squared_weights`` and ``options`` are those of :func:`matrics.interval`.
     """
-    number = len(stack)
-    intervals = interval(stack, list(metrics.values()), level=level, **options)
+    number, squares = len(stack), squared_weights
+    intervals = interval(stack, list(metrics.values()), level=level, squared_weights=squares, **options)
     shared = 1 - (1 - level) / max(number * (number - 1) / 2, 1)
     verdicts = []
     for key, metric in metrics.items():
@@ -154,8 +160,10 @@ def judged_alone(
         for k, label in _values(key, metric, classes):
             estimate, low, high = (_of_class(part, k) for part in one[:3])
             best = _best(estimate, side)
-            against = compare(stack[best or 0], stack, metric, level=shared, **options)[str(metric)]
-            gap, worst, most = _towards([_of_class(part, k) for part in against[:3]], side)
+            of_both = None if squares is None else (squares[best or 0], squares)
+            against = compare(stack[best or 0], stack, metric, level=shared, squared_weights=of_both, **options)
+            apart = against[str(metric)]
+            gap, worst, most = _towards([_of_class(part, k) for part in apart[:3]], side)
             itself = np.arange(number) == best
             worst, most = np.where(itself, np.nan, worst), np.where(itself, np.nan, most)
             tied = ~(worst > 0) & ~np.isnan(estimate)
