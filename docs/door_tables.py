@@ -89,8 +89,8 @@ REASONS = {
         "matrices have no samples: they were weighted when they were counted": OF_STACKS,
         "DeLong's variance is one of counts": ("roc_auc_variance",),
         "not yet": (
-            *("report", "plot.curve", "plot.calibration"),
-            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare")),
+            *("plot.curve", "plot.calibration"),
+            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare", "report")),
         ),
     },
     "clusters": {

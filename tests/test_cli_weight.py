@@ -107,6 +107,16 @@ def test_comparisons(command):
     assert f"{gaps.difference[0, 1]:.3f} [{gaps.low[0, 1]:.3f}, {gaps.high[0, 1]:.3f}]" in out
 
 
+def test_a_report(command, tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    out = done(command, "report", "s.csv", "--by", "model", "--weight", "w", "--metrics", "mcc", "--output", "r.html")
+    cm, squares = stacks()
+    one = matrics.interval(cm, "mcc", squared_weights=squares)["mcc"]
+    assert f"with mcc {one.estimate[0]:.3f} ({one.low[0]:.3f} to {one.high[0]:.3f})" in out
+    assert "--weight w" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

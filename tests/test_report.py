@@ -400,3 +400,72 @@ def test_scores_of_every_class() -> None:
     assert one.roc_auc == pytest.approx(metrics.roc_auc_score(true, probs, multi_class="ovr"))
     assert one.log_loss == pytest.approx(metrics.log_loss(true, probs))
     assert "each class against the rest" in made.html()
+
+
+def weighted() -> dict[str, list[Any]]:
+    """Two models on the same samples, with a weight for each."""
+    rng = np.random.default_rng(5)
+    true, weights = rng.integers(0, 2, 600), rng.lognormal(size=600)
+    pred = [np.where(rng.random(600) < share, true, 1 - true) for share in (0.9, 0.6)]
+    return {
+        "model": ["good"] * 600 + ["poor"] * 600,
+        "id": [*range(600)] * 2,
+        "y_true": [*true.tolist()] * 2,
+        "y_pred": [*pred[0].tolist(), *pred[1].tolist()],
+        "w": [*weights.tolist()] * 2,
+    }
+
+
+@pytest.mark.parametrize("paired", [{}, {"paired_on": "id", "num": 300}])
+def test_weighted_samples(paired: dict[str, Any]) -> None:
+    """Limits and comparisons are those of the library for weighted samples, and the page says how many these are."""
+    table = weighted()
+    made = matrics.report(table, by="model", sample_weight="w", metrics="accuracy,mcc", **paired)
+    true, weights = np.asarray(table["y_true"][:600]), np.asarray(table["w"][:600])
+    pred = np.reshape(table["y_pred"], (2, 600))
+    cm, squares = (matrics.confusion_matrix(true, pred, num_classes=2, sample_weight=w) for w in (weights, weights**2))
+    board = made.findings.leaderboard
+    if paired:
+        options = {"num_classes": 2, "sample_weight": weights, "num": 300, "rng": 0}
+        wanted = matrics.compare_models(true, pred, ["accuracy", "mcc"], **options)
+        for name, one in wanted.items():
+            np.testing.assert_allclose(board.verdicts[name].low, one.intervals.low)
+    else:
+        intervals = matrics.interval(cm, ["accuracy", "mcc"], squared_weights=squares)
+        for name, interval in intervals.items():
+            np.testing.assert_allclose(board.verdicts[name].low, interval.low)
+            np.testing.assert_allclose(board.verdicts[name].high, interval.high)
+        gap = matrics.compare(cm[0], cm[1], "mcc", squared_weights=(squares[0], squares[1]))["mcc"]
+        np.testing.assert_allclose(board.verdicts["mcc"].difference_low[1], gap.low)
+    by_class = matrics.interval(cm[0], "recall:class", squared_weights=squares[0])["recall:class"]
+    worst = int(np.argmin(by_class.estimate))
+    np.testing.assert_allclose(made.findings.classes[0].classes[0].recall_low, by_class.low[worst])
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    text = made.describe()
+    assert f"a matrix is as sure as one of {effective:.0f} samples of one weight" in text
+    assert "2 models with 600 predictions each" in text
+    assert "weighted samples" in text
+    page = made.html()
+    assert "Fisher" not in page
+    assert "McNemar" not in page
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"groups": "id"}, "sample_weight: expected no columns of groups or of scores beside it"),
+        ({"y_score": "id"}, "sample_weight: expected no columns of groups or of scores beside it"),
+        ({"sample_weight": "model"}, "sample_weight: expected another column than those named before"),
+        ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
+        ({"paired_on": "id", "sample_weight": "own"}, "expected the same weight of a sample for each model, got 7 "),
+        ({"sample_weight": "minus"}, "column 'minus': expected finite weights of at least 0, .* got -1 at position 3"),
+        ({"sample_weight": "none"}, "some of them above, got 0 alone"),
+    ],
+)
+def test_weights_that_are_refused(change: dict[str, Any], message: str) -> None:
+    table = weighted()
+    table["own"] = [*table["w"][:-1], 7.0]
+    table["minus"] = [1.0, 1.0, 1.0, -1.0, *[1.0] * 1196]
+    table["none"] = [0.0] * 1200
+    with pytest.raises(ValueError, match=message):
+        matrics.report(table, **({"by": "model", "sample_weight": "w"} | change))

@@ -22,6 +22,7 @@ from matrics.cli.options import (
     Positive,
     PredColumn,
     TrueColumn,
+    Weight,
     column_names,
     integer,
     number,
@@ -52,6 +53,7 @@ OPTIONS = {
     "groups": "group",
     "y_score": "scores",
     "positive": "positive",
+    "sample_weight": "weight",
     "metrics": "metrics",
     "level": "level",
     "num": "num",
@@ -87,6 +89,7 @@ def report(
         ),
     ] = None,
     positive: Positive = None,
+    weight: Weight = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,6 +117,7 @@ def report(
         groups=group,
         y_score={} if names is None else dict(zip(labels, names.scores, strict=True)),
         positive=positive,
+        sample_weight=weight,
     )
     chosen = ",".join(metrics) if metrics else DEFAULT_METRICS
     command = command_of(
@@ -126,6 +130,7 @@ def report(
             "pred": None if pred == Names.pred else pred,
             "scores": ",".join(scores) if scores else None,
             "positive": positive,
+            "weight": weight,
             "metrics": None if chosen == DEFAULT_METRICS else chosen,
             "plugin": plugin,
             "level": None if level == "0.95" else level,

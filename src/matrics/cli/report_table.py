@@ -40,8 +40,8 @@ class ReportNames(Names):
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns of scores."""
-        return self.scores
+        """The columns of scores, and of weights."""
+        return (*self.scores, *super().numbers)
 
 
 def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, Origin]:
@@ -74,6 +74,7 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
         tuple(map(_text, [*wanted.by, *others])),
         scores=scores,
         has_pred=has_pred,
+        weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
     )
     return read_rows(path, names_wanted, lambda table, _: table)[1], origin
 

@@ -63,8 +63,7 @@ def cautions(
 
 
 def _few_samples(data: Data) -> Iterator[Caution]:
-    sizes = data.matrices.sum(axis=-1)
-    smallest = sizes.min(axis=0)
+    smallest = data.sizes.min(axis=0)
     if data.paired is not None and repeats(data) > 1:  # one sample is one, however often it was predicted
         pairs = np.unique(np.stack([data.paired.true, data.paired.samples]), axis=1)
         smallest = np.bincount(pairs[0], minlength=len(data.classes))
@@ -78,7 +77,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
             f"{listed(parts)}.",
             "Their recalls and whatever averages over classes are uncertain, and the limits may miss the truth.",
         )
-    distinct = sizes.sum(axis=-1).min() / repeats(data)
+    distinct = data.totals.min() / repeats(data)
     n = len(data.classes)
     if distinct < FEW * n * n:
         yield Caution(
@@ -128,7 +127,8 @@ def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
 def _lows(data: Data, measure: str, manner: Manner) -> NumPyArray:
     """The lower limits of all models; where samples are repeated, those for samples as clusters."""
     if repeats(data) == 1:
-        (one,) = interval(data.matrices, measure, level=manner.level, workers=-1).values()
+        squares = None if data.weighted is None else data.weighted.squares
+        (one,) = interval(data.matrices, measure, level=manner.level, squared_weights=squares, workers=-1).values()
         return np.asarray(one.low)
     found = []
     for model in range(len(data.models)):
@@ -152,6 +152,8 @@ def _one_class(data: Data) -> Iterator[Caution]:
 
 
 def _shifts(data: Data) -> Iterator[Caution]:
+    if data.weighted is not None:  # tests of counts say nothing of weights
+        return
     sizes = data.matrices.sum(axis=-1)
     totals = sizes.sum(axis=-1)
     if len(set(totals.tolist())) > 1:

@@ -95,6 +95,7 @@ def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:
     ]
     errors = most_frequent(matrix, data.classes, MOST_ERRORS)
     unit = "sample" if repeats(data) == 1 else "prediction"
+    unit = unit if data.weighted is None else f"weighted {unit}"
     return ModelClasses(data.models[model], rows, errors, len(in_order) - len(rows), unit)
 
 

@@ -12,7 +12,7 @@ from matrics._names import cut, quoted
 from matrics.frame.columns import coded
 from matrics.typing import NumPyArray
 
-__all__ = ["CodedColumn", "coded_column", "column_names", "numbers_of"]
+__all__ = ["CodedColumn", "coded_column", "column_names", "numbers_of", "weights_of"]
 
 
 class CodedColumn(NamedTuple):
@@ -111,7 +111,26 @@ def _refuse_missing(name: Any, missing: NumPyArray) -> None:
         )
 
 
-def numbers_of(table: Any, name: Any) -> NumPyArray:
+def weights_of(table: Any, name: Any) -> NumPyArray:
+    """One column of a table as weights: finite numbers from 0 on, not all 0.
+
+    Raises
+    ------
+    TypeError
+        The values are not numbers.
+    ValueError
+        A value is missing, negative or infinite, or all are 0.
+    """
+    weights = numbers_of(table, name, "weights")
+    wrong = ~((weights >= 0) & np.isfinite(weights))
+    if wrong.any() or not weights.any():
+        row = int(wrong.argmax())
+        got = f"{weights[row]:g} at position {row}" if wrong.any() else "0 alone"
+        raise ValueError(f"column {quoted(name)}: expected finite weights of at least 0, some of them above, got {got}")
+    return weights
+
+
+def numbers_of(table: Any, name: Any, what: str = "scores") -> NumPyArray:
     """One column of a table as floating numbers.
 
     Raises
@@ -126,6 +145,6 @@ def numbers_of(table: Any, name: Any) -> NumPyArray:
         found = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
         numbers = found.astype(np.float64, casting="unsafe" if found.dtype.hasobject else "same_kind")
     except (TypeError, ValueError) as error:
-        raise TypeError(f"column {quoted(name)}: expected scores, which are numbers, got {cut(error)}") from error
+        raise TypeError(f"column {quoted(name)}: expected {what}, which are numbers, got {cut(error)}") from error
     _refuse_missing(name, np.isnan(numbers))
     return numbers

@@ -13,7 +13,7 @@ from matrics.catalogue.classes import Classes, Sorted
 from matrics.frame.counts import MOST_CELLS
 from matrics.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
-from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of
+from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of, weights_of
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics.reporting.scores import Scores, predicted, read_scores
 from matrics.reporting.verdicts import aligned
@@ -40,6 +40,8 @@ class Wanted:
         Labels and their columns of scores; the label is None for one column of the positive class.
     positive : label or None
         That of the positive class; of matrices without class names its index.
+    sample_weight : column name or None
+        That of the weights of samples.
     """
 
     by: tuple[Hashable, ...] = ()
@@ -49,6 +51,7 @@ class Wanted:
     groups: Hashable | None = None
     y_score: Mapping[Any, Hashable] = field(default_factory=dict)
     positive: Hashable = None
+    sample_weight: Hashable | None = None
 
     def check(self) -> None:
         """Raise if one column is named twice."""
@@ -56,6 +59,7 @@ class Wanted:
             ("paired_on", self.paired_on),
             ("groups", self.groups),
             *(("y_score", one) for one in self.y_score.values()),
+            ("sample_weight", self.sample_weight),
         ]
         seen = {self.y_true, self.y_pred, *self.by}
         if self.y_pred == self.y_true:
@@ -72,6 +76,11 @@ class Wanted:
             if name in seen:
                 raise ValueError(f"{what}: expected another column than those named before, got {quoted(name)} twice")
             seen.add(name)
+        if self.sample_weight is not None and (self.groups is not None or self.y_score):
+            raise ValueError(
+                "sample_weight: expected no columns of groups or of scores beside it, whose limits and tests are those "
+                f"of counts, got {quoted(self.sample_weight)}"
+            )
 
 
 class Paired(NamedTuple):
@@ -81,6 +90,27 @@ class Paired(NamedTuple):
     pred: NumPyArray
     samples: NumPyArray
     column: str
+
+
+class Weighted(NamedTuple):
+    """What is known of weighted samples.
+
+    Parameters
+    ----------
+    column : str
+        The column of the weights.
+    squares : array, shape (M, n, n)
+        The matrices of squared weights.
+    rows : array of int, shape (M,)
+        How many predictions each model has.
+    samples : array, shape (N,), or None
+        The weights of paired samples.
+    """
+
+    column: str
+    squares: NumPyArray
+    rows: NumPyArray
+    samples: NumPyArray | None
 
 
 class Groups(NamedTuple):
@@ -121,6 +151,8 @@ class Data:
         The scores of each model.
     from_scores : str
         How classes were predicted from scores, in words; nothing if there were predicted labels.
+    weighted : Weighted or None
+        What is known of the weights of samples; the matrices are then those of weights.
     """
 
     origin: Origin
@@ -135,6 +167,35 @@ class Data:
     groups: Groups | None = None
     scores: Scores | None = None
     from_scores: str = ""
+    weighted: Weighted | None = None
+
+    @property
+    def sizes(self) -> NumPyArray:
+        """The samples of each model in each true class (M, n); with weights as many of one weight as vary as much."""
+        sizes: NumPyArray = self.matrices.sum(axis=-1)
+        if self.weighted is not None:
+            squares = self.weighted.squares.sum(axis=-1)
+            sizes = sizes**2 / np.where(squares > 0, squares, 1)
+        return sizes
+
+    @property
+    def totals(self) -> NumPyArray:
+        """The samples of each model (M,), likewise."""
+        totals: NumPyArray = self.matrices.sum(axis=(-2, -1))
+        if self.weighted is not None:
+            squares = self.weighted.squares.sum(axis=(-2, -1))
+            totals = totals**2 / np.where(squares > 0, squares, 1)
+        return totals
+
+    @property
+    def predictions(self) -> NumPyArray:
+        """How many predictions each model has (M,)."""
+        found: NumPyArray = self.matrices.sum(axis=(-2, -1)) if self.weighted is None else self.weighted.rows
+        return found
+
+    def squares_of(self, models: Any) -> NumPyArray | None:
+        """The squared weights of a model, or of some: what ``interval`` takes beside their matrices."""
+        return None if self.weighted is None else self.weighted.squares[models]
 
 
 def data_of_matrices(
@@ -178,12 +239,16 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     has_labels = wanted.y_pred in there or not wanted.y_score
     labels = [wanted.y_true, *([wanted.y_pred] if has_labels else [])]
     others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
-    for name in [*labels, *others, *wanted.y_score.values()]:
+    weight = () if wanted.sample_weight is None else (wanted.sample_weight,)
+    for name in [*labels, *others, *wanted.y_score.values(), *weight]:
         if there.count(name) != 1:
             got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
             raise ValueError(f"data: expected a column {quoted(name)}, got {got}")
     coded = {name: coded_column(table, name) for name in [*labels, *others]}
     numbers = {name: numbers_of(table, name) for name in wanted.y_score.values()}
+    weights = None
+    if wanted.sample_weight is not None:
+        weights = numbers[wanted.sample_weight] = weights_of(table, wanted.sample_weight)
     rows = len(coded[wanted.y_true].codes)
     if not rows or any(len(column.codes) != rows for column in coded.values()):
         raise ValueError("data: expected columns of one length, with at least one row")
@@ -204,7 +269,7 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     if wanted.groups is not None:
         groups = _grouped(str(wanted.groups), coded[wanted.groups], cells, number, n)
     _refuse_many(number, n)
-    matrices = np.bincount(cells, minlength=number * n * n).reshape(number, n, n)
+    matrices = np.bincount(cells, weights, number * n * n).reshape(number, n, n)
     paired, order = None, [np.flatnonzero(models == k) for k in range(number)] if scores is not None else []
     if wanted.paired_on is not None:
         column = coded[wanted.paired_on]
@@ -213,6 +278,11 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
             models, column.codes, true, pred, names=model_names, sample_names=column.values, option=option
         )
         paired, order = Paired(first, found, samples, str(wanted.paired_on)), list(placed)
+    weighted = None
+    if weights is not None:
+        squares = np.bincount(cells, weights**2, number * n * n).reshape(number, n, n)
+        of_samples = None if paired is None else _of_samples(weights, order, model_names, wanted.sample_weight)
+        weighted = Weighted(str(wanted.sample_weight), squares, np.bincount(models, minlength=number), of_samples)
     return Data(
         origin=counted,
         models=model_names,
@@ -226,7 +296,22 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         groups=groups,
         scores=None if scores is None else scores.of_models(true, order),
         from_scores=how,
+        weighted=weighted,
     )
+
+
+def _of_samples(weights: NumPyArray, rows: Sequence[NumPyArray], models: Sequence[str], name: Any) -> NumPyArray:
+    """The weights of paired samples, which have to be the same in the rows of all models."""
+    found = weights[np.stack(rows)]
+    other = np.argwhere(found != found[0])
+    if len(other):
+        model, position = (int(i) for i in other[0])
+        raise ValueError(
+            f"sample_weight: expected the same weight of a sample for each model, got {found[model, position]:g} "
+            f"({models[model]}) and {found[0, position]:g} ({models[0]}) in column {quoted(name)}"
+        )
+    weight: NumPyArray = found[0]
+    return weight
 
 
 def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[Any, ...], list[NumPyArray]]:

@@ -116,7 +116,7 @@ def _summary(data: Data, board: Leaderboard, won: list[Winner], told: list[Cauti
 
 
 def _what(data: Data) -> str:
-    predictions = data.matrices.sum()
+    predictions = data.predictions.sum()
     sizes = f"{count(len(data.models), 'model')} over {count(len(data.classes), 'class')}"
     made = "were" if predictions != 1 else "was"
     samples = ""
@@ -164,7 +164,7 @@ def _beware(told: list[Caution]) -> str:
 
 def _read(data: Data) -> list[str]:
     """What was read and how much."""
-    sizes = data.matrices.sum(axis=(-2, -1))
+    sizes = data.predictions
     told = []
     if data.rows is not None:
         told.append(f"{count(data.rows, 'row')} of {data.origin.name}, one prediction a row.")
@@ -180,6 +180,13 @@ def _read(data: Data) -> list[str]:
         times = repeats(data)
         often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
         told.append(f"All models predicted the same {count(number_of, 'sample')} ({data.paired.column}){often}.")
+    if data.weighted is not None:
+        ends = dict.fromkeys(amount(round(float(end))) for end in (data.totals.min(), data.totals.max()))
+        told.append(
+            f"Samples are weighted ({data.weighted.column}): a matrix is as sure as one of "
+            f"{' to '.join(ends)} samples of one weight, (Σ w)² / Σ w². Tests of single cells "
+            "and of class sizes, which are those of counts, are left out."
+        )
     if data.groups is not None:
         told.append(f"{count(len(data.groups.names), 'group')} of {data.groups.column}: {listed(data.groups.names)}.")
     if data.scores is not None:

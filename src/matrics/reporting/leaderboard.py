@@ -157,14 +157,17 @@ def _verdicts(
     data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: Manner
 ) -> tuple[dict[str, Verdict], int]:
     if data.paired is None:
-        found = judged_alone(data.matrices[chosen], metrics, data.classes, level=manner.level, workers=-1)
+        squares, level = data.squares_of(chosen), manner.level
+        found = judged_alone(
+            data.matrices[chosen], metrics, data.classes, level=level, squared_weights=squares, workers=-1
+        )
         return dict(zip(metrics, found, strict=True)), 0
     true, pred, samples, _ = data.paired
     work = len(chosen) * (len(true) + len(data.classes) ** 2)
     num = manner.num or max(LEAST_NUM, min(DEFAULT_NUM, int(MOST_DRAWN / work)))
-    found = judged_together(
-        true, pred[chosen], samples, metrics, data.classes, level=manner.level, num=num, rng=manner.seed
-    )
+    weights = None if data.weighted is None else data.weighted.samples
+    options: dict[str, Any] = {"level": manner.level, "num": num, "rng": manner.seed, "sample_weight": weights}
+    found = judged_together(true, pred[chosen], samples, metrics, data.classes, **options)
     return dict(zip(metrics, found, strict=True)), num
 
 
@@ -219,7 +222,9 @@ def _add_limits(
     }
     if not others or not cheap or (data.paired is not None and repeats(data) > 1):
         return
-    found = interval(data.matrices[list(others)], list(cheap.values()), level=manner.level, workers=-1)
+    squares = data.squares_of(list(others))
+    options: dict[str, Any] = {"level": manner.level, "workers": -1, "squared_weights": squares}
+    found = interval(data.matrices[list(others)], list(cheap.values()), **options)
     for name, metric in cheap.items():
         one = found[str(metric)]
         verdicts[name].low[list(others)] = one.low
@@ -242,11 +247,13 @@ def repeats(data: Data) -> float:
 def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:
     """The matrix of a model and options for ``interval``: where samples are repeated, one matrix for each sample."""
     paired, n = data.paired, len(data.classes)
+    whole = {} if data.weighted is None else {"squared_weights": data.squares_of(model)}
     if paired is None or repeats(data) == 1:
-        return data.matrices[model], {}
+        return data.matrices[model], whole
     _, code = np.unique(paired.samples, return_inverse=True)
     number = int(code.max()) + 1
     if number * n * n > 2**26:  # half a gibibyte of counts
-        return data.matrices[model], {}
+        return data.matrices[model], whole
     bins = (code * n + paired.true) * n + paired.pred[model]
-    return np.bincount(bins, minlength=number * n * n).reshape(number, n, n), {"cluster_axis": 0}
+    weights = None if data.weighted is None else data.weighted.samples
+    return np.bincount(bins, weights, number * n * n).reshape(number, n, n), {"cluster_axis": 0}

@@ -12,6 +12,8 @@ REFERENCES = {
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22, 209–212.",
     "delta": "Agresti, A. (2013). Categorical Data Analysis, 3rd ed., section 16.1 (the delta method). Wiley.",
+    "rows": "Martín Andrés, A., Álvarez Hernández, M. and Herranz Tejedor, I. (2011). Inferences about a linear "
+    "combination of proportions. Statistical Methods in Medical Research 20, 369–387.",
     "bootstrap": "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.",
     "max": "Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.",
     "delong": "DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
@@ -25,6 +27,7 @@ REFERENCES = {
 }
 SHORT = {
     "wilson": "Wilson 1927", "delta": "Agresti 2013", "bootstrap": "Efron and Tibshirani 1993",
+    "rows": "Martín Andrés et al. 2011",
     "max": "Westfall and Young 1993", "delong": "DeLong et al. 1988", "calibration": "Guo et al. 2017",
     "calibration of two": "Naeini et al. 2015", "groups": "Weerts et al. 2023",
 }  # fmt: skip
@@ -43,6 +46,11 @@ def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tup
         ),
         limits,
     ]
+    if data.weighted is not None:
+        told.append(
+            f"Samples were weighted ({data.weighted.column}), and variances are those of weighted samples, from the "
+            "sums of squared weights."
+        )
     if data.paired is not None and len(data.models) > 1:
         used += ["bootstrap", "max"]
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
@@ -101,8 +109,11 @@ def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]
         names = listed(found.titles(others))
         told.append(
             f"{names} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix with a "
-            "single sample spread over its cells, on a scale on which limits cannot leave the range of the measure."
+            "single sample spread over its cells, on a scale on which limits cannot leave the range of the measure, or "
+            "score limits of the sum over the true classes that it is to first order, where these are further away "
+            f"({SHORT['rows']})."
         )
+        used.append("rows")
     if "wilson" not in used:
         used.insert(0, "wilson")
         told.append(f"The recall and the precision of a class have Wilson score intervals ({SHORT['wilson']}).")

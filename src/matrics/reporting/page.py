@@ -62,7 +62,7 @@ def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
         board=board,
         measures=list(board.verdicts),
         rows=_rows(data, board),
-        has_sizes=len(set(data.matrices.sum(axis=(-2, -1)).tolist())) > 1,
+        has_sizes=len(set(data.predictions.tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
         pictures=draw(data, found, manner),
         markup=markup,
@@ -80,7 +80,7 @@ def _template(name: str) -> str:
 
 
 def _rows(data: Data, board: Leaderboard) -> list[Row]:
-    sizes = data.matrices.sum(axis=(-2, -1))
+    sizes = data.predictions
     chances = board.verdict.probability_best
     rows = []
     for rank, k in enumerate(board.order):

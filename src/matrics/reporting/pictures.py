@@ -136,7 +136,7 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
 
 def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
     """The second best model less the best one."""
-    if len(found.best) < 2:
+    if len(found.best) < 2 or data.weighted is not None:  # the tests of its cells are those of counts
         return []
     best, other = found.best[:2]
     names = [short(data.models[best]), short(data.models[other])]

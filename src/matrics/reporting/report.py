@@ -125,6 +125,7 @@ def report(
     groups: Hashable | None = None,
     y_score: Hashable | Mapping[Any, Hashable] | None = None,
     positive: Hashable = None,
+    sample_weight: Hashable | None = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     class_names: Sequence[str] | None = None,
     level: float = 0.95,
@@ -157,6 +158,9 @@ def report(
         also among more than two. Without it they are means over the classes; scores are of class 1 of the labels 0 and
         1 (or False and True); and what is of one class of two, such as sensitivity, is an error where the labels are
         text, as nothing says which class is meant.
+    sample_weight : column name, optional
+        The column of the weights of samples: limits and comparisons are then those of weighted samples. Not beside
+        ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
     class_names : sequence of str, optional
@@ -207,6 +211,7 @@ def report(
         groups=groups,
         y_score=_columns(y_score),
         positive=positive,
+        sample_weight=sample_weight,
     )
     chosen = DEFAULT_METRICS if metrics is None else metrics
     return make_report(data, wanted, chosen, make_manner(level, num, rng), class_names=class_names)
@@ -226,6 +231,8 @@ def make_report(
     if isinstance(data, (str, Path)):
         data, origin = table_of_path(data, {"wanted": wanted})
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
+    if is_matrices and wanted.sample_weight is not None:
+        raise ValueError("sample_weight: expected none beside confusion matrices, which have no samples")
     if is_matrices:
         read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
     elif class_names is not None:
