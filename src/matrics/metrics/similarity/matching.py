@@ -36,7 +36,10 @@ def _both_jaccards(t: Table) -> tuple[Array, Array]:
 def _smaller_lead(t: Table, x: Array, y: Array) -> Array:
     """The smaller of |x| and |y| as a share of all samples where their signs differ, and 0 where they agree."""
     x, y = t.share(x), t.share(y)
-    return t.xp.where((x < 0) != (y < 0), t.smaller(t.abs(x), t.abs(y)), 0)
+    # Where one is 0 so is the result, and its gradient is the mean of both sides', as that of a maximum is.
+    at_kink = (t.abs(x) + t.abs(y) - t.abs(x + y)) / 2
+    differ = t.xp.where((x < 0) != (y < 0), t.smaller(t.abs(x), t.abs(y)), 0)
+    return t.xp.where((x == 0) | (y == 0), at_kink, differ)
 
 
 def _both_kinds(t: Table) -> Array:
