@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from matrics._backend import NUMPY
 from matrics._names import quoted
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels, matrix, npz
@@ -24,6 +25,7 @@ from matrics.cli.npz import NpzStack
 from matrics.cli.stopping import warn_of_odd_labels
 from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.evaluation import as_stack
+from matrics.uncertainty.weighted import kish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +93,7 @@ class Source(Keyed):
     def effective_samples(self) -> Array:
         """How many samples of one weight would vary as much as those of each matrix: (Σ w)² / Σ w²."""
         weights, squares = (x.reshape(-1, self.n**2).sum(axis=-1) for x in (self.stack, self.squares))
-        return weights**2 / np.where(squares > 0, squares, 1)
+        return kish(weights, squares, NUMPY)
 
     @property
     def cluster_counts(self) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from matrics._backend import NUMPY
 from matrics._names import cut, quoted, quoted_list
 from matrics.catalogue.classes import Classes, Sorted
 from matrics.frame.counts import MOST_CELLS
@@ -18,6 +19,7 @@ from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matric
 from matrics.reporting.scores import Scores, predicted, read_scores
 from matrics.reporting.verdicts import aligned
 from matrics.typing import NumPyArray
+from matrics.uncertainty.weighted import kish
 
 __all__ = ["Data", "Groups", "Paired", "Wanted", "data_of_matrices", "data_of_table"]
 
@@ -173,19 +175,13 @@ class Data:
     def sizes(self) -> NumPyArray:
         """The samples of each model in each true class (M, n); with weights as many of one weight as vary as much."""
         sizes: NumPyArray = self.matrices.sum(axis=-1)
-        if self.weighted is not None:
-            squares = self.weighted.squares.sum(axis=-1)
-            sizes = sizes**2 / np.where(squares > 0, squares, 1)
-        return sizes
+        return sizes if self.weighted is None else kish(sizes, self.weighted.squares.sum(axis=-1), NUMPY)
 
     @property
     def totals(self) -> NumPyArray:
         """The samples of each model (M,), likewise."""
         totals: NumPyArray = self.matrices.sum(axis=(-2, -1))
-        if self.weighted is not None:
-            squares = self.weighted.squares.sum(axis=(-2, -1))
-            totals = totals**2 / np.where(squares > 0, squares, 1)
-        return totals
+        return totals if self.weighted is None else kish(totals, self.weighted.squares.sum(axis=(-2, -1)), NUMPY)
 
     @property
     def predictions(self) -> NumPyArray:

@@ -118,7 +118,7 @@ def compare(
     views = [on_host(stack, backend, rng, options) for stack in stacks]
     of_squares = [squares_on_host(one, backend) for one in squares]
     home = backend
-    if all(view is not None for view in (*views, *of_squares[: 0 if squared_weights is None else 2])):
+    if all(view is not None for view in [*views, *(of_squares if squared_weights is not None else [])]):
         stacks, squares, backend = views, of_squares, NUMPY
     xp = backend.xp
     shapes = [tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks]

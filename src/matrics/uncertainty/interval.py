@@ -297,9 +297,10 @@ def status_of(task: Task, valid: Array) -> Array:
         return weights if squares is None else kish(weights, xp.sum(squares * chosen, axis=axis), backend)
 
     right = _identity(n, whole, backend)
-    sizes, total = xp.sum(whole, axis=-1), samples(right * 0 + 1, (-2, -1))
+    everything = xp.ones_like(right)
+    sizes, total = xp.sum(whole, axis=-1), samples(everything, (-2, -1))
     hits, errors = samples(right, (-2, -1)), samples(1 - right, (-2, -1))
-    of_class = samples(right * 0 + 1, -1)
+    of_class = samples(everything, -1)
     if of_clusters:
         of_class = xp.sum(xp.astype(xp.sum(task.cells, axis=-1) > 0, whole.dtype), axis=0)
     few = xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)

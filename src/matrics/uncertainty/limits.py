@@ -130,15 +130,24 @@ def wilson(share: Array, trials: Array, z: float, backend: Standard) -> tuple[Ar
     some = trials > 0
     trials = xp.where(some, trials, 1)
     share = xp.where(some, share, 0)
-    low, high = wilson_at(share, trials, z, backend), 1 - wilson_at(1 - share, trials, z, backend)
+    low = wilson_at(share, trials, z, backend)
+    # Not 1 less the lower limit of the others, which has no digits left where few of many are right.
+    middle, reach = _wilson(share, trials, z, backend)
+    high = xp.where(share == 1, 1.0, middle + reach)
     return xp.where(some, low, math.nan), xp.where(some, high, math.nan)
 
 
 def wilson_at(share: Array, trials: Array, z: Any, backend: Standard) -> Array:
     """Wilson's lower score limit of a proportion of at least one trial; 0 of 0."""
-    xp = backend.xp
-    reach = z * xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
-    return xp.where(share > 0, (share + z * z / (2 * trials) - reach) / (1 + z * z / trials), 0)
+    middle, reach = _wilson(share, trials, z, backend)
+    return backend.xp.where(share > 0, middle - reach, 0)
+
+
+def _wilson(share: Array, trials: Array, z: Any, backend: Standard) -> tuple[Array, Array]:
+    """The middle of both limits, and how far they are from it."""
+    whole = 1 + z * z / trials
+    reach = z * backend.xp.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2))
+    return (share + z * z / (2 * trials)) / whole, reach / whole
 
 
 # Replicates, along the last axis -------------------------------------------------------------------------------------
