@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
 from matrics.cli.read import read_labels
 from matrics.cli.stopping import warn_of_odd_labels
-from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together
+from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
 
@@ -81,6 +81,9 @@ def compare_file(
         sample_names=labelled.sample_names,
         option=f"--paired-on {names.clusters}",
     )
+    weights = labelled.weights
+    if weights is not None:
+        weights = weights_of_samples(weights, rows, "--weight")
     seed = seed or 0
     number = len(np.unique(samples))
     repeats = f", {len(true) / number:.10g} predictions of each" if number < len(true) else ""
@@ -94,24 +97,8 @@ def compare_file(
         num=num,
         rng=seed,
         zero_division=zero_division,
-        sample_weight=_of_samples(labelled.weights, rows, names),
+        sample_weight=weights,
     )
     replicates = f"{DEFAULT_NUM if num is None else num:,} replicates, seed {seed}"
     titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {100 * level:.10g} %, {replicates}")
     return Compared(labelled.names, titles, verdicts)
-
-
-def _of_samples(weights: Any, rows: Any, names: Names) -> Any:
-    """The weight of each sample, which has to be the same in the rows of all models."""
-    if weights is None:
-        return None
-    found = weights[rows]
-    other = np.argwhere(found != found[0])
-    if len(other):
-        model, position = (int(i) for i in other[0])
-        raise ValueError(
-            f"--weight: expected the same weight of a sample for each model, got {found[model, position]:g} in row "
-            f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
-            f"{int(rows[0, position]) + 1} ({names.weight})"
-        )
-    return found[0]

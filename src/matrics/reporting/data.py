@@ -17,7 +17,7 @@ from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of, weights_of
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics.reporting.scores import Scores, predicted, read_scores
-from matrics.reporting.verdicts import aligned
+from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
 
@@ -277,7 +277,7 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     weighted = None
     if weights is not None:
         squares = np.bincount(cells, weights**2, number * n * n).reshape(number, n, n)
-        of_samples = None if paired is None else _of_samples(weights, order, model_names, wanted.sample_weight)
+        of_samples = None if paired is None else weights_of_samples(weights, np.stack(order), "sample_weight")
         weighted = Weighted(str(wanted.sample_weight), squares, np.bincount(models, minlength=number), of_samples)
     return Data(
         origin=counted,
@@ -294,20 +294,6 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         from_scores=how,
         weighted=weighted,
     )
-
-
-def _of_samples(weights: NumPyArray, rows: Sequence[NumPyArray], models: Sequence[str], name: Any) -> NumPyArray:
-    """The weights of paired samples, which have to be the same in the rows of all models."""
-    found = weights[np.stack(rows)]
-    other = np.argwhere(found != found[0])
-    if len(other):
-        model, position = (int(i) for i in other[0])
-        raise ValueError(
-            f"sample_weight: expected the same weight of a sample for each model, got {found[model, position]:g} "
-            f"({models[model]}) and {found[0, position]:g} ({models[0]}) in column {quoted(name)}"
-        )
-    weight: NumPyArray = found[0]
-    return weight
 
 
 def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[Any, ...], list[NumPyArray]]:

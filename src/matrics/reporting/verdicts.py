@@ -14,7 +14,7 @@ from matrics.naming import columns as named_columns
 from matrics.naming import title_of
 from matrics.uncertainty import compare, compare_models, interval
 
-__all__ = ["Verdict", "aligned", "judged_alone", "judged_together"]
+__all__ = ["Verdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,20 @@ def aligned(
                 f"{option}: expected {what} of each model, got others of {names[model]}, the first at {column} {sample}"
             )
     return true[rows[0]], pred[rows], by_model[0], rows
+
+
+def weights_of_samples(weights: Array, rows: Array, option: str) -> Array:
+    """The weights of samples (N,), which have to be the same in the rows (M, N) of all models, as ``aligned`` gives."""
+    found = weights[rows]
+    other = np.argwhere(found != found[0])
+    if len(other):
+        model, position = (int(i) for i in other[0])
+        raise ValueError(
+            f"{option}: expected the same weight of a sample for each model, got {found[model, position]:g} in row "
+            f"{int(rows[model, position]) + 1} of the data and {found[0, position]:g} in row "
+            f"{int(rows[0, position]) + 1}"
+        )
+    return found[0]
 
 
 def judged_together(

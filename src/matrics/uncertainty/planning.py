@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Hashable, Sequence
@@ -158,12 +159,16 @@ def _by_simulation(  # noqa: PLR0917 (as of the door)
 ) -> Array:
     """The number of samples (B,) or (B, C) from which on intervals of drawn matrices are this narrow in the mean."""
 
-    def is_wide(number: float, place: tuple[int, ...]) -> bool:
-        cells = shares[place[0]]
+    @functools.cache  # the classes of a matrix have the same draws
+    def widths(number: float, row: int) -> Array:
+        cells = shares[row]
         drawn = np.random.default_rng(SEED).multinomial(int(number), cells.ravel() / cells.sum(), SETS)
         options: dict[str, Any] = {"level": level, "zero_division": zero_division, "workers": workers}
         (one,) = interval(drawn.reshape(SETS, *cells.shape), metric, invalid="nan", **options).values()
-        width = (one.high - one.low)[(slice(None), *place[1:])]
+        return one.high - one.low
+
+    def is_wide(number: float, place: tuple[int, ...]) -> bool:
+        width = widths(number, place[0])[(slice(None), *place[1:])]
         given = width[~np.isnan(width)]
         return not (given.size > SETS / 2 and given.mean() <= 2 * half_width)
 
