@@ -29,7 +29,7 @@ from timing import best  # noqa: E402 (beside this file)
 
 import matrics  # noqa: E402
 from matrics.catalogue.pycm import CLASS, DISTANCES, OVERALL, PYCM  # noqa: E402
-from matrics.evaluation import evaluate  # noqa: E402
+from matrics.engine.evaluation import evaluate  # noqa: E402
 
 SIZES = (2, 3, 5, 10, 20)
 SHOWN = 10  # the size whose time is taken apart

@@ -119,7 +119,7 @@ def run(kind: Any) -> None:
         for n, spec in itertools.product(sizes, specs):
             check_scores(mesh, n, spec)
         if EVERYTHING and kind is AxisType.Explicit:  # which ask more of an operation
-            check_scores(mesh, 3, both, list(map(str, matrics.scoring.resolve("all"))))
+            check_scores(mesh, 3, both, list(map(str, matrics.scoring.score.resolve("all"))))
         check_eigenvalues(mesh)
         check_counts(mesh)
         if EVERYTHING:

@@ -158,7 +158,7 @@ class Road:
 @contextlib.contextmanager
 def without_host() -> Iterator[None]:
     """Whatever is scored by NumPy's blocks raises."""
-    from matrics import evaluation
+    from matrics.engine import evaluation
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("scored by the host")
@@ -275,7 +275,7 @@ class Graph:
 def questions(n: int, specs: tuple[str, ...], zero_division: float) -> Callable[[Any], dict[str, Any]]:
     """All specs, the spectrum, and of two classes what the first is worth as the positive one."""
     import matrics
-    from matrics.evaluation import evaluate
+    from matrics.engine.evaluation import evaluate
 
     options: dict[str, Any] = {"invalid": "nan", "zero_division": zero_division}
     firsts = of_first() if n == 2 else {}

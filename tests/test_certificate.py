@@ -16,12 +16,12 @@ from mpmath import mp, mpf
 import matrics
 from matrics.catalogue.certified import certified
 from matrics.catalogue.record import METRICS
+from matrics.engine.table import Table
 from matrics.study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS
 from matrics.study.certificates.exact import Number, exact_values
 from matrics.study.certificates.results import averaged
 from matrics.study.certificates.search import Judge
 from matrics.study.certificates.stored import as_record, certified_specs, from_record, stored_certificate
-from matrics.table import Table
 
 SHAPE = {"triangle", "convex", "concave", "quasi_convex", "quasi_concave"}
 ON_HOST = matrics.list_metrics("on_host")

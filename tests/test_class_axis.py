@@ -58,7 +58,7 @@ def test_the_warning_points_at_the_caller() -> None:
 
 def test_metrics_take_axis_1_and_say_so() -> None:
     """The helper for metrics of training loops, which say the opposite."""
-    from matrics.labels import warn_if_ambiguous
+    from matrics.counting.labels import warn_if_ambiguous
 
     with pytest.warns(UserWarning, match=r"taken to be on axis 1 .*, and could be on the last axis"):
         warn_if_ambiguous((8, 5, 5), 5, 1)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import matrics
 from matrics.catalogue.averages import AVERAGES, OF_SEVERAL, TWO_CLASS_WORDS
 from matrics.catalogue.classes import TWO, Classes
-from matrics.naming import title_of
-from matrics.scoring import resolve
+from matrics.catalogue.naming import title_of
+from matrics.scoring.score import resolve
 
 OF_PYTORCH = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # to itself
 WITH_GRADIENTS = ("torch-grad", "jax-jit", "jax-x64-jit")

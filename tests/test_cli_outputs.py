@@ -115,7 +115,7 @@ def test_blocks_are_bounded(monkeypatch):
         source = read.Source("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
         run = runs.ScoreRun(
             source=source,
-            metrics=matrics.scoring.resolve(metrics),
+            metrics=matrics.scoring.score.resolve(metrics),
             zero_division=np.nan,
             manner=options.Manner(),
             to_backend=np.asarray,

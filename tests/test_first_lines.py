@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.naming import title_of
+from matrics.catalogue.naming import title_of
 
 sk = pytest.importorskip("sklearn.metrics")
 

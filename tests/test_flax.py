@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.naming import check_names, scalars
+from matrics.catalogue.naming import check_names, scalars
 
 RANDOM = np.random.default_rng(14)
 LABELS, LOGITS = RANDOM.integers(0, 3, (5, 30)), RANDOM.normal(size=(5, 30, 3)).astype(np.float32)

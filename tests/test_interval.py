@@ -13,8 +13,8 @@ from roads import jax_bits
 
 import matrics
 from matrics import IntervalStatus
-from matrics._backend import NUMPY
-from matrics.evaluation import evaluate
+from matrics.arrays import NUMPY
+from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.limits import student_quantile
 from matrics.uncertainty.options import SCHEMES
 from matrics.uncertainty.slopes import slopes
@@ -203,13 +203,13 @@ def test_differences_beside_automatic_derivatives(library: str) -> None:
     """With and without empty cells, to 1e-6 of the standard error; JAX for the core, as it compiles each measure."""
     if library == "torch":
         pytest.importorskip("torch")
-        from matrics._backend.torch import TORCH as THERE
+        from matrics.arrays.torch import TORCH as THERE
 
         array = THERE.xp.asarray
         names = [n for n in matrics.list_metrics() if not made_of_maxima(n)]
     else:
         jax = pytest.importorskip("jax")
-        from matrics._backend.jax import JAX as THERE
+        from matrics.arrays.jax import JAX as THERE
 
         array = jax.numpy.asarray
         names = matrics.list_metrics("core")
@@ -258,7 +258,7 @@ def test_torch(torch: Any, method: str) -> None:
         compare(matrics.interval(torch.as_tensor(CM), SPECS, **options), wanted, 0.03)
         return
     mapped = torch.as_tensor(np.stack([CM, CM + 3]), dtype=torch.float64)
-    from matrics._backend.torch import TORCH
+    from matrics.arrays.torch import TORCH
     from matrics.uncertainty.interval import _intervals
     from matrics.uncertainty.measure import Measure, Task, score_of
     from matrics.uncertainty.options import read_options

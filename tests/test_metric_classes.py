@@ -14,7 +14,7 @@ import pytest
 from conftest import BACKENDS
 
 import matrics
-from matrics.naming import title_of
+from matrics.catalogue.naming import title_of
 
 RANDOM = np.random.default_rng(28)
 # 100 samples of ok, of which 8 are taken for fraud, and 10 of fraud, of which 3 are missed.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.naming import title_of
+from matrics.catalogue.naming import title_of
 
 RANDOM = np.random.default_rng(17)
 SOURCE = json.loads((Path(__file__).parent / "data/vectors.json").read_text("utf-8"))["extra"]["multilabel_PRF"]

@@ -140,7 +140,7 @@ def test_so_many_labels_that_low_words_would_wrap(backend: Any) -> None:
 def test_weights(backend: Any) -> None:
     y_true, y_pred = drawn(20, 3)
     weights = RANDOM.integers(0, 8, 20) / 4
-    xp = matrics._backend.as_arrays(like=backend.asarray(0))[0].xp
+    xp = matrics.arrays.as_arrays(like=backend.asarray(0))[0].xp
     state = MultilabelState.zeros(3, like=backend.asarray(0), dtype=xp.float32)
     arrays = map(backend.asarray, (y_true, y_pred))
     state = state.update(*arrays, sample_weight=backend.asarray(weights, np.float32))

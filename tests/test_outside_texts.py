@@ -18,8 +18,8 @@ from commands import refused
 
 import matrics
 from matrics import scoring
-from matrics._names import LONGEST, quoted, split_outside
 from matrics.catalogue import registry
+from matrics.quoting import LONGEST, quoted, split_outside
 
 CM = [[30, 10], [5, 40]]
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.3]

@@ -19,7 +19,7 @@ import pytest
 import matrics
 from matrics.catalogue import own, registry
 from matrics.catalogue.record import Metric
-from matrics.table import Table
+from matrics.engine.table import Table
 
 needs_dask = pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
@@ -675,7 +675,7 @@ def test_old_measures_are_let_go() -> None:
     """What was computed with a measure of a cell that is run again does not keep it beyond the cache."""
     import weakref
 
-    from matrics.scoring import _KNOWN
+    from matrics.scoring.score import _KNOWN
 
     metric = constant(0.5)
     kept = weakref.ref(metric.function)

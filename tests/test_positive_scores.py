@@ -10,7 +10,7 @@ import sklearn.metrics as sk
 
 import matrics
 from matrics import ScoreState
-from matrics.naming import title_of
+from matrics.catalogue.naming import title_of
 
 if TYPE_CHECKING:
     from conftest import Backend

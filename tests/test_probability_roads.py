@@ -10,21 +10,21 @@ import pytest
 import roads
 
 import matrics
-from matrics import _backend
+from matrics.arrays import as_arrays
 
 RANDOM = np.random.default_rng(0)
 N, CLASSES = 24, 4
 
 
 def _labels(stack: Any) -> Any:
-    xp = _backend.as_arrays(stack=stack)[0].xp
+    xp = as_arrays(stack=stack)[0].xp
     return xp.astype(stack[..., -2], xp.int32)
 
 
 def everything(stack: Any) -> dict[str, Any]:
     """All results of samples (*B, N, 2 n + 2): probabilities, scores, label and weight of each."""
     probs, scores, weight = stack[..., :CLASSES], stack[..., CLASSES:-2], stack[..., -1]
-    xp, y_true = _backend.as_arrays(stack=stack)[0].xp, _labels(stack)
+    xp, y_true = as_arrays(stack=stack)[0].xp, _labels(stack)
     of_1, is_1 = probs[..., 1], y_true == 1
     found = {
         "top_k_accuracy": matrics.top_k_accuracy(y_true, scores, [1, 2], sample_weight=weight),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics import verbal
+from matrics.catalogue import verbal
 from matrics.catalogue.pycm import CLASS, DISTANCES, MOVED, OVERALL, PYCM
 from matrics.catalogue.pycm import METHODS as OTHER_METHODS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics._backend import NUMPY
+from matrics.arrays import NUMPY
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.row_limits import reaches_by_rows
 

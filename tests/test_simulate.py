@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.simulate import Plan
+from matrics.stacks.simulate import Plan
 
 stats = pytest.importorskip("scipy.stats")
 

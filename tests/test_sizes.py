@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.labels import LARGE_BYTES, check_state_size
+from matrics.arrays.sizes import LARGE_BYTES, check_state_size
 
 LABELS = [0, 1]
 HALVES = np.full((2, 2), 0.5)
@@ -93,7 +93,7 @@ def test_draws_that_no_memory_has_room_for(what: str) -> None:
 
 def test_a_large_state_is_made_where_somebody_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is lowered for this: 8 GiB would be too much for a test."""
-    monkeypatch.setattr("matrics.labels.LARGE_BYTES", 8 * 200**2 - 1)
+    monkeypatch.setattr("matrics.arrays.sizes.LARGE_BYTES", 8 * 200**2 - 1)
     with pytest.raises(ValueError, match=r"num_classes=200: .*; allow_large=True .*MarginState"):
         matrics.ConfusionState.zeros(200)
     state = matrics.ConfusionState.zeros(200, allow_large=True).update([199], [0])

@@ -64,7 +64,7 @@ LIBRARIES = {
 USER = """\
 from typing import Any, Literal, assert_type
 import matrics as m
-from matrics.table import Table as Whole
+from matrics.engine.table import Table as Whole
 from matrics.typing import Table
 {imports}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics import verbal
-from matrics.verbal import BENCHMARKS, interpret
+from matrics.catalogue import verbal
+from matrics.catalogue.verbal import BENCHMARKS, interpret
 
 INF = math.inf
 NAMES = list(BENCHMARKS)

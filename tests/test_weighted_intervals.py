@@ -172,7 +172,7 @@ def test_jax_under_jit(jax_backend: Any) -> None:
 def test_torch_as_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tensors that NumPy does not see are worked on by PyTorch, and derived by autograd."""
     torch = pytest.importorskip("torch")
-    from matrics._backend.torch import TORCH
+    from matrics.arrays.torch import TORCH
 
     cm, squares = matrices(*samples(12))
     metrics = ["mcc", "accuracy", "balanced_accuracy", "recall:class"]

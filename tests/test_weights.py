@@ -206,7 +206,7 @@ def test_beside_a_tensor_and_not_on_the_default_device(torch: Any) -> None:
 
 def test_filled_on_a_device(torch: Any) -> None:
     """What devices get without a copy from the host is the same."""
-    from matrics._backend.torch import TORCH, filled
+    from matrics.arrays.torch import TORCH, filled
 
     like = torch.ones((), dtype=torch.float64)
     assert torch.equal(filled(GRAVE, like), TORCH.constant(GRAVE, like))

@@ -28,7 +28,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Literal, Self, TypeAlias, overload, type_check_only
 
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid
+from matrics.engine.evaluation import Invalid
 {others}
 from matrics.typing import ArrayLike, ArrayT, HostArray, MatrixLike
 

@@ -9,15 +9,21 @@ import difflib
 from importlib.util import find_spec
 
 from matrics import metrics, plot, ranking, study, uncertainty
-from matrics._names import quoted
-from matrics.build import confusion_matrix, soft_confusion_matrix
 from matrics.catalogue.description import describe
 from matrics.catalogue.own import metric
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric, list_metrics, register
-from matrics.costs import expected_cost
-from matrics.evaluation import InvalidConfusionMatrix, check
-from matrics.fairness import (
+from matrics.catalogue.verbal import interpret, list_benchmarks
+from matrics.counting.build import confusion_matrix, soft_confusion_matrix
+from matrics.engine.evaluation import InvalidConfusionMatrix, check
+from matrics.engine.results import to_dict
+from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
+from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
+from matrics.quoting import quoted
+from matrics.ranking import *  # noqa: F403 (likewise)
+from matrics.reporting import Report, report
+from matrics.scoring.costs import expected_cost
+from matrics.scoring.fairness import (
     Disparity,
     EqualizedOdds,
     demographic_parity,
@@ -25,19 +31,11 @@ from matrics.fairness import (
     equal_opportunity,
     equalized_odds,
 )
-from matrics.frame import FrameCounts, count_frame, to_frame
-from matrics.margin_state import MarginState
-from matrics.merging import merge_classes
-from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
-from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
-from matrics.ranking import *  # noqa: F403 (likewise)
-from matrics.reporting import Report, report
-from matrics.results import to_dict
-from matrics.scoring import score
-from matrics.simulate import class_proportions, controlled_errors, random_matrices, resample
-from matrics.state import ConfusionState
-from matrics.streaming import score_blocks
-from matrics.transform import (
+from matrics.scoring.score import score
+from matrics.scoring.streaming import score_blocks
+from matrics.stacks.merging import merge_classes
+from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
+from matrics.stacks.transform import (
     normalize,
     one_vs_rest,
     pair_counts,
@@ -46,8 +44,10 @@ from matrics.transform import (
     transpose,
     weight_cells,
 )
+from matrics.states.confusion import ConfusionState
+from matrics.states.margins import MarginState
+from matrics.tables import FrameCounts, count_frame, to_frame
 from matrics.uncertainty import *  # noqa: F403 (likewise)
-from matrics.verbal import interpret, list_benchmarks
 
 __all__ = [
     "ConfusionState",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matrics._backend import Array
-from matrics._names import quoted
-from matrics.evaluation import TableFunction
-from matrics.table import Table
+from matrics.arrays import Array
+from matrics.engine.evaluation import TableFunction
+from matrics.engine.table import Table
+from matrics.quoting import quoted
 
 AVERAGES = {
     "per_class": ("macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics._names import cut, quoted, quoted_list
+from matrics.quoting import cut, quoted, quoted_list
 
 
 class Sorted(tuple[Any, ...]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from matrics._names import fold
 from matrics.catalogue import weights
 from matrics.catalogue.averages import TWO_CLASS_WORDS
 from matrics.catalogue.certified import certified
@@ -14,6 +13,7 @@ from matrics.catalogue.options import Option
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import Metric, spell
 from matrics.catalogue.registry import get_metric
+from matrics.quoting import fold
 
 
 def describe(name: str | Metric) -> str:

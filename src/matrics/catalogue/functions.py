@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
-from matrics._backend import Array
-from matrics._names import quoted
-from matrics.table import Table
+from matrics.arrays import Array
+from matrics.engine.table import Table
+from matrics.quoting import quoted
 
 #: What follows the name of a function that is found inside of its metric.
 IN_METRIC = ".function"

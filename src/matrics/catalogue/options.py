@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
 from matrics.catalogue import weights
+from matrics.quoting import quoted
 
 #: Arguments that every measure takes.
 RESERVED = ("cm", "average", "class_weights", "positive", "class_weights", "zero_division", "invalid")

@@ -8,9 +8,9 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any
 
-from matrics._names import quoted
 from matrics.catalogue.record import Kind, Metric, Trials
-from matrics.evaluation import frames_to_the_user
+from matrics.engine.evaluation import frames_to_the_user
+from matrics.quoting import quoted
 
 #: The entry points by which a package makes its measures known.
 GROUP = "matrics.metrics"

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from matrics._backend import Array, is_compiling
-from matrics._names import cut, fold, quoted
+from matrics.arrays import Array, is_compiling
 from matrics.catalogue import averages, weights
 from matrics.catalogue.classes import Classes, in_words, labels_of_frame, spell_class
 from matrics.catalogue.docstring import compose
@@ -25,8 +24,9 @@ from matrics.catalogue.functions import (
     several,
 )
 from matrics.catalogue.options import Option, read_options
-from matrics.evaluation import Invalid, TableFunction, evaluate
-from matrics.table import Table
+from matrics.engine.evaluation import Invalid, TableFunction, evaluate
+from matrics.engine.table import Table
+from matrics.quoting import cut, fold, quoted
 from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from matrics import verbal
-from matrics._backend import Array, is_compiling
-from matrics._names import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
+from matrics.arrays import Array, is_compiling
+from matrics.catalogue import verbal
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.functions import place_of
 from matrics.catalogue.options import read_options
 from matrics.catalogue.own import of_packages
 from matrics.catalogue.pycm import PYCM
 from matrics.catalogue.record import METRICS, OWN, Chance, Kind, Metric, Trials
+from matrics.quoting import LONGEST, QUOTED, cut, fold, is_whole, quoted, split_outside, unquote
 
 #: What ``score`` gives without being asked for more.
 CORE = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc", "cohen_kappa", "cen", "eve")

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from matrics import _backend
-from matrics._names import cut, quoted, split_outside, unquote
+from matrics.arrays import as_arrays
 from matrics.catalogue.classes import Classes, spell_class
+from matrics.quoting import cut, quoted, split_outside, unquote
 
 #: How much each error counts, ``[true][pred]``; a second word says what else has to hold.
 WeightMatrix = Annotated[tuple[tuple[float, ...], ...], "any"]
@@ -144,7 +144,7 @@ def _items(value: Any, name: str, *, may_be_named: bool) -> tuple[tuple[str, ...
         return tuple([str(label) for label in value]), list(value.values())
     if isinstance(value, (list, tuple)):
         return (), value
-    backend, (array,) = _backend.as_arrays(**{name: value})
+    backend, (array,) = as_arrays(**{name: value})
     if not backend.can_look(array):
         raise TypeError(f"{name}: expected numbers that are known beforehand, as options are, got a traced array")
     return (), backend.to_numpy(array).tolist()

@@ -9,7 +9,6 @@ from rich.text import Text
 
 import matrics
 from matrics import study
-from matrics._names import quoted
 from matrics.catalogue.description import facts
 from matrics.cli import count, decisions, markdown, report, report_page
 from matrics.cli.certificate_report import show_certificate
@@ -56,7 +55,8 @@ from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
 from matrics.cli.work import open_work
-from matrics.scoring import resolve
+from matrics.quoting import quoted
+from matrics.scoring.score import resolve
 from matrics.study.certificates import CASES
 from matrics.study.sources.experiment import NUM
 

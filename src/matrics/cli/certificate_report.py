@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from matrics.catalogue.naming import title_of
 from matrics.cli.report import plain, show
-from matrics.naming import title_of
 from matrics.study.certificates.results import number
 
 if TYPE_CHECKING:

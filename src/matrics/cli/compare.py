@@ -12,7 +12,7 @@ from matrics.cli.measures import measures
 from matrics.cli.read import read_labels
 from matrics.cli.stopping import warn_of_odd_labels
 from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together, weights_of_samples
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
+from matrics.catalogue.naming import title_of
 from matrics.cli.interval_report import SIGNS, show_statuses
 from matrics.cli.report import BEST, fold, number, plain, show, text_table
-from matrics.naming import title_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.counting.count import Beside
 from matrics.cli.counting.count import count as count_rows
@@ -23,6 +22,7 @@ from matrics.cli.outputs.whole import whole_file
 from matrics.cli.report import counted as in_words
 from matrics.cli.screen import open_console
 from matrics.cli.work import open_destination
+from matrics.quoting import quoted
 
 WRITERS = {".npz": write_npz, ".parquet": write_parquet}
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
-from matrics._names import quoted
 from matrics.cli.report import Column, best_of_columns
 from matrics.cli.run import score_columns
+from matrics.quoting import quoted
 from matrics.reporting.areas import area_limits
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
-from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
@@ -37,7 +36,8 @@ from matrics.cli.scored import Scored, ScoreNames, read_scores
 from matrics.cli.screen import open_console
 from matrics.cli.threshold import NUM, Sureness, ThresholdRun, Wanted
 from matrics.cli.threshold_report import show_thresholds
-from matrics.scoring import resolve
+from matrics.quoting import quoted
+from matrics.scoring.score import resolve
 from matrics.uncertainty.options import check_level
 
 FilePath = Annotated[

@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from matrics.cli.report import Column, Names, Summary, number, plain, show, show_blocks
-from matrics.fairness import disparity
+from matrics.scoring.fairness import disparity
 
 if TYPE_CHECKING:
     from rich.console import Console

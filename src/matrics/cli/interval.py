@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 import matrics
-from matrics._names import quoted
 from matrics.cli.run import MatrixRun, name_cell
+from matrics.quoting import quoted
 from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._backend import NUMPY
-from matrics._names import cut, quoted, quoted_list
-from matrics.frame.counts import MOST_CELLS
+from matrics.arrays import NUMPY
+from matrics.quoting import cut, quoted, quoted_list
+from matrics.tables.counts import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

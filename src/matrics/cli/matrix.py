@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._names import cut, first_twice, quoted
+from matrics.quoting import cut, first_twice, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

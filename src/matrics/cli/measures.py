@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from matrics._names import split_outside
-from matrics.naming import MeasureName, title_of
-from matrics.scoring import resolve
+from matrics.catalogue.naming import MeasureName, title_of
+from matrics.quoting import split_outside
+from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

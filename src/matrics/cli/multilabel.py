@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
-from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.found import Found, Piece
 from matrics.cli.keys import Key, Keyed
@@ -19,8 +18,9 @@ from matrics.cli.read import read_rows
 from matrics.cli.report import counted
 from matrics.cli.run import Run, score_columns
 from matrics.cli.stopping import warn_of_odd_labels
-from matrics.frame.counts import MOST_CELLS
 from matrics.multilabel.averages import checked_average
+from matrics.quoting import quoted
+from matrics.tables.counts import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

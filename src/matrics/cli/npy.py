@@ -12,7 +12,7 @@ import numpy as np
 
 from matrics.cli.counting.fragments import refuse_stream
 from matrics.cli.npz import BAD_HEADER
-from matrics.evaluation import as_stack
+from matrics.engine.evaluation import as_stack
 
 if TYPE_CHECKING:
     from pathlib import Path

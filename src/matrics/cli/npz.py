@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

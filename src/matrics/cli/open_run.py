@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matrics._names import quoted
 from matrics.cli import multilabel
 from matrics.cli.counting.count import Beside
 from matrics.cli.labels import Names
@@ -16,7 +15,8 @@ from matrics.cli.read import Source, read
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.cli.scored import ScoreNames, read_scores
 from matrics.cli.wide import CellNames, read_cells
-from matrics.scoring import resolve
+from matrics.quoting import quoted
+from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from matrics._names import quoted
 from matrics.cli.in_order import cores
+from matrics.quoting import quoted
 
 # What several commands have in common. All is plain text, although typer could convert it: then errors have the
 # same one-line form as all others.

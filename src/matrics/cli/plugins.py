@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matrics
-from matrics._names import quoted
 from matrics.catalogue.own import measures_of
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

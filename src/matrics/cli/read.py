@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from matrics._backend import NUMPY
-from matrics._names import quoted
+from matrics.arrays import NUMPY
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels, matrix, npz
 from matrics.cli.counting.batches import OpenRows, named
@@ -24,7 +23,8 @@ from matrics.cli.npy import NpyStack
 from matrics.cli.npz import NpzStack
 from matrics.cli.stopping import warn_of_odd_labels
 from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
-from matrics.evaluation import as_stack
+from matrics.engine.evaluation import as_stack
+from matrics.quoting import quoted
 from matrics.uncertainty.weighted import kish
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from matrics._names import quoted
 from matrics.cli import report as printed
 from matrics.cli.labels import Names
 from matrics.cli.options import (
@@ -32,6 +31,7 @@ from matrics.cli.plugins import plug_in
 from matrics.cli.report_table import class_names_of, command_of, read_table
 from matrics.cli.scored import ScoreNames
 from matrics.cli.screen import open_console
+from matrics.quoting import quoted
 from matrics.reporting.data import Wanted
 from matrics.reporting.leaderboard import DEFAULT_METRICS
 from matrics.reporting.report import make_manner, make_report

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 import matrics
-from matrics._backend import NUMPY
-from matrics._names import first_twice, quoted
+from matrics.arrays import NUMPY
 from matrics.catalogue.description import facts
+from matrics.catalogue.naming import columns as named_columns
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.cli.found import Found, Piece, Totals, joined
 from matrics.cli.in_order import in_order
 from matrics.cli.npy import NpyStack
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
-from matrics.naming import columns as named_columns
-from matrics.naming import title_of
-from matrics.roads import table_in_order
+from matrics.engine.execution import table_in_order
+from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence

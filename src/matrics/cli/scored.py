@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import first_twice, quoted
 from matrics.catalogue.classes import Classes
 from matrics.cli import labels
 from matrics.cli.keys import Key, Keyed
 from matrics.cli.labels import Names
 from matrics.cli.read import Source, read_rows
 from matrics.cli.stopping import warn_of_odd_labels
+from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path

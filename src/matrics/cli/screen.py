@@ -9,7 +9,6 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from matrics._names import quoted
 from matrics.cli import report
 from matrics.cli.disparity_report import show_disparity
 from matrics.cli.found import Found, joined
@@ -19,6 +18,7 @@ from matrics.cli.outputs.unfinished import Unfinished
 from matrics.cli.report import counted
 from matrics.cli.run import Run
 from matrics.cli.write_blocks import write_blocks
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

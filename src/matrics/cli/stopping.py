@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from matrics.frame.odd_labels import odd_labels
+from matrics.tables.odd_labels import odd_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

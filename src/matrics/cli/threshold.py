@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
-from matrics._names import quoted
+from matrics.catalogue.naming import title_of
 from matrics.cli.measures import constraints, measures, with_titles
 from matrics.cli.run import score_columns
-from matrics.naming import title_of
+from matrics.quoting import quoted
 from matrics.ranking.best import read_goal
 from matrics.uncertainty.options import check_level
 

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics._names import first_twice, quoted
 from matrics.cli import labels
 from matrics.cli.counting.batches import Batch, TextRows, named
 from matrics.cli.counting.fragments import Fragment
@@ -29,6 +28,7 @@ from matrics.cli.keys import Key
 from matrics.cli.labels import Names
 from matrics.cli.read import Source
 from matrics.cli.text import STDIN, TEXTS, suffix_of
+from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 import matrics
-from matrics._names import quoted
 from matrics.cli.outputs.destination import check_output
 from matrics.cli.outputs.question import Question, inputs_of
 from matrics.cli.outputs.unfinished import Unfinished, unfinished_output
 from matrics.cli.text import STDIN
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from matrics._backend.torch import TORCH
+from matrics.arrays.torch import TORCH
+from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
 from matrics.integrations.score_values import MASKED, checked_positive, masked
-from matrics.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
 from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.state import ScoreState

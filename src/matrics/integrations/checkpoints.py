@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from matrics._backend.torch import TORCH
-from matrics._names import quoted
+from matrics.arrays.torch import TORCH
+from matrics.quoting import quoted
 
 EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
 

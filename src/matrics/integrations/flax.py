@@ -13,10 +13,19 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from matrics._backend import NUMPY, Array
-from matrics._backend.jax import JAX
+from matrics.arrays import NUMPY, Array
+from matrics.arrays.jax import JAX
+from matrics.catalogue.naming import check_names, named, scalars, with_dropped
 from matrics.catalogue.record import Metric
-from matrics.coding import integer_codes, searched
+from matrics.counting.codes import integer_codes, searched
+from matrics.counting.labels import (
+    check_ignore_index,
+    checked_class_axis,
+    decide,
+    is_kept,
+    labels_to_ignore,
+    warn_if_either_fits,
+)
 from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
@@ -30,16 +39,7 @@ from matrics.integrations.settings import (
     resolved,
     warn_of_nothing,
 )
-from matrics.labels import (
-    check_ignore_index,
-    checked_class_axis,
-    decide,
-    is_kept,
-    labels_to_ignore,
-    warn_if_either_fits,
-)
-from matrics.naming import check_names, named, scalars, with_dropped
-from matrics.state import ConfusionState
+from matrics.states.confusion import ConfusionState
 
 __all__ = ["ConfusionMetric", "ScoreMetric"]
 

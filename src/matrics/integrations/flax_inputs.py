@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from matrics._backend import Array, fitting
-from matrics._backend.jax import JAX
+from matrics.arrays import Array, fitting
+from matrics.arrays.jax import JAX
 
 
 def as_jax(name: str, values: Any) -> Array:

@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from matrics._backend import Array
-from matrics._backend.jax import JAX
+from matrics.arrays import Array
+from matrics.arrays.jax import JAX
+from matrics.counting.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
 from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics.integrations.settings import Undefined
-from matrics.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 from matrics.typing import ArrayLike

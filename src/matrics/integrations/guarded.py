@@ -13,12 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from matrics import _inputs, labels
-from matrics._backend.torch import TORCH
-from matrics._names import quoted
+from matrics.arrays.inputs import check_tensor
+from matrics.arrays.sizes import check_state_size
+from matrics.arrays.torch import TORCH
+from matrics.catalogue.naming import check_names, named, scalars, with_dropped
 from matrics.catalogue.record import Metric
-from matrics.coding import integer_codes, searched
-from matrics.evaluation import evaluate
+from matrics.counting import labels
+from matrics.counting.codes import integer_codes, searched
+from matrics.engine.evaluation import evaluate
 from matrics.integrations.checkpoints import check_counts
 from matrics.integrations.settings import (
     Seen,
@@ -30,8 +32,8 @@ from matrics.integrations.settings import (
     resolved,
     warn_of_nothing,
 )
-from matrics.naming import check_names, named, scalars, with_dropped
-from matrics.state import ConfusionState
+from matrics.quoting import quoted
+from matrics.states.confusion import ConfusionState
 
 
 class GuardedCounts:
@@ -63,7 +65,7 @@ class GuardedCounts:
         self.side = self.num_classes + 2
         size = copies * self.side**2 * (dtype or torch.int64).itemsize
         sizes = {"num_classes": self.num_classes}
-        labels.check_state_size(size, sizes, allow_large=allow_large, advice=labels.FEWER_CELLS)
+        check_state_size(size, sizes, allow_large=allow_large, advice=labels.FEWER_CELLS)
         self._decide(
             torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
         )  # checks the threshold
@@ -89,8 +91,8 @@ class GuardedCounts:
         """Count labels, or class scores, in place."""
         if not (isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
             raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_pred {type(y_pred).__name__}")
-        _inputs.check_tensor("y_true", y_true, torch)
-        _inputs.check_tensor("y_pred", y_pred, torch)
+        check_tensor("y_true", y_true, torch)
+        check_tensor("y_pred", y_pred, torch)
         _check_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
         if has_scores:

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import Array, Standard, is_compiling
-from matrics._names import quoted, split_outside
+from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.catalogue.classes import TWO, Classes, in_words
+from matrics.catalogue.naming import by_class, check_names, named, with_dropped
 from matrics.catalogue.record import Metric
-from matrics.evaluation import frames_to_the_user
+from matrics.counting.labels import is_kept, labels_to_ignore, widen
+from matrics.engine.evaluation import frames_to_the_user
 from matrics.integrations.settings import Seen, Undefined, are_counts, checked_prefix, of_nothing, warn_of_nothing
-from matrics.labels import is_kept, labels_to_ignore, widen
-from matrics.naming import by_class, check_names, named, with_dropped
+from matrics.quoting import quoted, split_outside
 from matrics.ranking.positive import REST
 from matrics.ranking.state import ScoreState
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 
 CALIBRATION = "expected_calibration_error"
 AREAS = ("macro", "weighted", "micro", "class")
@@ -81,7 +80,7 @@ class ScoreValues:
             raise ValueError("class_names: expected None without num_classes=, as all values are those of class 1")
         wanted = DEFAULT if metrics is None else _names(metrics)
         known = _positive(num_classes, class_names, positive)
-        thresholds = _backend.as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
+        thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
         return cls(
             tuple(_read(name, thresholds, positive, has_classes=num_classes is not None) for name in wanted),
             checked_prefix(prefix),
@@ -169,7 +168,7 @@ class ScoreValues:
         it warns where there are no samples at all.
         """
         known = self.of(state)
-        backend, leaves = _backend.as_arrays(**state._asdict())
+        backend, leaves = as_arrays(**state._asdict())
         counts, offsets, dropped = (backend.host_view(leaf) for leaf in leaves[:3])
         if counts is None or offsets is None or dropped is None:
             return known, has_warned

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend, words
-from matrics._backend import Array
-from matrics._names import quoted, split_outside
+from matrics.arrays import Array, as_arrays
 from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.evaluation import check_options, evaluate, frames_to_the_user
-from matrics.naming import title_of
-from matrics.scoring import resolve
+from matrics.engine.evaluation import check_options, evaluate, frames_to_the_user
+from matrics.quoting import quoted, split_outside
+from matrics.scoring.score import resolve
+from matrics.states import words
 
 #: Areas and calibration, of which a matrix of labels knows nothing.
 OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
@@ -92,7 +92,7 @@ class Undefined(NamedTuple):
 
     def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
         """The values of one metric: NaN before it has seen anything, unless they are counts; and of invalid counts."""
-        xp = _backend.as_arrays(values=values)[0].xp
+        xp = as_arrays(values=values)[0].xp
         if self.fill is not None:
             values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
         return values if is_count else xp.where(seen.is_empty, math.nan, values)
@@ -107,7 +107,7 @@ class Seen(NamedTuple):
     @classmethod
     def of(cls, counts: Array, carried: Array | None = None) -> Seen:
         """Read counts, in default JAX of two words; their sum, which may wrap, would not tell."""
-        backend, (counts,) = _backend.as_arrays(counts=counts)
+        backend, (counts,) = as_arrays(counts=counts)
         if carried is not None and carried.shape[-1] > 0:
             counts = words.TwoWords(counts, carried).to_float(backend)
         xp = backend.xp

@@ -10,12 +10,12 @@ from typing import Any, Self, TypeVar
 import torch
 from torch import Tensor, distributed
 
+from matrics.catalogue.naming import MeasureName
 from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers, keeping_dtypes
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torch_scores import ScoreMetric
-from matrics.naming import MeasureName
-from matrics.state import ConfusionState
+from matrics.states.confusion import ConfusionState
 
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])

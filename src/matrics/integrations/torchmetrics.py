@@ -11,7 +11,7 @@ from matrics.integrations.guarded import GuardedCounts, Measures
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_scores import ScoreMetric
 from matrics.integrations.torchmetrics_values import ManyValues
-from matrics.state import ConfusionState
+from matrics.states.confusion import ConfusionState
 
 if TYPE_CHECKING:
     import torch

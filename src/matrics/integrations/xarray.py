@@ -14,9 +14,10 @@ import xarray as xr
 
 import matrics
 from matrics import IntervalStatus
-from matrics._backend import Array, as_arrays
+from matrics.arrays import Array, as_arrays
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid
+from matrics.engine.evaluation import Invalid
 from matrics.integrations.xarray_counts import confusion_matrix
 from matrics.integrations.xarray_dimensions import (
     Layout,
@@ -27,8 +28,7 @@ from matrics.integrations.xarray_dimensions import (
     library_for,
     unique,
 )
-from matrics.naming import title_of
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import Method, SchemeOfInterval
 

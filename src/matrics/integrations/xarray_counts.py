@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from matrics._backend import Array
-from matrics._names import quoted, quoted_list
-from matrics.coding import check_classes
+from matrics.arrays import Array
+from matrics.counting.codes import check_classes
 from matrics.integrations.xarray_dimensions import PRED, TRUE, check_array, library_for
+from matrics.quoting import quoted, quoted_list
 
 
 def confusion_matrix(

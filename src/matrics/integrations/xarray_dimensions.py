@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 import matrics
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.description import direction_of, range_of
 from matrics.catalogue.record import Metric
+from matrics.quoting import quoted
 
 TRUE, PRED = "true", "pred"
 

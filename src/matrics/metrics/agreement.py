@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.averages import mean_of_defined
 from matrics.catalogue.registry import metric
+from matrics.engine.table import Table
 from matrics.metrics.chance_corrected.kappa import cohen_kappa
-from matrics.table import Table
 
 __all__ = [
     "accuracy",

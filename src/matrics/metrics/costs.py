@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.classes import labels_of_frame
+from matrics.catalogue.naming import check_names
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import metric
 from matrics.catalogue.weights import CostMatrix, is_named
-from matrics.costs import mean_cost
-from matrics.naming import check_names
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = ["cost"]
 
@@ -118,3 +117,12 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
         raise TypeError("class_names: expected none beside costs that name their classes, got both")
     names = check_names(class_names, len(rows))
     return expected_cost.using(costs=dict(zip(names or (), rows, strict=True)))
+
+
+def mean_cost(t: Table, costs: Array) -> Array:
+    """The mean cost of each matrix of a Table, of costs ``[true, pred]`` of the dtype of its cells."""
+    xp, size = t.xp, t.xp.abs(costs)
+    # What every prediction costs is added last: where all cost the same, no rounding makes values of it that vary.
+    base = xp.min(xp.where(size == xp.min(size), costs, math.inf))
+    more = t.sum(t.shares * t.beside_cells(costs - base), axis=(t.true_axis, t.pred_axis))
+    return t.define(base + more, t.total != 0)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = [
     "accuracy_confidence_limit",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = [
     "diagnostic_odds_ratio",

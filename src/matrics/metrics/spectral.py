@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, get_args, overload
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.evaluation import Invalid, evaluate
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.table import Table
+from matrics.engine.evaluation import Invalid, evaluate
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.engine.table import Table
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 __all__ = [

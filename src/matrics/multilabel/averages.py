@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array
-from matrics._names import quoted
+from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.catalogue.classes import TWO
+from matrics.catalogue.naming import named, title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import named, title_of
-from matrics.scoring import resolve
+from matrics.quoting import quoted
+from matrics.scoring.score import resolve
 
 Average = Literal["macro", "micro", "weighted", "samples", "label"]
 AVERAGES = get_args(Average)
@@ -76,7 +75,7 @@ def means(metrics: dict[str, Metric], scores: Scores, weights: Array, zero_divis
 
 def _mean(values: Array, weights: Array, zero_division: float, *, is_classwise: bool) -> Array:
     """The mean of the defined values; NaN if a weight is not a weight."""
-    backend, (values, weights) = _backend.as_arrays(values=values, weights=weights)
+    backend, (values, weights) = as_arrays(values=values, weights=weights)
     xp = backend.xp
     weights = xp.astype(weights, values.dtype)
     if is_classwise:  # (*B, K, 2)

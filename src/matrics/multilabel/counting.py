@@ -7,11 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted_list
-from matrics.counting import SAMPLES_AT_ONCE
-from matrics.labels import (
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.counting.count import SAMPLES_AT_ONCE
+from matrics.counting.labels import (
     broadcast,
     check_ignore_index,
     check_scores,
@@ -24,6 +22,7 @@ from matrics.labels import (
     said,
     widen,
 )
+from matrics.quoting import quoted_list
 
 #: What a matrix is of: a label, a sample, or all samples, each of which is right as a whole or wrong.
 Of = Literal["label", "sample", "whole"]
@@ -69,7 +68,7 @@ def enter(
     _check_columns(y_true, y_pred)
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = _backend.as_arrays(**values, **({} if state is None else {"state": state}))
+    own, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
     true, pred, *weights = arrays[: len(values)]
     true, pred = listed(y_true, true, "y_true"), listed(y_pred, pred, "y_pred", are_scores=threshold is not None)
     ignored = labels_to_ignore(check_ignore_index(ignore_index), true, own)

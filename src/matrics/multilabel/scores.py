@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, overload
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, check_options
+from matrics.engine.evaluation import Invalid, check_options
 from matrics.multilabel.averages import Average, asked, by_spec, checked_average, means, over_labels
 from matrics.multilabel.counting import Samples, count, enter
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
 

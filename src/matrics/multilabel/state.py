@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from matrics import _backend, words
-from matrics._backend import Array
+from matrics.arrays import Array, as_arrays
+from matrics.arrays.sizes import check_count
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, check_options
-from matrics.labels import check_count
+from matrics.engine.evaluation import Invalid, check_options
+from matrics.engine.results import short_repr
 from matrics.multilabel.averages import Average, asked, checked_average, over_labels
 from matrics.multilabel.counting import Counts, count, enter
-from matrics.results import short_repr
-from matrics.state import ConfusionState
+from matrics.states import words
+from matrics.states.confusion import ConfusionState
 from matrics.typing import ArrayLike
 
 # Low words of default JAX are below 2**16, so that so many labels can be summed before one would wrap.
@@ -155,7 +155,7 @@ class MultilabelState(NamedTuple):
         """
         state = self.labels.counts
         if sample_weight is not None:
-            backend, (counts,) = _backend.as_arrays(counts=state)
+            backend, (counts,) = as_arrays(counts=state)
             if not backend.is_float(counts):
                 raise TypeError(
                     "sample_weight: expected None, as this state has integer counts; make it with "
@@ -274,7 +274,7 @@ class MultilabelState(NamedTuple):
 
 def _grown(state: ConfusionState, counts: Counts) -> ConfusionState:
     """The state with these counts added."""
-    backend, (_, carried) = _backend.as_arrays(counts=state.counts, carried=state.carried)
+    backend, (_, carried) = as_arrays(counts=state.counts, carried=state.carried)
     xp = backend.xp
     more = xp.astype(counts.matrix, state.counts.dtype)
     return state + ConfusionState(more, xp.astype(counts.dropped, state.dropped.dtype), xp.zeros_like(carried))
@@ -282,7 +282,7 @@ def _grown(state: ConfusionState, counts: Counts) -> ConfusionState:
 
 def _pooled(labels: ConfusionState) -> ConfusionState:
     """The sum over labels; what it dropped is not that of anything, and nobody asks."""
-    backend, leaves = _backend.as_arrays(counts=labels.counts, carried=labels.carried)
+    backend, leaves = as_arrays(counts=labels.counts, carried=labels.carried)
     parts = []
     number = labels.counts.shape[-3]
     for start in range(0, number, LABELS_AT_ONCE):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import list_metrics
-from matrics.naming import title_of
 from matrics.plot.cells import draw_cells, short_name
 from matrics.plot.display import Display
 from matrics.plot.signs import mark_cells
 from matrics.plot.style import FAINT, INK, SMALL, ink_on, right, tidy, wrong
+from matrics.quoting import quoted
 from matrics.study.agreement import Agreement, Correlation
 from matrics.study.agreement import agreement as compute
 from matrics.typing import ArrayLike, NumPyArray

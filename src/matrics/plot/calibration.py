@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY
-from matrics._names import quoted
+from matrics.arrays import NUMPY, as_arrays
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.plot.curve_data import index_of, read_scores, sides_of
 from matrics.plot.inputs import on_host
 from matrics.plot.lines import (
@@ -24,10 +23,10 @@ from matrics.plot.lines import (
     most_telling,
 )
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
+from matrics.quoting import quoted
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
 from matrics.ranking.inputs import read
 from matrics.ranking.probability_bins import Bins, Of
-from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.limits import normal_quantile, wilson
 from matrics.uncertainty.options import check_level
@@ -312,7 +311,7 @@ def calibration(
 
 def _have_classes(y_true: Any, y_prob: Any) -> bool:
     """Whether the probabilities are of every class, as the library reads them."""
-    _, (labels, scores) = _backend.as_arrays(y_true=y_true, y_prob=y_prob)
+    _, (labels, scores) = as_arrays(y_true=y_true, y_prob=y_prob)
     return bool(scores.ndim > labels.ndim >= 1 and scores.shape[-2] == labels.shape[-1])
 
 

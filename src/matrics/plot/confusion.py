@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from matrics._names import quoted
-from matrics.evaluation import InvalidConfusionMatrix, check
+from matrics.engine.evaluation import InvalidConfusionMatrix, check
+from matrics.engine.results import short_repr
 from matrics.plot.cells import (
     FEW,
     CellText,
@@ -25,7 +25,7 @@ from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
 from matrics.plot.style import INK, right, tidy, wrong
-from matrics.results import short_repr
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike, NumPyArray
 
 if TYPE_CHECKING:

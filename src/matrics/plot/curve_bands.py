@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY
-from matrics._draws import Source, source_of
+from matrics.arrays import NUMPY
+from matrics.arrays.draws import Source, source_of
+from matrics.arrays.sizes import check_draws
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
-from matrics.evaluation import evaluate
-from matrics.labels import check_draws
+from matrics.engine.evaluation import evaluate
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.plot.curve_data import Scores
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.typing import NumPyArray
 from matrics.uncertainty.limits import percentile_limits
 from matrics.uncertainty.options import check_level

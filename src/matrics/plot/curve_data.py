@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._names import quoted
 from matrics.catalogue.classes import TWO, Classes
+from matrics.catalogue.naming import check_names, title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import check_names, title_of
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.plot.inputs import on_host
+from matrics.quoting import quoted
 from matrics.ranking.areas import average_precision, roc_auc
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
 from matrics.ranking.inputs import Samples, read
 from matrics.ranking.positive import two_classes
 from matrics.ranking.rows import as_rows
 from matrics.ranking.thresholds import ThresholdCurve, threshold_curve
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.typing import NumPyArray
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matrics.catalogue.record import Metric
-from matrics.evaluation import evaluate
+from matrics.engine.evaluation import evaluate
 from matrics.plot.style import INK, SMALL
 from matrics.typing import NumPyArray
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from matrics._names import quoted
-from matrics.evaluation import check
+from matrics.engine.evaluation import check
+from matrics.engine.results import short_repr
 from matrics.plot.cells import class_ticks, draw_cells, short_name, size_of_cells, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
 from matrics.plot.signs import mark_cells, outline, signed, signed_bar
 from matrics.plot.style import ink_on, right, tidy, wrong
-from matrics.results import short_repr
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.cells import adjusted, independent_cells, paired_cells
 from matrics.uncertainty.options import check_level

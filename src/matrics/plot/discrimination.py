@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from matrics.arrays.sizes import check_count
 from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.labels import check_count
-from matrics.naming import title_of
+from matrics.engine.results import short_repr
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, draw_line, legend_below
 from matrics.plot.style import FAINT, Style, sequence_of_styles, styles, tidy
-from matrics.results import short_repr
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.study.line import DiscriminationLine, LineStatus, discrimination_line
 from matrics.typing import ArrayLike, NumPyArray
 

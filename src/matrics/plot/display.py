@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

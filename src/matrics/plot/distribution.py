@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics.naming import title_of
+from matrics.catalogue.naming import title_of
 from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import names_of_rows, on_host

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._names import cut, quoted
+from matrics.engine.results import short_repr
 from matrics.plot.inputs import on_host
-from matrics.results import short_repr
+from matrics.quoting import cut, quoted
 from matrics.typing import NumPyArray
 
 __all__ = ["TrainingRun", "read_runs"]

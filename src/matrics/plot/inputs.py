@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend
-from matrics._names import quoted
+from matrics.arrays import as_arrays
 from matrics.catalogue.classes import labels_of_frame
-from matrics.evaluation import as_stack
-from matrics.naming import names_or_labels
+from matrics.catalogue.naming import names_or_labels
+from matrics.engine.evaluation import as_stack
+from matrics.quoting import quoted
 from matrics.typing import NumPyArray
 
 __all__ = ["host_stack", "names_of_classes", "names_of_panels", "names_of_rows", "on_host"]
@@ -19,7 +19,7 @@ __all__ = ["host_stack", "names_of_classes", "names_of_panels", "names_of_rows",
 
 def on_host(name: str, array: Any) -> NumPyArray:
     """An array of any library as one of NumPy; waits for the device."""
-    backend, (found,) = _backend.as_arrays(**{name: array})
+    backend, (found,) = as_arrays(**{name: array})
     return np.asarray(backend.to_numpy(found))
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.catalogue.naming import metric_of, title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
-from matrics.naming import metric_of, title_of
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
 from matrics.plot.inputs import names_of_rows, on_host
 from matrics.plot.style import FAINT, INK, SMALL, tidy
-from matrics.results import frame_of, short_repr, to_dict
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.models import compare_models
 from matrics.uncertainty.results import Interval, ModelComparison

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.quoting import quoted
 from matrics.typing import NumPyArray
 
 __all__ = ["ordered_classes"]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from matrics._names import quoted
-from matrics.evaluation import InvalidConfusionMatrix, check
+from matrics.engine.evaluation import InvalidConfusionMatrix, check
+from matrics.engine.results import short_repr
 from matrics.metrics.spectral import Matrix, eigenvalues, eve, gershgorin_bounds
 from matrics.plot.inputs import host_stack, names_of_panels
 from matrics.plot.lines import LEGEND_LINE, LinesDisplay, cut_name, legend_below
 from matrics.plot.style import INK, SMALL, tidy
-from matrics.results import short_repr
+from matrics.quoting import quoted
 from matrics.study.figures.eigenvalues import gershgorin_circles
 from matrics.typing import ArrayLike, NumPyArray
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.registry import get_metric
-from matrics.naming import title_of
 from matrics.plot.history import TrainingRun, read_runs
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -24,6 +23,7 @@ from matrics.plot.lines import (
     looks,
 )
 from matrics.plot.style import INK, Style, styles, tidy
+from matrics.quoting import quoted
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from matrics import _backend
-from matrics._backend import Array, Standard
-from matrics.evaluation import check_options
+from matrics.arrays import Array, Standard, as_arrays
+from matrics.engine.evaluation import check_options
 from matrics.ranking import bounds
 from matrics.ranking.averages import check_average
 from matrics.ranking.binned_calibration import (
@@ -33,7 +32,7 @@ def thresholds(leaves: Sequence[Array]) -> Array:
 
 def matrices(leaves: Sequence[Array], *, looks: bool) -> tuple[Standard, Array]:
     """The library of the state, and its matrices; of counts in two words by NumPy, if values may be looked at."""
-    own, (counts, carried) = _backend.as_arrays(counts=leaves[0], carried=leaves[3])
+    own, (counts, carried) = as_arrays(counts=leaves[0], carried=leaves[3])
     has_words = carried.shape[-1] > 0
     is_exact = has_words and own.can_look(counts) and (looks or own.host_view(counts) is not None)
     reading = Reading.of([own.to_numpy(leaf) for leaf in leaves] if is_exact else leaves)

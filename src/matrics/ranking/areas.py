@@ -6,13 +6,13 @@ import math
 from collections.abc import Hashable
 from typing import Any, Literal
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.engine.safety import Safe
+from matrics.quoting import quoted
 from matrics.ranking.averages import Average, check_average, of_rows
 from matrics.ranking.inputs import is_number, read
 from matrics.ranking.pairwise import one_vs_one
 from matrics.ranking.rows import Points, Rows, points
-from matrics.safety import Safe
 from matrics.typing import ArrayLike
 
 MULTI_CLASS = {"one_vs_rest": "one_vs_rest", "one_vs_one": "one_vs_one", "ovr": "one_vs_rest", "ovo": "one_vs_one"}

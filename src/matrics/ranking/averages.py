@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from matrics._backend import Array
-from matrics._names import quoted
-from matrics.evaluation import check_options
+from matrics.arrays import Array
+from matrics.engine.evaluation import check_options
+from matrics.engine.safety import Safe
+from matrics.quoting import quoted
 from matrics.ranking.inputs import Samples
 from matrics.ranking.rows import Rows, as_rows, each
-from matrics.safety import Safe
 
 Average = Literal["macro", "weighted", "micro", "class"]
 

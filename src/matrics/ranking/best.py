@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import cut, quoted_list
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
-from matrics.evaluation import evaluate, frames_to_the_user
+from matrics.engine.evaluation import evaluate, frames_to_the_user
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.quoting import cut, quoted_list
 from matrics.ranking.constraints import Constraint, read_constraints
 from matrics.ranking.inputs import Samples, read
 from matrics.ranking.thresholds import all_thresholds
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array
-from matrics._names import cut
+from matrics.arrays import NUMPY, Array
+from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
-from matrics.labels import check_draws
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.quoting import cut
 from matrics.ranking.best import Goal, find_best, read_goal
 from matrics.ranking.inputs import read
 from matrics.ranking.rows import Rows, as_rows
-from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus

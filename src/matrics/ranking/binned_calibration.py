@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any, get_args
 
-from matrics._backend import Array, Standard
-from matrics._names import quoted
-from matrics.labels import check_count
+from matrics.arrays import Array, Standard
+from matrics.arrays.sizes import check_count
+from matrics.quoting import quoted
 from matrics.ranking.probability_bins import Of
 
 

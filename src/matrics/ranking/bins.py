@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from matrics._backend import Array, Standard
-from matrics._names import quoted
-from matrics.labels import check_count, label_dtype
+from matrics.arrays import Array, Standard
+from matrics.arrays.sizes import check_count
+from matrics.counting.labels import label_dtype
+from matrics.quoting import quoted
 
 Spacing = Literal["equal", "logit"]
 

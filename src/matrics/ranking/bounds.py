@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import Array, Standard
-from matrics.results import frame_of, short_repr, to_dict
+from matrics.arrays import Array, Standard
+from matrics.engine.results import frame_of, short_repr, to_dict
 
 
 class Bounded(NamedTuple):

@@ -6,11 +6,11 @@ import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple, overload
 
-from matrics._backend import Array
+from matrics.arrays import Array
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.engine.safety import Safe
 from matrics.ranking.probabilities import check_zero_division, finish, is_class, mean, read_probabilities
 from matrics.ranking.probability_bins import Bins, binned, check_bins, forecasts
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.safety import Safe
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["BrierDecomposition", "brier_decomposition", "brier_score"]

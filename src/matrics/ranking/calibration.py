@@ -6,13 +6,13 @@ import math
 from collections.abc import Hashable
 from typing import Any, Literal, NamedTuple, get_args, overload
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.engine.safety import Safe
+from matrics.quoting import quoted
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import check_zero_division, finish, read_probabilities
 from matrics.ranking.probability_bins import Binned, Bins, Forecasts, Of, binned, check_bins, forecasts
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.safety import Safe
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability_curve"]

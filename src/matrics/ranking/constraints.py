@@ -7,11 +7,11 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from matrics._backend import Array, Namespace
-from matrics._names import LONGEST, quoted, split_outside
+from matrics.arrays import Array, Namespace
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
-from matrics.scoring import resolve
+from matrics.quoting import LONGEST, quoted, split_outside
+from matrics.scoring.score import resolve
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 

@@ -6,14 +6,14 @@ import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from matrics._backend import Array
-from matrics._names import quoted
-from matrics.evaluation import check_options
+from matrics.arrays import Array
+from matrics.engine.evaluation import check_options
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.engine.safety import Safe
+from matrics.quoting import quoted
 from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
 from matrics.ranking.inputs import Samples, is_number, read
 from matrics.ranking.rows import Rows, as_rows, points
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.safety import Safe
 from matrics.typing import ArrayLike
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics.labels import (
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.counting.labels import (
     broadcast,
     check_labels,
     check_weights,
@@ -22,7 +21,7 @@ from matrics.labels import (
 from matrics.ranking.bins import decode, place
 from matrics.ranking.inputs import check_pair
 from matrics.ranking.positive import LEFT_OUT, read_labels
-from matrics.words import TwoWords
+from matrics.states.words import TwoWords
 
 # So many scores are binned at a time on the host.
 SCORES_AT_ONCE = 2**14
@@ -55,7 +54,7 @@ def bin_samples(
     values = {"y_true": labels.values, "y_score": scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = _backend.as_arrays(**values, state=counts, edges=edges, states=states)
+    own, arrays = as_arrays(**values, state=counts, edges=edges, states=states)
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     check_pair(arrays[0], arrays[1], "y_score", own, "count them with matrics.ConfusionState")
     check_labels(arrays[0], "y_true", own)

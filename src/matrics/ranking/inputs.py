@@ -9,12 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.classes import Classes
-from matrics.evaluation import frames_to_the_user
-from matrics.labels import (
+from matrics.counting.labels import (
     broadcast,
     check_labels,
     check_weights,
@@ -26,6 +23,8 @@ from matrics.labels import (
     said,
     widen,
 )
+from matrics.engine.evaluation import frames_to_the_user
+from matrics.quoting import quoted
 from matrics.ranking.positive import REST, Labels, against_rest, read_labels, two_classes
 
 
@@ -113,7 +112,7 @@ def read(
     values = {"y_true": labels.values, name: scores}
     if is_weighted:
         values["sample_weight"] = sample_weight
-    own, (y_true, scores, *weights) = _backend.as_arrays(**values)
+    own, (y_true, scores, *weights) = as_arrays(**values)
     y_true = listed(values["y_true"], y_true, "y_true")
     check_pair(y_true, scores, name, own, "count them with matrics.confusion_matrix")
     check_labels(y_true, "y_true", own, of_any_kind=False)
@@ -207,7 +206,7 @@ def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: 
 
 
 def _shape(scores: Any, name: str) -> tuple[int, ...]:
-    return tuple(_backend.as_arrays(**{name: scores})[1][0].shape)
+    return tuple(as_arrays(**{name: scores})[1][0].shape)
 
 
 def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend, words
-from matrics._backend import Array, Standard
-from matrics.labels import check_count, check_state_size
+from matrics.arrays import Array, Standard, as_arrays
+from matrics.arrays.sizes import check_count, check_state_size
 from matrics.ranking.bins import encode
+from matrics.states import words
 
 # The running sum of so many low words is below 2**31.
 MOST_BINS_IN_WORDS = 2**15 - 4
@@ -26,7 +26,7 @@ def empty(edges: Array, num_classes: Any, batch_shape: Any, like: Any, dtype: An
     size = 3 * 8 * math.prod((*batch, *rows, length))  # two counts and an offset in each bin
     check_state_size(size, sizes, allow_large=allow_large)
     counts, dropped, carried = words.zeros(batch, (*rows, length, 2), like, dtype, sizes=sizes, allow_large=True)
-    backend, (dropped,) = _backend.as_arrays(dropped=dropped)
+    backend, (dropped,) = as_arrays(dropped=dropped)
     if backend.widest_int(dropped) is None and length > MOST_BINS_IN_WORDS:
         most = MOST_BINS_IN_WORDS - 2
         raise ValueError(f"expected at most {most} bins, as there are no 64-bit integers, got {length - 2}")

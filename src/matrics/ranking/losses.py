@@ -6,9 +6,8 @@ import math
 from collections.abc import Hashable
 from typing import Any, overload
 
-from matrics import _backend
-from matrics._backend import Array, Standard
-from matrics.labels import class_axis_last, listed, warn_if_ambiguous
+from matrics.arrays import Array, Standard, as_arrays
+from matrics.counting.labels import class_axis_last, listed, warn_if_ambiguous
 from matrics.ranking.inputs import WORDS, Samples, read
 from matrics.ranking.probabilities import (
     check_zero_division,
@@ -259,21 +258,21 @@ def _read(
     positive: Hashable,
 ) -> tuple[Samples, bool]:
     """The samples, and whether their labels are soft."""
-    own, (labels,) = _backend.as_arrays(y_true=y_true)
+    own, (labels,) = as_arrays(y_true=y_true)
     is_soft = own.is_float(listed(y_true, labels, "y_true"))
     if is_soft:
-        both, (_, beside) = _backend.as_arrays(**{"y_true": y_true, name: scores})
+        both, (_, beside) = as_arrays(**{"y_true": y_true, name: scores})
         if not both.is_float(beside):
             raise TypeError(
                 f"{name}: expected floating {WORDS[name]}, got dtype {beside.dtype}; the labels come first, then the "
                 f"{WORDS[name]}"
             )
     if class_axis is not None:
-        has_classes, backend, (scores,) = True, *_backend.as_arrays(**{name: scores})
+        has_classes, backend, (scores,) = True, *as_arrays(**{name: scores})
         scores = class_axis_last(scores, class_axis, name, backend)
         y_true = class_axis_last(labels, class_axis, "y_true", own) if is_soft else y_true
     elif is_soft and has_classes is None:
-        shape = tuple(_backend.as_arrays(**{name: scores})[1][0].shape)
+        shape = tuple(as_arrays(**{name: scores})[1][0].shape)
         if max(labels.ndim, len(shape)) > 1:
             raise ValueError(
                 f"y_true: floating labels {tuple(labels.shape)} beside {name} {shape} may be probabilities of every "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from matrics._backend import Array
-from matrics.evaluation import check_options
+from matrics.arrays import Array
+from matrics.engine.evaluation import check_options
+from matrics.engine.safety import Safe
 from matrics.ranking.averages import mean_of_defined
 from matrics.ranking.inputs import Samples
 from matrics.ranking.rows import before_and_after, new_scores
-from matrics.safety import Safe
 
 
 def one_vs_one(samples: Samples, average: str, zero_division: float) -> Array:

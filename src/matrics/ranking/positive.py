@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics._inputs import by_columns, refuse_masks
-from matrics._names import quoted, quoted_list
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.arrays.inputs import by_columns, refuse_masks
+from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import TWO, Classes
-from matrics.labels import check_ignore_index, one_or_more
+from matrics.counting.labels import check_ignore_index
+from matrics.quoting import quoted, quoted_list
 
 #: What the other class is called where it is not one label, or nobody can look.
 REST = "rest"

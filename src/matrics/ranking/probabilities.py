@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics.evaluation import check_options
-from matrics.labels import broadcast, check_weights, refuse_weights, said
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.counting.labels import broadcast, check_weights, refuse_weights, said
+from matrics.engine.evaluation import check_options
+from matrics.engine.safety import Safe
 from matrics.ranking.inputs import Samples, read
-from matrics.safety import Safe
 
 # Reading ------------------------------------------------------------------------------------------------------------
 
@@ -41,7 +40,7 @@ def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_cl
     values = {"y_true": y_true, name: scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = _backend.as_arrays(**values)
+    own, arrays = as_arrays(**values)
     views = [own.host_view(array) for array in arrays]
     is_on_host = all(view is not None for view in views)
     backend = NUMPY if is_on_host else own

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, get_args
 
-from matrics._backend import Array, Standard, is_compiling
-from matrics._names import quoted
-from matrics.labels import check_count, label_dtype
+from matrics.arrays import Array, Standard, is_compiling
+from matrics.arrays.sizes import check_count
+from matrics.counting.labels import label_dtype
+from matrics.quoting import quoted
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import is_class
 

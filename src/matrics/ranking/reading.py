@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.ranking.bins import decode
 from matrics.ranking.bounds import Bins
 from matrics.ranking.histograms import running
 from matrics.ranking.inputs import returned
-from matrics.words import WORD, TwoWords
+from matrics.states.words import WORD, TwoWords
 
 
 class Reading(NamedTuple):
@@ -33,7 +32,7 @@ class Reading(NamedTuple):
     def of(cls, leaves: Sequence[Any]) -> Reading:
         """The reading of the leaves of a state."""
         counts, offsets, dropped, carried, edges, states = leaves
-        own, arrays = _backend.as_arrays(counts=counts, offsets=offsets, carried=carried, edges=edges, states=states)
+        own, arrays = as_arrays(counts=counts, offsets=offsets, carried=carried, edges=edges, states=states)
         views: list[Any] = [own.host_view(array) for array in arrays]
         is_on_host = all(view is not None for view in views)
         backend = NUMPY if is_on_host else own

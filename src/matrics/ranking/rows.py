@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics.labels import label_dtype
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.counting.labels import label_dtype
+from matrics.engine.safety import Safe
 from matrics.ranking.inputs import Samples
-from matrics.safety import Safe
 
 # So many scores are ranked at a time on the host: what is made of them on the way stays in or near a core's cache.
 SCORES_AT_ONCE = 2**15

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend, words
-from matrics._backend import Array
+from matrics.arrays import Array, as_arrays
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, evaluate
+from matrics.engine.evaluation import Invalid, evaluate
+from matrics.engine.results import short_repr
 from matrics.ranking import bounds
 from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
 from matrics.ranking.averages import Average
@@ -22,8 +22,8 @@ from matrics.ranking.calibration import Reliability
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.leaves import added, check_same_edges, empty
 from matrics.ranking.probability_bins import Of
-from matrics.results import short_repr
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
+from matrics.states import words
 from matrics.typing import ArrayLike
 
 
@@ -203,7 +203,7 @@ class ScoreState(NamedTuple):
         """The sum of both states: the histograms of all the data that either has counted."""
         if not isinstance(other, ScoreState):
             raise TypeError(f"expected a ScoreState to add, got {type(other).__name__}")
-        backend, (a, b, *pairs) = _backend.as_arrays(
+        backend, (a, b, *pairs) = as_arrays(
             state=self.counts,
             other=other.counts,
             edges=self.edges,

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array
+from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.catalogue.record import Metric
-from matrics.evaluation import evaluate
-from matrics.labels import label_dtype
+from matrics.counting.labels import label_dtype
+from matrics.engine.evaluation import evaluate
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.ranking.inputs import Samples, read
 from matrics.ranking.rows import Points, Rows, as_rows, points
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 
 _NAN = "thresholds: expected numbers, got NaN at {}"
@@ -187,7 +186,7 @@ def _at(samples: Samples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[S
     # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
     of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy")
     beside = {} if of_labels else {"y_true": y_true}
-    own, (*_, given) = _backend.as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
+    own, (*_, given) = as_arrays(**beside, y_score=y_score, thresholds=_beside(y_score, thresholds))
     if given.ndim != 1 or not (own.is_integer(given) or own.is_float(given)):
         raise ValueError(
             f"thresholds: expected numbers of shape (T,), got shape {tuple(given.shape)} and dtype {given.dtype}"
@@ -214,7 +213,7 @@ def _beside(y_score: Any, thresholds: Any) -> Any:
     """
     if not isinstance(thresholds, (list, tuple)) or not all(isinstance(limit, (int, float)) for limit in thresholds):
         return thresholds
-    backend, (y_score,) = _backend.as_arrays(y_score=y_score)
+    backend, (y_score,) = as_arrays(y_score=y_score)
     if backend.host_view(backend.detached(y_score)) is not None:
         return thresholds
     if any(math.isnan(limit) for limit in thresholds):

@@ -8,12 +8,12 @@ from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
-from matrics._backend import Array
-from matrics.labels import check_count
+from matrics.arrays import Array
+from matrics.arrays.sizes import check_count
+from matrics.engine.safety import Safe
 from matrics.ranking.averages import check_average, mean_of_defined
 from matrics.ranking.inputs import Samples
 from matrics.ranking.probabilities import check_zero_division, finish, mean, of_true_class, read_scores
-from matrics.safety import Safe
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["top_k_accuracy", "top_k_recall"]

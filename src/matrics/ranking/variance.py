@@ -6,11 +6,11 @@ import math
 from collections.abc import Hashable
 from typing import Any
 
-from matrics._backend import Array
+from matrics.arrays import Array
+from matrics.engine.safety import Safe
 from matrics.ranking.averages import of_rows
 from matrics.ranking.inputs import read
 from matrics.ranking.rows import Rows, before_and_after, new_scores, sort
-from matrics.safety import Safe
 from matrics.typing import ArrayLike
 
 

@@ -12,7 +12,7 @@ from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Manner, cells_of, repeats
 from matrics.reporting.wording import amount, between, count, number, percent, short
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.uncertainty import interval
 
 __all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]

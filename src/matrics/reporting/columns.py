@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._inputs import described, library
-from matrics._names import cut, quoted
-from matrics.frame.columns import coded
+from matrics.arrays.inputs import described, library
+from matrics.quoting import cut, quoted
+from matrics.tables.columns import coded
 from matrics.typing import NumPyArray
 
 __all__ = ["CodedColumn", "coded_column", "column_names", "numbers_of", "weights_of"]

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY
-from matrics._names import cut, quoted, quoted_list
+from matrics.arrays import NUMPY
 from matrics.catalogue.classes import Classes, Sorted
-from matrics.frame.counts import MOST_CELLS
-from matrics.naming import check_names
+from matrics.catalogue.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
+from matrics.quoting import cut, quoted, quoted_list
 from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of, weights_of
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics.reporting.scores import Scores, predicted, read_scores
 from matrics.reporting.verdicts import aligned, weights_of_samples
+from matrics.tables.counts import MOST_CELLS
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from matrics.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Leaderboard, Manner
 from matrics.reporting.wording import between, count, number, short
+from matrics.scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.typing import NumPyArray
 from matrics.uncertainty import compare, interval
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import title_of
 from matrics.reporting.data import Data
 from matrics.reporting.verdicts import Verdict, judged_alone, judged_together
-from matrics.scoring import resolve, score
+from matrics.scoring.score import resolve, score
 from matrics.typing import NumPyArray
 from matrics.uncertainty import interval
 from matrics.uncertainty.measure import Measure

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from matrics._names import quoted
+from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
-from matrics.labels import check_draws
+from matrics.engine.results import frame_of, to_dict
+from matrics.quoting import quoted
 from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
 from matrics.reporting.origin import Origin, table_of_path
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
-from matrics.results import frame_of, to_dict
 from matrics.uncertainty.options import check_level
 
 __all__ = ["Report", "make_manner", "make_report", "report"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from matrics._names import quoted_list
 from matrics.catalogue.classes import Classes
+from matrics.quoting import quoted_list
 from matrics.typing import NumPyArray
 
 __all__ = ["Scores", "predicted", "read_scores"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
+from matrics.catalogue.naming import columns as named_columns
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import columns as named_columns
-from matrics.naming import title_of
 from matrics.uncertainty import compare, compare_models, interval
 
 __all__ = ["Verdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]

@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import title_of
-from matrics.results import frame_of, to_dict
-from matrics.roads.blocks import in_threads
+from matrics.engine.execution.blocks import in_threads
+from matrics.engine.results import frame_of, to_dict
+from matrics.quoting import quoted
 from matrics.study.measured import Common, Measured
 from matrics.study.ranks import count_pairs, spearman
 from matrics.typing import ArrayLike

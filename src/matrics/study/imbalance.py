@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import Array
-from matrics._draws.numpy import seed_of
-from matrics._names import quoted
-from matrics.build import confusion_matrix
-from matrics.labels import check_count
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.scoring import score
-from matrics.transform import normalize
+from matrics.arrays import Array
+from matrics.arrays.draws.numpy import seed_of
+from matrics.arrays.sizes import check_count
+from matrics.counting.build import confusion_matrix
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.quoting import quoted
+from matrics.scoring.score import score
+from matrics.stacks.transform import normalize
 from matrics.typing import ArrayLike
 
 __all__ = [

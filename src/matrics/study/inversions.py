@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 
 # Blocks of this many values are short enough to compare every pair of positions.
 BLOCK_BITS = 4

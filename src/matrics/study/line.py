@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.arrays.sizes import check_count
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
-from matrics.labels import check_count
-from matrics.results import frame_of, short_repr, to_dict
-from matrics.simulate import class_proportions, controlled_errors
+from matrics.engine.results import frame_of, short_repr, to_dict
+from matrics.quoting import quoted
+from matrics.stacks.simulate import class_proportions, controlled_errors
 from matrics.typing import ArrayLike
 
 __all__ = ["DiscriminationLine", "LineStatus", "discrimination_line"]

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
+from matrics.arrays.sizes import check_count
 from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import check_names
 from matrics.catalogue.record import Metric
-from matrics.evaluation import as_stack, check_options
-from matrics.labels import check_count
-from matrics.naming import check_names
-from matrics.scoring import resolve, score
+from matrics.engine.evaluation import as_stack, check_options
+from matrics.scoring.score import resolve, score
 from matrics.study.ranks import Ranking
 
 MOST_DIGITS = 15

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import Array
-from matrics.results import frame_of, short_repr, to_dict
+from matrics.arrays import Array, as_arrays
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.study.ranks import Pairs, Ranking, count_of_each
 from matrics.typing import ArrayLike
 from matrics.uncertainty.limits import normal_quantile
@@ -172,7 +171,7 @@ def _counted(f: Any, g: Any, level: Any) -> tuple[Pairs, tuple[Array, Array, Arr
 
 
 def _as_values(name: str, given: Any) -> Array:
-    backend, (array,) = _backend.as_arrays(**{name: given})
+    backend, (array,) = as_arrays(**{name: given})
     if array.ndim != 1:
         raise ValueError(f"{name}: expected one value for each of N matrices, (N,), got shape {tuple(array.shape)}")
     if not (backend.is_integer(array) or backend.is_float(array)):

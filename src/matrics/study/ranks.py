@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.study.inversions import inversions, inversions_of_each, stable_order
 
 

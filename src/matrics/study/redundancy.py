@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
+from matrics.arrays.sizes import check_count
+from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import groups
-from matrics.labels import check_count
-from matrics.naming import title_of
-from matrics.results import frame_of, to_dict
+from matrics.engine.results import frame_of, to_dict
 from matrics.study.measured import Common, Measured
 from matrics.study.ranks import Ranking, spearman
 from matrics.typing import ArrayLike

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.classes import Classes, labels_of_frame
+from matrics.catalogue.naming import by_class, columns, names_or_labels
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, InvalidConfusionMatrix, frames_to_the_user, refuse_unseen
-from matrics.naming import by_class, columns, names_or_labels
-from matrics.scoring import resolve
+from matrics.engine.evaluation import Invalid, InvalidConfusionMatrix, frames_to_the_user, refuse_unseen
+from matrics.scoring.score import resolve
 
 _COUNTED = "matrics.confusion_matrix(y_true, y_pred, num_classes=n)"
 

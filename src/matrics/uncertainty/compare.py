@@ -8,12 +8,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, as_stack, check_options
+from matrics.engine.evaluation import Invalid, as_stack, check_options
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples, tell_of
 from matrics.uncertainty.differences import dependent, independent
@@ -213,7 +212,7 @@ def compare_paired(
     refuse_samples("compare_paired", joint, metrics, clusters, _JOINTLY)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     check_options(zero_division, invalid, workers)
-    home, (array,) = _backend.as_arrays(joint=joint)
+    home, (array,) = as_arrays(joint=joint)
     array = home.detached(check_joint(array, home))
     chosen = metrics_of(metrics, array.shape[-1], class_names, positive)
     measures = [Measure.of(metric) for metric in chosen.values()]
@@ -286,7 +285,7 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
     """Both stacks in one library, with the axis of clusters first."""
     (first, one), (second, other) = as_stack(a, name="a"), as_stack(b, name="b")
     if first is not second:
-        backend, (one, other) = _backend.as_arrays(a=one, b=other)
+        backend, (one, other) = as_arrays(a=one, b=other)
     else:
         backend = first
     if one.shape[-1] != other.shape[-1]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.uncertainty.formulas import at_samples, beside, limits_by_formula, noise_of, quantile_of, spread_of
 from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.slopes import slopes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics._draws import Source
-from matrics.roads.blocks import in_threads
-from matrics.simulate import check_prior
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.arrays.draws import Source
+from matrics.engine.execution.blocks import in_threads
+from matrics.stacks.simulate import check_prior
 from matrics.uncertainty.limits import bca_limits, percentile_limits, spread, summary_of_finite
 from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.replicates import acceleration, replicates

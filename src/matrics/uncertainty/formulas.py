@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics.evaluation import evaluate
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.row_limits import reaches_by_rows

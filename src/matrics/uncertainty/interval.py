@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
-from matrics._draws import Source
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.arrays.draws import Source
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
-from matrics.simulate import check_drawable, drawable
+from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
+from matrics.stacks.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
 from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples
 from matrics.uncertainty.draws import limits_by_draws

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics.coding import as_codes, check_classes
-from matrics.labels import (
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays.sizes import check_size
+from matrics.counting.codes import as_codes, check_classes
+from matrics.counting.labels import (
     broadcast,
     check_group_numbers,
     check_groups,
     check_ignore_index,
     check_labels,
-    check_size,
     check_weights,
     is_kept,
     label_dtype,
@@ -27,8 +26,8 @@ from matrics.labels import (
     refuse_weights,
     widen,
 )
+from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.metrics.inference import special
-from matrics.results import frame_of, short_repr, to_dict
 from matrics.typing import ArrayLike
 from matrics.uncertainty.measure import Score
 
@@ -104,7 +103,7 @@ def joint_confusion_matrix(
     codes = tuple(given)  # all but the weights
     if sample_weight is not None:
         given["sample_weight"] = sample_weight
-    backend, arrays = _backend.as_arrays(**given)
+    backend, arrays = as_arrays(**given)
     for k, name in enumerate(codes):
         arrays[k] = listed(given[name], arrays[k], name)
         check_group_numbers(arrays[k], backend) if name == "groups" else check_labels(arrays[k], name, backend)
@@ -245,7 +244,7 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     """
     if mid_p and not exact:
         raise ValueError("mid_p: expected False, as exact=False is another test")
-    backend, (array,) = _backend.as_arrays(joint=joint)
+    backend, (array,) = as_arrays(joint=joint)
     array = backend.detached(check_joint(array, backend))
     xp, diagonal = backend.xp, backend.xp.linalg.diagonal
     cells = backend.to_float(array)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import Array, Standard
+from matrics.arrays import Array, Standard
 
 Range = tuple[float, float]
 

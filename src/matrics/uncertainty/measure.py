@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.evaluation import TableFunction, evaluate
-from matrics.table import Table
+from matrics.engine.evaluation import TableFunction, evaluate
+from matrics.engine.table import Table
 from matrics.uncertainty.limits import Range
 from matrics.uncertainty.options import Options
 

@@ -7,18 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array
-from matrics._names import cut, quoted
-from matrics.build import confusion_matrix
-from matrics.coding import Classes, as_codes, check_classes
-from matrics.labels import (
-    check_ignore_index,
-    check_weights,
-    is_kept,
-    labels_to_ignore,
-    refuse_weights,
-)
+from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.counting.build import confusion_matrix
+from matrics.counting.codes import Classes, as_codes, check_classes
+from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
+from matrics.quoting import cut, quoted
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB of them.
 CELLS_AT_ONCE = 2**23
@@ -49,7 +42,7 @@ class Samples(NamedTuple):
             ignored = check_ignore_index(ignore_index)
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
-        backend, (true, predictions) = _backend.as_arrays(y_true=y_true, y_pred=y_pred)
+        backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
         true, predictions = backend.to_numpy(true), backend.to_numpy(predictions)
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
@@ -82,7 +75,7 @@ class Samples(NamedTuple):
 def _beside(true: Array, values: Any, name: str) -> Array:
     """Values beside the true labels, on the host."""
     if name == "sample_weight":
-        backend, (found,) = _backend.as_arrays(sample_weight=values)
+        backend, (found,) = as_arrays(sample_weight=values)
         found = backend.to_numpy(check_weights(backend.detached(found), backend))
     else:
         found = np.asarray(values)

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array
-from matrics._draws import source_of
-from matrics._draws.numpy import NumPySource
+from matrics.arrays import NUMPY, Array
+from matrics.arrays.draws import source_of
+from matrics.arrays.draws.numpy import NumPySource
+from matrics.arrays.sizes import check_draws
 from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import check_names
 from matrics.catalogue.record import Metric
-from matrics.evaluation import check_options
-from matrics.labels import check_draws
-from matrics.naming import check_names
-from matrics.roads.blocks import in_threads
-from matrics.scoring import resolve
+from matrics.engine.evaluation import check_options
+from matrics.engine.execution.blocks import in_threads
+from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 from matrics.uncertainty.asked import by_class_names
 from matrics.uncertainty.interval import interval, reasons, status_of

@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from matrics._backend import Array, Standard
-from matrics._names import quoted
-from matrics.labels import check_draws
+from matrics.arrays import Array, Standard
+from matrics.arrays.sizes import check_draws
+from matrics.quoting import quoted
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
 #: Those of comparisons: wilson is for one proportion.

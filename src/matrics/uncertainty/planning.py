@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, as_stack, check_options
+from matrics.engine.evaluation import Invalid, as_stack, check_options
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 from matrics.uncertainty.asked import metrics_of, tell_of
 from matrics.uncertainty.formulas import at_samples, noise_of
@@ -124,7 +123,7 @@ def samples_needed(
     measure = Measure.of(chosen)
     if paired is not None:
         shape = tuple(array.shape)
-        backend, (array,) = _backend.as_arrays(joint=paired)
+        backend, (array,) = as_arrays(joint=paired)
         array = check_joint(array, backend)
         if tuple(array.shape) != (*shape, shape[-1]):
             raise ValueError(

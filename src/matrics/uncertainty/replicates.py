@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array
-from matrics._draws import Source
-from matrics.roads.blocks import in_threads
-from matrics.simulate import Plan, draw
+from matrics.arrays import NUMPY, Array
+from matrics.arrays.draws import Source
+from matrics.engine.execution.blocks import in_threads
+from matrics.stacks.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
 from matrics.uncertainty.slopes import changed
 

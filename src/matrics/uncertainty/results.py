@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, NamedTuple, Self
 
-from matrics._backend import Array
-from matrics.results import frame_of, short_repr, to_dict
+from matrics.arrays import Array
+from matrics.engine.results import frame_of, short_repr, to_dict
 
 
 class IntervalStatus(IntEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matrics._backend import Array, Standard
+from matrics.arrays import Array, Standard
 from matrics.uncertainty.limits import wilson_at
 
 # How often the quantile is shared out anew. One row alone is exact at once; of many the reach is then within 5 % of

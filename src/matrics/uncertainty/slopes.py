@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matrics._backend import NUMPY, Array, Standard
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.uncertainty.measure import Score
 
 # A step relative to its cell: what a central difference leaves out of x·ln x and what rounding adds to it are both

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from matrics import _backend
-from matrics._backend import NUMPY, Array, Standard
-from matrics._names import quoted
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.quoting import quoted
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DRAWING, Options
 
@@ -22,7 +21,7 @@ _COUNTED = "as confusion_matrix(..., sample_weight=weights**2) counts them"
 
 def read_squares(squares: Any, array: Array, name: str = "squared_weights", of: str = "cm") -> Array:
     """The matrix of squared weights beside that of weights: in its library, of its shape, with no weight lost."""
-    backend, (array, squares) = _backend.as_arrays(**{of: array, name: squares})
+    backend, (array, squares) = as_arrays(**{of: array, name: squares})
     if tuple(squares.shape) != tuple(array.shape):
         raise ValueError(
             f"{name}: expected the shape of {of}, {tuple(array.shape)}, {_COUNTED}, got {tuple(squares.shape)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.frame.counts import MOST_CELLS
+from matrics.tables.counts import MOST_CELLS
 
 Array = Any
 

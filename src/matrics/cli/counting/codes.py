@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import quoted
 from matrics.cli import labels
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

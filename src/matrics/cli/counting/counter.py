@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.counting.cells import Cells
 from matrics.cli.counting.codes import Codes, MissingValueError
 from matrics.cli.counting.pairs import Pairs
 from matrics.cli.counting.weights import weights
 from matrics.cli.labels import Names
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from matrics.cli.counting.batches import Batch

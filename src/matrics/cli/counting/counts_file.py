@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.labels import Names
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from matrics.cli.counting.counter import Counted

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics._names import quoted
 from matrics.cli import labels
 from matrics.cli.counting import batches
 from matrics.cli.counting.batches import Batch, named
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

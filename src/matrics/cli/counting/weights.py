@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics._names import cut, quoted
 from matrics.cli import labels
 from matrics.cli.counting.codes import MissingValueError
+from matrics.quoting import cut, quoted
 
 if TYPE_CHECKING:
     from matrics.cli.counting.batches import Batch

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matrics._names import quoted
 from matrics.cli.counting import fragments
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

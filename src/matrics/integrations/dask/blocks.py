@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
-from matrics.evaluation import as_stack
+from matrics.engine.evaluation import as_stack
 
 Axes = tuple[int, ...]
 

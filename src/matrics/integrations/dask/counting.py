@@ -11,11 +11,12 @@ import numpy as np
 from dask.layers import ArrayBlockIdDep
 
 import matrics
-from matrics._backend import NUMPY
-from matrics.coding import check_classes
+from matrics.arrays import NUMPY
+from matrics.arrays.sizes import check_count
+from matrics.counting.codes import check_classes
+from matrics.counting.labels import broadcast, check_scores, given_or_last
 from matrics.integrations.dask.blocks import Axes, Part, at_block, check_whole, per_block, stand_in, unwrapped
-from matrics.labels import broadcast, check_count, check_scores, given_or_last
-from matrics.transform import Over
+from matrics.stacks.transform import Over
 
 
 def confusion_matrix(

@@ -8,12 +8,12 @@ from typing import Any
 import dask
 import numpy as np
 
-from matrics._names import quoted
+from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
-from matrics.coding import check_classes
-from matrics.frame.columns import check_columns, group_names, in_their_order, weights_of
-from matrics.frame.counts import MOST_CELLS, FrameCounts, warn_of_odd_labels
-from matrics.labels import one_or_more
+from matrics.counting.codes import check_classes
+from matrics.quoting import quoted
+from matrics.tables.columns import check_columns, group_names, in_their_order, weights_of
+from matrics.tables.counts import MOST_CELLS, FrameCounts, warn_of_odd_labels
 
 
 def count_frame(

@@ -11,7 +11,7 @@ from dask.layers import ArrayBlockIdDep
 
 import matrics
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid
+from matrics.engine.evaluation import Invalid
 from matrics.integrations.dask.blocks import (
     Part,
     check_stack,

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from dask.layers import ArrayBlockIdDep
 
-from matrics._backend import NUMPY
+from matrics.arrays import NUMPY
 from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import by_names, check_names
 from matrics.catalogue.record import Metric
-from matrics.evaluation import Invalid, InvalidConfusionMatrix, describe_invalid, evaluate
+from matrics.engine.evaluation import Invalid, InvalidConfusionMatrix, describe_invalid, evaluate
+from matrics.engine.execution import table_in_order
 from matrics.integrations.dask.blocks import (
     Part,
     at_block,
@@ -23,9 +25,7 @@ from matrics.integrations.dask.blocks import (
     per_block,
     unwrapped,
 )
-from matrics.naming import by_names, check_names
-from matrics.roads import table_in_order
-from matrics.scoring import resolve
+from matrics.scoring.score import resolve
 
 
 def score(

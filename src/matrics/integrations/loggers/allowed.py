@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from matrics._names import quoted
+from matrics.quoting import quoted
 
 
 def allowed_names(names: Iterable[str], refused: str, logger: str) -> dict[str, str]:

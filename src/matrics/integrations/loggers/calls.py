@@ -6,9 +6,9 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrics._names import quoted
 from matrics.integrations.loggers.destinations import destination_of
 from matrics.integrations.loggers.values import named_numbers
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 
 

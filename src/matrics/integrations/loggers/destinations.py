@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any, Protocol
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
 from matrics.integrations.loggers.files import destination_of_file
 from matrics.integrations.loggers.mlflow import Mlflow
 from matrics.integrations.loggers.tensorboard import TensorBoard
 from matrics.integrations.loggers.wandb import WeightsAndBiases
+from matrics.quoting import quoted
 
 
 class Destination(Protocol):

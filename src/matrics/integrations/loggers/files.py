@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.catalogue.naming import title_of
 from matrics.integrations.loggers.last_line import cut_half_line, half_line
-from matrics.naming import title_of
+from matrics.quoting import quoted
 
 STEP = "step"
 BEGINNING = json.dumps({STEP: 0})[:-2].encode()  # of each of our JSON lines

@@ -6,8 +6,8 @@ import os
 import warnings
 from pathlib import Path
 
-from matrics._names import quoted
-from matrics.evaluation import frames_to_the_user
+from matrics.engine.evaluation import frames_to_the_user
+from matrics.quoting import quoted
 
 BLOCK = 2**16
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
 from matrics.integrations.loggers.allowed import allowed_names
+from matrics.quoting import quoted
 
 # MLflow allows a colon as well, but not on Windows, and older versions nowhere.
 REFUSED = r"[^\w./ -]"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics import plot
-from matrics._backend import Array
+from matrics.arrays import Array
 
 
 def pixels_of_matrix(cm: Any, class_names: Sequence[str] | None) -> Array:

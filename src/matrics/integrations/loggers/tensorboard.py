@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.integrations.loggers.allowed import allowed_names
 
 

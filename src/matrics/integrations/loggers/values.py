@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrics._backend import Array, Standard, as_arrays
-from matrics._names import quoted
+from matrics.arrays import Array, Standard, as_arrays
 from matrics.catalogue.averages import CLASSWISE
-from matrics.naming import check_names, columns, metric_of, named, title_of
+from matrics.catalogue.naming import check_names, columns, metric_of, named, title_of
+from matrics.quoting import quoted
 
 
 def named_numbers(
@@ -101,7 +101,7 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
 def _in_full(name: str) -> str:
     """What the title of a name adds to it: of recall, of which class or average; nothing to recall/cat.
 
-    >>> from matrics.naming import MeasureName
+    >>> from matrics.catalogue.naming import MeasureName
     >>> _in_full(MeasureName("recall", "recall of fraud")), _in_full(MeasureName("recall/cat", "recall of cat"))
     ('recall of fraud', 'recall/cat')
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from matrics._backend import Array
+from matrics.arrays import Array
 
 
 class WeightsAndBiases:

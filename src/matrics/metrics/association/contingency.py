@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = [
     "chi_squared",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = [
     "kendall_tau",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
 from matrics.catalogue.weights import SymmetricWeights, WeightMatrix
-from matrics.table import Table
+from matrics.engine.table import Table
 
 __all__ = [
     "bennett_s",

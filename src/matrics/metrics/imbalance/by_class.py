@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.options import NotNegative
 from matrics.catalogue.registry import metric
+from matrics.engine.table import Table
 from matrics.metrics.rates import mean_of_precision_and_recall
-from matrics.table import Table
 
 __all__ = [
     "adjusted_f_score",

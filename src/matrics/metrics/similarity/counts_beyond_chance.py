@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.registry import metric
+from matrics.engine.table import Table
 from matrics.metrics.inference import special
-from matrics.table import Table
 
 __all__ = [
     "dennis",

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from matrics._draws.numpy import seed_of
-from matrics._names import quoted
+from matrics.arrays.draws.numpy import seed_of
+from matrics.arrays.sizes import check_count
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
-from matrics.labels import check_count
+from matrics.quoting import quoted
 from matrics.study.certificates import extremes
 from matrics.study.certificates.catalogue import RELATIONS
 from matrics.study.certificates.results import Certificate, Verdict, Witness, averaged, key_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 
 Shape = tuple[int, ...]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from matrics._backend import Array, Standard
-from matrics._names import quoted
+from matrics.arrays import Array, Standard
 from matrics.catalogue.record import Metric
-from matrics.table import Table
+from matrics.engine.table import Table
+from matrics.quoting import quoted
 
 DIGITS = 60
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.study.certificates.cases import counts_with, large, neighbours, samples, small
 from matrics.study.certificates.catalogue import STATEMENTS
 from matrics.study.certificates.exact import Number

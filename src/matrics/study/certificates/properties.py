@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.study.certificates.cases import Shape
 
 #: Cases (N, *shape) to matrices (V, N, K, n, n) and where they apply (V, N).

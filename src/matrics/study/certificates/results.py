@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from matrics._backend import Array
-from matrics._names import quoted
+from matrics.arrays import Array
+from matrics.catalogue.naming import named, title_of
 from matrics.catalogue.record import Metric
-from matrics.naming import named, title_of
-from matrics.results import frame_of, to_dict
+from matrics.engine.results import frame_of, to_dict
+from matrics.quoting import quoted
 
 
 @dataclass(frozen=True)

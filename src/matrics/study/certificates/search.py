@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrics._backend import Array
+from matrics.arrays import Array
 from matrics.catalogue.record import Metric
 from matrics.study.certificates.cases import large, neighbours, samples, small, smaller
 from matrics.study.certificates.exact import Number, exact_values

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from matrics.metrics.spectral import eigenvalues
+from matrics.stacks.transform import normalize, repair, transpose
 from matrics.study.figures.style import new_figure, styles
 from matrics.study.sources.records import matrices
-from matrics.transform import normalize, repair, transpose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrics.scoring import score
+from matrics.scoring.score import score
+from matrics.stacks.transform import normalize, transpose
 from matrics.study.sources.recompute import Ask, Step, ask_library
 from matrics.study.sources.records import Matrix, Record, matrices
-from matrics.transform import normalize, transpose
 
 # Its columns: scaled so that 1 is the best, where they are not already.
 OVERALL: dict[str, tuple[str, Callable[[float], float]]] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.study.pairs import discriminancy
 from matrics.study.sources import experiment
 from matrics.study.sources.recompute import Ask, ask_library

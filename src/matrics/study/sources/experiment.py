@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.study.pairs import consistency
 from matrics.study.sources.records import Record
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from matrics.metrics.imbalance import auroc_ova_lower_bound
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.study.sources.recompute import Ask, ask_library
 from matrics.study.sources.records import Record
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from matrics.catalogue.registry import get_metric
 from matrics.metrics.spectral import eigenvalues, gershgorin_bounds
-from matrics.scoring import score
+from matrics.scoring.score import score
+from matrics.stacks.transform import one_vs_rest, pair_counts, rebalance, repair, transpose
 from matrics.study.sources.records import Record
-from matrics.transform import one_vs_rest, pair_counts, rebalance, repair, transpose
 
 Verdict = Literal["match", "erratum", "ambiguous", "unexplained"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrics._names import quoted
-from matrics.results import frame_of, to_dict
+from matrics.engine.results import frame_of, to_dict
+from matrics.quoting import quoted
 from matrics.study.sources import eigenvalues, entropy, experiment, imbalance, review, zoo
 from matrics.study.sources.recompute import Reproduced, judge, no_error, no_readings
 from matrics.study.sources.records import Record, load

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrics.scoring import score
-from matrics.simulate import class_proportions
+from matrics.scoring.score import score
+from matrics.stacks.simulate import class_proportions
 from matrics.study.sources.recompute import Ask, ask_library, rows_true
 from matrics.study.sources.records import Record
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrics.scoring import score
+from matrics.scoring.score import score
 from matrics.study.sources.recompute import Ask, ask_library
 from matrics.study.sources.records import Record
 

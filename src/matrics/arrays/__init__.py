@@ -1,0 +1,137 @@
+"""Which array library a user's arrays come from: asked here, once, at the door.
+
+What it answers, an object of ``standard.Standard`` or of a class for NumPy, PyTorch or JAX, is carried along, and so is
+its namespace ``xp``; a library that has no class of its own takes the array API standard's way.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from matrics.arrays.inputs import OF_SAMPLES, as_numpy, check_kind, check_tensor, library
+from matrics.arrays.numpy import NumPy
+from matrics.arrays.standard import Array, Namespace, Standard
+from matrics.quoting import quoted
+
+__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling"]
+
+# A tuple, here and in every isinstance on the compiled road: torch.compile does not know unions of types.
+_HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
+
+# NumPy's own namespace is the standard's from 2.2 on, and array_api_compat.numpy costs 150 ms to import.
+NUMPY = NumPy(np)
+
+
+def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
+    """The library of all values, and the values as its arrays; lists and data frames become NumPy.
+
+    The keywords are the names that an error message uses.
+    """
+    arrays = [_as_array(name, value) for name, value in values.items()]
+    if len(arrays) > 1:
+        arrays = _together(list(values), arrays)
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        return NUMPY, arrays
+    if all(map(_is_tensor, arrays)):
+        from matrics.arrays.torch import TORCH
+
+        return TORCH, arrays
+    try:
+        return _named(array_namespace(*arrays)), arrays
+    except TypeError as error:
+        kinds = ", ".join(f"{name}: {library(value)}" for name, value in values.items())
+        hint = "; make the state with zeros(..., like=) of such an array" if "state" in values else ""
+        raise TypeError(f"expected arrays of one library, got {kinds}{hint}") from error
+
+
+def _together(names: list[str], arrays: list[Array]) -> list[Array]:
+    """The arrays with NumPy's labels and weights beside those of another library as arrays of that one."""
+    others = [array for array in arrays if not isinstance(array, np.ndarray)]
+    if not others or len(others) == len(arrays):
+        return arrays
+    tensors = [_is_tensor(array) for array in others]
+    if all(tensors):
+        elsewhere = next((array.device for array in others if array.device.type != "cpu"), None)
+    elif any(tensors):
+        return arrays
+    else:
+        elsewhere = None
+    found = []
+    for name, array in zip(names, arrays, strict=True):
+        if not isinstance(array, np.ndarray) or name not in OF_SAMPLES or array.dtype.kind not in "biuf":
+            found.append(array)
+        elif elsewhere is not None:
+            raise TypeError(
+                f"{name}: expected a tensor on {elsewhere} as the others are, got an array of NumPy: pass "
+                f"torch.as_tensor({name}, device={quoted(str(elsewhere))})"
+            )
+        elif all(tensors):
+            from matrics.arrays.torch import TORCH
+
+            found.append(TORCH.from_host(np.require(_native(array), requirements=["C", "W"])))
+        else:
+            backend = _named(array_namespace(*others))
+            found.append(backend.from_host(fitting(name, _native(array), backend)))
+    return found
+
+
+def _native(array: Array) -> Array:
+    """The array in a dtype that other libraries have, too."""
+    wide = array.dtype == np.longdouble
+    return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
+
+
+def fitting(name: str, array: Array, backend: Standard) -> Array:
+    """Integers that fit in those of the other library: default JAX has 32 bits, and would drop the others.
+
+    A label beyond them becomes the largest or the smallest, which no class has either.
+    """
+    is_wide = array.dtype.kind in "iu" and np.iinfo(array.dtype).max > 2**31 - 1
+    if not is_wide or backend.widest_int(array) is not None:
+        return array
+    if name == "sample_weight":
+        return array.astype(np.float64)
+    return np.clip(array, 0 if array.dtype.kind == "u" else -(2**31), 2**31 - 1)
+
+
+@functools.cache
+def _named(xp: Namespace) -> Standard:
+    if xp.__name__ == "jax.numpy":
+        from matrics.arrays.jax import JAX
+
+        return JAX
+    return Standard(xp)
+
+
+def _as_array(name: str, value: Any) -> Array:
+    if type(value) is np.ndarray:
+        return value
+    if _is_tensor(value):
+        check_tensor(name, value, sys.modules["torch"])
+        return value
+    if not isinstance(value, _HOST_TYPES):
+        check_kind(name, value)
+        try:
+            array_namespace(value)
+        except TypeError:
+            pass
+        else:
+            return value
+    return as_numpy(name, value)
+
+
+def _is_tensor(value: Any) -> bool:
+    # Asked of PyTorch itself, if it is there: torch.compile warns of the functools caches in array_namespace.
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_compiling() -> bool:
+    """Whether ``torch.compile`` is tracing."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())

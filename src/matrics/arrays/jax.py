@@ -1,0 +1,157 @@
+"""JAX: concrete arrays, and what ``jit``, ``grad`` and ``vmap`` trace."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from matrics.arrays.standard import Array, Compiler, InOneRow, layout
+
+
+class Jax(InOneRow):
+    """Arrays of JAX, on any device."""
+
+    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """Nothing: JAX does not warn."""
+        return contextlib.nullcontext()
+
+    def can_look(self, x: Array) -> bool:
+        """Not while something traces."""
+        return not isinstance(x, jax.core.Tracer)
+
+    def compiler(self, x: Array) -> Compiler | None:  # noqa: ARG002
+        """XLA under ``jit``, around or inside ``grad`` and ``vmap``: there even a constant is traced."""
+        is_traced = isinstance(jnp.zeros(()), jax.core.Tracer)
+        return "xla" if is_traced and jax.default_backend() == "cpu" else None
+
+    def host_view(self, x: Array) -> Array | None:
+        """The array's memory, if it is a concrete one on the only device, and that is the CPU."""
+        if not self.can_look(x) or jax.default_backend() != "cpu" or jax.device_count() != 1:
+            return None
+        view = np.asarray(x)
+        return view if issubclass(view.dtype.type, (np.number, np.bool_)) else None  # not of ml_dtypes
+
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several arrays on the host; all copies from the devices begin before one is waited for."""
+        found: list[Array] = jax.device_get(arrays)
+        return found
+
+    def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
+        """Nothing: JAX places constants itself, and tracers have no device."""
+        return {}
+
+    def divide(self, a: Array, b: Array) -> Array:
+        """``a / b`` for b that is not 0.
+
+        JAX's derivative has the square of b, which leaves float32 for b below 1e-19 or above 1e19. A power of two
+        brings b back, and changes no digit. (Dividing by a constant equal to b would not do: XLA simplifies it away.)
+        """
+        least = math.sqrt(float(self.xp.finfo(b.dtype).smallest_normal))
+        size = jnp.abs(b)
+        scale = jnp.where(size < least, 1 / least, jnp.where(size > 1 / least, least, 1)).astype(b.dtype)
+        return (a * scale) / (b * scale)
+
+    def exponent(self, x: Array) -> Array:
+        """As of the standard, from the bits: a logarithm that XLA computes twice may be two numbers."""
+        mantissa, bias, mask = layout(self.xp.finfo(x.dtype).bits)
+        bits = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32 if mantissa == 23 else jnp.int64)
+        return jnp.where(x == 0, 0, ((bits >> mantissa) & mask).astype(x.dtype) - (bias - 1))
+
+    def power_of_two(self, exponent: Array) -> Array:
+        """As of the standard, by its bits."""
+        mantissa, bias, _ = layout(self.xp.finfo(exponent.dtype).bits)
+        bits = (exponent + bias).astype(jnp.int32 if mantissa == 23 else jnp.int64) << mantissa
+        return jax.lax.bitcast_convert_type(bits, exponent.dtype)
+
+    def normal_cdf(self, x: Array) -> Array:
+        """As of any library."""
+        return jax.scipy.special.ndtr(x)
+
+    def normal_quantile(self, share: Array) -> Array:
+        """As of any library."""
+        return jax.scipy.special.ndtri(share)
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """As of any library, by ``jax.vjp``, and the second ones by forward over reverse."""
+        count, size = x.shape[0], x.shape[-2] * x.shape[-1]
+
+        def slopes(x: Array) -> list[Array]:
+            values, pull = jax.vjp(function, x)
+            found = []
+            for position, value in enumerate(values):
+                zeros = [jnp.zeros_like(other) for other in values]
+                parts = []
+                for k in range(1 if value.ndim == 1 else value.shape[1]):
+                    one = jnp.ones_like(value) if value.ndim == 1 else zeros[position].at[:, k].set(1)
+                    (part,) = pull([*zeros[:position], one, *zeros[position + 1 :]])
+                    parts.append(part.reshape(count, size))
+                found.append(jnp.stack(parts, 1).reshape((*value.shape, size)))
+            return found
+
+        def curve(k: Array) -> list[Array]:
+            along = jnp.broadcast_to(jax.nn.one_hot(k, size, dtype=x.dtype).reshape(x.shape[-2:]), x.shape)
+            return [moved[..., k] for moved in jax.jvp(slopes, (x,), (along,))[1]]
+
+        curves = None
+        if second:
+            looped = jax.lax.map(curve, jnp.arange(size))
+            curves = [jnp.moveaxis(found, 0, -1) for found in looped]
+        return function(x), slopes(x), curves
+
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """As of the standard; XLA sorts all of them in one operation, without gathering."""
+        keys, *others_sorted = jax.lax.sort((-keys, *others), num_keys=1)
+        return [-keys, *others_sorted]
+
+    def running_maximum(self, x: Array) -> Array:
+        """As of the standard, in one operation."""
+        return jax.lax.cummax(x, axis=x.ndim - 1)
+
+    def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
+        """As of the standard."""
+        batch, _, width = values.shape
+        zeros = jnp.zeros((batch, length, width), dtype=values.dtype)
+        return zeros.at[jnp.arange(batch)[:, None], rows].add(values)
+
+    def sum_of_products(self, a: Array, b: Array) -> Array:
+        """As of the standard, in their own precision: by default JAX rounds on GPUs and TPUs."""
+        return jnp.matmul(jnp.matrix_transpose(a), b, precision=jax.lax.Precision.HIGHEST)
+
+    def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
+        counts = jnp.zeros((length,), dtype=dtype)
+        return counts.at[bins].add(1 if weights is None else weights, **_on_all_devices(bins))
+
+    def look_up(self, table: Array, index: Array) -> Array:
+        """As of the standard, spread over devices as the places are."""
+        return table.at[index].get(mode="promise_in_bounds", **_spread_as(index))
+
+    def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
+        """As of the standard; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
+        index = jnp.argmax(scores, axis=-1)
+        return jnp.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
+
+
+def _on_all_devices(x: Array) -> dict[str, Any]:
+    """``out_sharding=`` for a sum over ``x`` that every device is to have.
+
+    JAX wants to be told where ``x`` is spread over a mesh of explicit axes, on which shardings are parts of types.
+    """
+    nowhere: Any = jax.sharding.PartitionSpec
+    return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in _spread_as(x).items()}
+
+
+def _spread_as(x: Array) -> dict[str, Any]:
+    """``out_sharding=`` for a result that is spread over a mesh of explicit axes as ``x`` is."""
+    sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
+    return {} if all(axis is None for axis in getattr(sharding, "spec", ())) else {"out_sharding": sharding}
+
+
+JAX = Jax(jnp)

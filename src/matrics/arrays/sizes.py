@@ -1,0 +1,85 @@
+"""Checks of sizes: how many draws, classes and cells are asked for, and whether any memory holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics.quoting import quoted
+
+# The largest integer of 32 bits, which is more than there is of anything; and in bytes what no function makes, 1 TiB,
+# and what a state becomes only if somebody has said so, 8 GiB.
+MOST_COUNT = 2**31 - 1
+MOST_BYTES = 2**40
+LARGE_BYTES = 2**33
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, and not a truth value."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
+    """An integer of at least 1, and not beyond what anything can be made of, or ValueError."""
+    if not is_whole(value) or value < 1:
+        raise ValueError(f"{name}: expected an integer of at least 1, got {quoted(value)}")
+    if most is not None and value > most:
+        raise ValueError(f"{name}: expected an integer of at most {most:,}, got {quoted(value)}")
+    return int(value)
+
+
+def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
+    """The number of draws, of so many numbers each, or ValueError, which names the arguments that make it large."""
+    number = check_count(num, "num", most=None)
+    check_size(numbers * number, num=number, **sizes)
+    return number
+
+
+def check_size(numbers: int, **sizes: Any) -> None:
+    """Raise if an array of so many numbers of 8 bytes is beyond any memory; the arguments that make it so are named."""
+    if 8 * numbers > MOST_BYTES:
+        most, got = in_gigabytes(MOST_BYTES), in_gigabytes(8 * numbers)
+        raise ValueError(f"{_written(sizes)}: expected an array of at most {most}, got one of {got}")
+
+
+def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
+    """Raise if a running state of so many bytes is beyond any memory, or is large and nobody has said that it may be.
+
+    A library would run out of memory, perhaps only when the state is first written to. The arguments that make it so
+    large are named.
+    """
+    if not isinstance(allow_large, bool):
+        raise TypeError(f"allow_large: expected True or False, got {quoted(allow_large)}")
+    most = MOST_BYTES if allow_large else LARGE_BYTES
+    if size > most:
+        unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
+        got = f"got one of {in_gigabytes(size)}{unless}{advice}"
+        raise ValueError(f"{_written(sizes)}: expected a state of at most {in_gigabytes(most)}, {got}")
+
+
+def _written(sizes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={quoted(size)}" for name, size in sizes.items() if size is not None)
+
+
+def in_gigabytes(size: int) -> str:
+    """A size in words.
+
+    >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124)
+    ('20.2 GB', '8,000 GB', '2e+29 GB')
+    """
+    if size >= 10**300:
+        return "more than 1e+291 GB"
+    if size >= 10**16:
+        return f"{size / 10**9:.0e} GB"
+    return f"{size / 10**9:,.{0 if size >= 10**12 else 1}f} GB"
+
+
+def one_or_more(value: Any) -> tuple[Any, ...]:
+    """The elements of a sequence, a single value by itself, and nothing for None; a text is a single value."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return tuple(value)
+    return () if value is None else (value,)

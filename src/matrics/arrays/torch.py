@@ -1,0 +1,233 @@
+"""PyTorch: tensors on any device, and what ``compile``, ``vmap`` and autograd make of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import array_api_compat.torch as xp
+import numpy as np
+import torch
+
+from matrics.arrays.standard import Array, Compiler, InOneRow, layout
+
+# What counts may be besides floats.
+_INTEGERS = (
+    torch.bool,
+    *(torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
+)
+
+
+class Torch(InOneRow):
+    """Tensors."""
+
+    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+        """Nothing: PyTorch does not warn, and errstate would break a compiled graph."""
+        return contextlib.nullcontext()
+
+    def can_look(self, x: Array) -> bool:
+        """Not while something traces or maps, and not at fake tensors."""
+        return not (torch.compiler.is_compiling() or _is_traced(x))
+
+    def compiler(self, x: Array) -> Compiler | None:
+        """Inductor under ``torch.compile``, of tensors on the CPU."""
+        return "inductor" if torch.compiler.is_compiling() and x.device.type == "cpu" else None
+
+    def host_view(self, x: Array) -> Array | None:
+        """The tensor's memory, if it is on the CPU and nothing traces, maps or differentiates."""
+        if torch.compiler.is_compiling() or _stays(x):
+            return None
+        return x.numpy(force=True)
+
+    def detached(self, x: Array) -> Array:
+        """The same values without a gradient."""
+        return x.detach()
+
+    def from_host(self, x: Array) -> Array:
+        """A tensor of the same memory."""
+        return torch.from_numpy(np.asarray(x))
+
+    def to_numpy(self, x: Array) -> Array:
+        """The values on the host; waits for the device."""
+        x = x.detach().cpu()
+        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy does not know
+
+    def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
+        """The values of several tensors, all in the widest float of their device, by one copy from each device."""
+        found: dict[int, Array] = {}
+        for device in {x.device for x in arrays}:
+            places = [place for place, x in enumerate(arrays) if x.device == device]
+            here = [arrays[place].detach() for place in places]
+            flat = torch.cat([x.reshape(-1).to(self.widest_float(x)) for x in here]).cpu().numpy()
+            parts = np.split(flat, np.cumsum([x.numel() for x in here])[:-1])
+            found |= {place: part.reshape(x.shape) for place, part, x in zip(places, parts, here, strict=True)}
+        return [found[place] for place in range(len(arrays))]
+
+    def device_option(self, like: Array) -> dict[str, Any]:
+        """``device=`` for a new tensor that is to meet ``like``."""
+        return {"device": like.device}
+
+    def widest_float(self, like: Array) -> Any:
+        """The widest float of the device; Apple's GPUs have none of 64 bits."""
+        return torch.float32 if like.device.type == "mps" else torch.float64
+
+    def widest_int(self, like: Array) -> Any | None:  # noqa: ARG002
+        """An integer of 64 bits."""
+        return torch.int64
+
+    def is_integer(self, x: Array) -> bool:
+        """By its dtype, without the standard's question, which costs as much as a small sum."""
+        return x.dtype in _INTEGERS
+
+    def is_float(self, x: Array) -> bool:
+        """Likewise."""
+        return bool(x.is_floating_point())
+
+    def wider_float(self, x: Array) -> Any | None:
+        """Float64 for float32, where the device has it."""
+        return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
+
+    def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
+        """A matrix of Python's numbers beside ``like``."""
+        return (
+            filled(rows, like)
+            if like.device.type != "cpu"
+            else torch.tensor(rows, dtype=like.dtype, device=like.device)
+        )
+
+    def clamped(self, x: Array, low: int, high: int) -> Array:
+        """As of the standard, also where torch.compile does not know the range: a size that may change."""
+        return torch.clamp(x, low, high)
+
+    def copied(self, x: Array) -> Array:
+        """A copy."""
+        return x.clone()
+
+    def packed(self, x: Array) -> Array:
+        """A copy, unless it has no gaps."""
+        return x.contiguous()
+
+    def exponent(self, x: Array) -> Array:
+        """As of the standard, from the bits: a logarithm that a compiler computes twice may be two numbers."""
+        mantissa, bias, mask = layout(torch.finfo(x.dtype).bits)
+        bits = x.detach().view(torch.int32 if mantissa == 23 else torch.int64)
+        return xp.where(x == 0, 0, xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1))
+
+    def power_of_two(self, exponent: Array) -> Array:
+        """As of the standard, by its bits."""
+        mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
+        bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
+        return bits.view(exponent.dtype)
+
+    def normal_cdf(self, x: Array) -> Array:
+        """As of any library."""
+        return torch.special.ndtr(x)
+
+    def normal_quantile(self, share: Array) -> Array:
+        """As of any library."""
+        return torch.special.ndtri(share)
+
+    def derivatives(
+        self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
+    ) -> tuple[list[Array], list[Array], list[Array] | None]:
+        """As of any library, by autograd."""
+        x = x.detach().requires_grad_()
+        count, size = x.shape[0], x.shape[-2] * x.shape[-1]
+
+        def gradient(value: Array, *, again: bool) -> Array:
+            if not value.requires_grad:  # a constant
+                return torch.zeros_like(x)
+            (found,) = torch.autograd.grad(
+                value.sum(), x, retain_graph=True, create_graph=again, materialize_grads=True
+            )
+            return found
+
+        def curve(slope: Array) -> Array:
+            flat = slope.reshape(count, size)
+            found = [gradient(flat[:, k], again=False).reshape(count, size)[:, k] for k in range(size)]
+            return torch.stack(found, -1)
+
+        first, curves = [], []
+        with torch.enable_grad():
+            values = function(x)
+            for value in values:
+                parts = value[:, None] if value.ndim == 1 else value
+                by_part = [gradient(parts[:, k], again=second) for k in range(parts.shape[1])]
+                shape = (*value.shape, size)
+                first.append(torch.stack([part.reshape(count, size) for part in by_part], 1).reshape(shape).detach())
+                if second:
+                    curves.append(torch.stack([curve(part) for part in by_part], 1).reshape(shape).detach())
+        return [value.detach() for value in values], first, curves if second else None
+
+    def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
+        """As of the standard, values and places in one call."""
+        keys, order = torch.sort(keys, dim=-1, descending=True)
+        return [keys, *(torch.gather(x, -1, order) for x in others)]
+
+    def take_along(self, x: Array, index: Array) -> Array:
+        """As of the standard."""
+        return torch.gather(x, -1, index)
+
+    def running_sum(self, x: Array, axis: int = -1) -> Array:
+        """As of the standard."""
+        return torch.cumsum(x, dim=axis)
+
+    def running_maximum(self, x: Array) -> Array:
+        """As of the standard, in one pass."""
+        return torch.cummax(x, dim=-1).values
+
+    def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
+        """As of the standard. Not bincount: its shape depends on the data, and vmap has no rule for it."""
+        batch, samples, width = values.shape
+        zeros = torch.zeros((batch, length, width), dtype=values.dtype, device=values.device)
+        return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)  # not in place: vmap again
+
+    def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
+        if weights is None:
+            weights = torch.ones((1,), dtype=dtype, device=bins.device).expand(bins.shape)
+        return torch.zeros((length,), dtype=dtype, device=bins.device).scatter_add(0, bins, weights)
+
+    def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
+        """As of the standard, in the fewest passes."""
+        width = n + 2
+        return torch.add(torch.clamp(y_pred, -1, n), torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
+
+    def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
+        """As of the standard, both in one pass."""
+        return tuple(torch.max(scores.detach(), -1))
+
+
+def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
+    """A matrix made on the device: a copy from the host waits, and cannot be part of a CUDA graph."""
+    numbers = [torch.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
+    return torch.reshape(torch.stack(numbers), (len(rows), -1))
+
+
+# PyTorch has no public names for these; tests/test_private.py tells when one of them changes. -------------------------
+
+
+def _is_traced(x: Array) -> bool:
+    fake = torch._subclasses.FakeTensor
+    return isinstance(x, fake) or x.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def _stays(x: Array) -> bool:
+    """Whether something besides the values matters: a device, a gradient, somebody who listens, an unknown dtype."""
+    return (
+        type(x) not in (torch.Tensor, torch.nn.Parameter)  # nor are fake tensors
+        or not x.is_cpu
+        or torch._C._functorch.peek_interpreter_stack() is not None  # within vmap and grad of torch.func
+        or x.layout is not torch.strided
+        or (x.requires_grad and torch.is_grad_enabled())
+        or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+        or torch.jit.is_tracing()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or torch._ops._len_torch_dispatch_stack_pre_dispatch() > 0
+        or (x.is_floating_point() and x.dtype not in (torch.float16, torch.float32, torch.float64))
+        or x.is_complex()
+    )
+
+
+TORCH = Torch(xp)

@@ -1,0 +1,1 @@
+"""Labels in, stacks of confusion matrices out."""

@@ -1,0 +1,269 @@
+"""From labels and class scores to counts: what confusion_matrix and ConfusionState share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
+from matrics.arrays.sizes import check_size
+from matrics.counting.codes import as_codes, check_classes
+from matrics.counting.labels import (
+    all_within,
+    broadcast,
+    check_group_numbers,
+    check_groups,
+    check_ignore_index,
+    check_labels,
+    check_predictions,
+    check_scores,
+    check_weights,
+    given_or_last,
+    is_kept,
+    label_dtype,
+    labels_to_ignore,
+    listed,
+    predicted,
+    refuse_nan,
+    refuse_outside,
+    refuse_weights,
+    said,
+    widen,
+)
+
+# So many samples are counted at a time: what is made of them on the way, some 40 bytes each, stays in a cache.
+SAMPLES_AT_ONCE = 2**16
+
+
+class Counted(NamedTuple):
+    """The counts of one call."""
+
+    backend: Standard
+    matrix: Array  # (*B, n, n), or with groups (*B, G, n, n), perhaps a view of something larger
+    dropped: Array | int  # number of samples with a label or group out of range or a NaN score, (*B,); 0 if none can be
+
+
+def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
+    y_true: Any,
+    y_pred: Any,
+    *,
+    num_classes: int | None,
+    labels: Any = None,
+    class_axis: int | None,
+    threshold: float | None,
+    sample_weight: Any,
+    ignore_index: Any,
+    groups: Any = None,
+    num_groups: int | None = None,
+    sample_ndim: int = 1,
+    state: Array | None = None,
+    counter: type[Count] | None = None,
+) -> Counted:
+    """Count labels. Those out of range raise where looking is free.
+
+    With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state, all other axes are
+    samples, and labels out of range are dropped. Another counter than ``Count`` may make other counts, with two axes
+    after the batch.
+    """
+    may_drop = state is not None
+    classes = check_classes(num_classes, labels)
+    if classes.labels is not None:
+        y_true, y_pred, ignore_index = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=may_drop)
+    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
+    if not may_drop:  # a state has its counts already
+        cells = classes.number**2 * max(number_of_groups, 1)
+        check_size(cells, num_classes=classes.number, num_groups=num_groups)
+    has_groups = number_of_groups > 0
+    values = {"y_true": y_true, "y_pred": y_pred}
+    others = {"groups": groups, "sample_weight": sample_weight}
+    values |= {name: value for name, value in others.items() if value is not None}
+    backend, arrays = as_arrays(**values, **({} if state is None else {"state": state}))
+    arrays = arrays[: len(values)]
+    arrays[0] = listed(values["y_true"], arrays[0], "y_true")
+    arrays[1] = listed(values["y_pred"], arrays[1], "y_pred", are_scores=threshold is not None)
+    check_labels(arrays[0], "y_true", backend)
+    has_scores = check_predictions(arrays[1], threshold, backend)
+    has_classes = has_scores and threshold is None
+    if has_groups:
+        arrays[2] = listed(groups, arrays[2], "groups")
+        check_group_numbers(arrays[2], backend)
+    batch = () if state is None else tuple(state.shape[: -3 if has_groups else -2])
+    if state is not None:
+        axes = [arrays[0].ndim, arrays[1].ndim - has_classes, *(array.ndim for array in arrays[2 : 2 + has_groups])]
+        sample_ndim = max(axes) - len(batch)
+        if sample_ndim < 0:
+            got = said(dict(zip(values, arrays[:2], strict=False)))
+            raise ValueError(f"expected labels with the batch {batch} of the state, got {got}")
+    # Counts have no gradient, and concrete arrays on the CPU are counted by NumPy, as they are scored.
+    own, arrays[1] = backend, backend.detached(arrays[1])
+    views = [backend.host_view(array) for array in arrays]
+    if all(view is not None for view in views):
+        backend, arrays = NUMPY, views
+    shapes = {name: tuple(array.shape) for name, array in zip(values, arrays, strict=True)}
+    if has_scores:
+        arrays[1] = check_scores(
+            arrays[1],
+            classes.number,
+            class_axis=given_or_last(class_axis, shapes["y_pred"], classes.number) if has_classes else -1,
+            sample_ndim=sample_ndim,
+            threshold=threshold,
+            backend=backend,
+        )
+    if sample_weight is not None:
+        arrays[-1] = check_weights(arrays[-1], backend)
+    arrays = broadcast(sample_ndim, backend, shapes, *arrays, has_classes=has_classes)
+    batch_shape = tuple(arrays[0].shape[: arrays[0].ndim - sample_ndim])
+    if state is not None and batch_shape != batch:
+        raise ValueError(f"expected labels with the batch {batch} of the state, got the batch {batch_shape}")
+    count = (counter or Count)(
+        classes.number,
+        num_groups=number_of_groups,
+        threshold=threshold,
+        ignored=labels_to_ignore(ignored, arrays[0], backend),
+        may_drop=may_drop or backend is NUMPY,
+        has_scores=has_scores,
+        has_weights=sample_weight is not None,
+        backend=backend,
+    )
+    if state is None:
+        count.check_weights(arrays)
+    if backend is NUMPY:  # to see what was dropped takes less than to look for it before
+        matrix, dropped = in_parts(count, arrays, sample_ndim)
+        if not may_drop and not isinstance(dropped, int):
+            count.check(arrays)
+    else:
+        if not may_drop:
+            count.check(arrays)
+        matrix, dropped = count(arrays, sample_ndim)
+    if sample_weight is not None and state is None:  # a state has its own dtype
+        matrix = backend.xp.astype(matrix, arrays[-1].dtype)
+    if own is not backend:
+        matrix, dropped = own.from_host(matrix), dropped if isinstance(dropped, int) else own.from_host(dropped)
+    return Counted(own, matrix, dropped)
+
+
+class Count(NamedTuple):
+    """How samples are counted, once their arrays have one shape: labels, then groups and weights if there are any."""
+
+    n: int
+    num_groups: int  # 0 where samples have no groups
+    threshold: float | None
+    ignored: tuple[int, ...]
+    may_drop: bool
+    has_scores: bool
+    has_weights: bool
+    backend: Standard
+
+    def groups(self, arrays: Sequence[Array]) -> Array | None:
+        """The groups of samples."""
+        return arrays[2] if self.num_groups else None
+
+    def weights(self, arrays: Sequence[Array]) -> Array | None:
+        """The weights of samples."""
+        return arrays[-1] if self.has_weights else None
+
+    def check_weights(self, arrays: Sequence[Array]) -> None:
+        """Raise for weights that are negative, NaN or infinite, where looking is free."""
+        weight = self.weights(arrays)
+        true, seen = self.backend.host_view(arrays[0]), None if weight is None else self.backend.host_view(weight)
+        if true is not None and seen is not None:
+            refuse_weights(seen, is_kept(true, self.ignored, NUMPY))
+
+    def check(self, arrays: Sequence[Array]) -> None:
+        """Raise for labels and groups out of range and NaN scores, where looking is free."""
+        view = self.backend.host_view
+        y_true_seen, y_pred_seen = view(arrays[0]), view(arrays[1])
+        groups_seen = view(arrays[2]) if self.num_groups else None
+        kept = None if y_true_seen is None else is_kept(y_true_seen, self.ignored, NUMPY)
+        if y_true_seen is not None:
+            refuse_outside(y_true_seen, self.n, kept, "y_true")
+        if kept is None and self.ignored:  # what is to be left out cannot be seen
+            return
+        if y_pred_seen is not None:
+            if self.has_scores:
+                refuse_nan(y_pred_seen, kept, has_classes=self.threshold is None)
+            else:
+                refuse_outside(y_pred_seen, self.n, kept, "y_pred")
+        if groups_seen is not None:
+            refuse_outside(groups_seen, self.num_groups, kept, "groups")
+
+    def __call__(self, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
+        """The matrices, and how many samples were dropped."""
+        y_true, y_pred, groups, weight = arrays[0], arrays[1], self.groups(arrays), self.weights(arrays)
+        backend, n, xp = self.backend, self.n, self.backend.xp
+        if self.has_scores:
+            y_pred = predicted(y_pred, n, threshold=self.threshold, backend=backend)
+        batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
+        kept = is_kept(y_true, self.ignored, backend)
+        y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
+        border = 0 if backend.looking_is_free and all_within(y_true, n) and all_within(y_pred, n) else 1
+        # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on
+        # PyTorch.
+        width = n + 2 * border
+        bins = backend.bordered(y_true, y_pred, n) if border else y_true * n + y_pred
+        shape = (*batch_shape, width, width) if groups is None else (*batch_shape, self.num_groups, width, width)
+        length = math.prod(shape[len(batch_shape) :])
+        has_outside = False
+        if groups is not None:  # samples of groups out of range go to an extra bin after the cells
+            bins, has_outside = self._by_group(bins, widen(groups, backend), width * width)
+        if kept is not None:  # ignored samples go to an extra bin after that
+            bins = xp.where(kept, bins, length + has_outside)
+        longer = length + has_outside + (kept is not None)
+        batch, may_lose = math.prod(batch_shape), self.may_drop and (border == 1 or has_outside)
+
+        def cells(counts: Array) -> Array:
+            if longer > length:
+                counts = xp.reshape(counts, (*batch_shape, longer))[..., :length]
+            grid = xp.reshape(counts, shape)
+            return grid[..., 1:-1, 1:-1] if border else grid
+
+        if weight is None or may_lose:
+            counts = backend.count(bins, batch, longer, None, dtype=label_dtype(bins, backend))
+        if weight is None:
+            matrix = cells(counts)
+        else:  # in float32, adding up a million weights one by one has an error of a hundredth
+            wide = backend.widest_float(weight)
+            matrix = cells(backend.count(bins, batch, longer, xp.astype(weight, wide), dtype=wide))
+        if not may_lose:
+            return matrix, 0
+        inside = matrix if weight is None else cells(counts)
+        samples = math.prod(y_true.shape[len(batch_shape) :])
+        dropped = samples - xp.sum(inside, axis=tuple(range(len(batch_shape), inside.ndim)))
+        if kept is not None:
+            dropped = dropped - xp.reshape(counts, (*batch_shape, longer))[..., longer - 1]
+        return matrix, dropped
+
+    def _by_group(self, bins: Array, groups: Array, length: int) -> tuple[Array, bool]:
+        """The bins of samples in a row of all groups, and whether there is one for groups out of range at its end."""
+        backend, number = self.backend, self.num_groups
+        placed = groups * length + bins
+        if backend.looking_is_free and all_within(groups, number):
+            return placed, False
+        return backend.xp.where((groups >= 0) & (groups < number), placed, number * length), True
+
+
+def in_parts(count: Count, arrays: Sequence[Array], sample_ndim: int) -> tuple[Array, Array | int]:
+    """The counts of NumPy arrays, from parts of them: memory does not grow with the samples."""
+    shape = arrays[0].shape
+    size = math.prod(shape)
+    # With many groups a part has at least as many samples as there are cells, or the parts would hold more than these.
+    at_once = max(SAMPLES_AT_ONCE, count.num_groups * count.n * count.n)
+    if size <= at_once or not shape:
+        return count(arrays, sample_ndim)
+    of_samples, rest = len(shape) == sample_ndim, size // shape[0]
+    step = at_once // rest
+    if step:
+        slices = [slice(start, start + step) for start in range(0, shape[0], step)]
+        parts = [count([array[part] for array in arrays], sample_ndim) for part in slices]
+    else:
+        parts = [in_parts(count, [array[i] for array in arrays], sample_ndim - of_samples) for i in range(shape[0])]
+    matrices, dropped = zip(*parts, strict=True)
+    if of_samples:
+        return sum(matrices), sum(dropped)
+    rows = [matrix.shape[: -3 if count.num_groups else -2] for matrix in matrices]
+    losses = [np.broadcast_to(lost, row) for lost, row in zip(dropped, rows, strict=True)]
+    join = np.concatenate if step else np.stack
+    return join(matrices), 0 if all(isinstance(lost, int) for lost in dropped) else join(losses)

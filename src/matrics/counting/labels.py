@@ -1,0 +1,379 @@
+"""Checks of labels, class scores and weights, and the predicted labels of scores."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from matrics.arrays import Array, Standard, is_compiling
+from matrics.arrays.sizes import check_count, is_whole, one_or_more
+from matrics.engine.evaluation import frames_to_the_user
+from matrics.quoting import quoted
+
+# What to write for targets that have a column for each class, or for each label of several.
+BY_COLUMNS = (
+    "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
+    "multilabel_confusion_matrix and MultilabelState"
+)
+NUMBERED = (
+    "number other labels first, in an order of your own: y_true = [classes.index(label) for label in y_true], where of "
+    "two classes the second is positive"
+)
+
+# What to do about the cells of many classes.
+MANY_CLASSES = 100
+FEWER_CELLS = (
+    "; matrics.MarginState keeps 3 numbers a class in place of a cell for each pair of classes, which are enough for "
+    "accuracy, F1, MCC, Cohen's kappa and the others of MarginState.list_metrics()"
+)
+
+# Where PyTorch's losses, and the metrics for its training loops, have the classes of scores.
+AXIS_OF_LOSSES = 1
+
+# From scores to labels ----------------------------------------------------------------------------------------------
+
+
+def decide(
+    scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
+) -> Array:
+    """The predicted labels; where a score is NaN, ``num_classes``, which is out of range."""
+    scores = check_scores(
+        scores, num_classes, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, backend=backend
+    )
+    return predicted(scores, num_classes, threshold=threshold, backend=backend)
+
+
+def check_scores(
+    scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
+) -> Array:
+    """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
+    if threshold is not None:
+        several: Any = threshold
+        if isinstance(several, (list, tuple)) or getattr(several, "ndim", 0) > 0:  # np.ndim would break compiled graphs
+            raise ValueError(
+                "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
+                "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
+            )
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
+            raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
+        if num_classes != 2:
+            raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
+        return scores
+    hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
+    given = tuple(scores.shape)
+    scores = class_axis_last(scores, class_axis, "y_pred", backend, hint)
+    if scores.ndim <= sample_ndim:
+        hint = BY_COLUMNS if num_classes in given[1:] else hint
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
+            f"got shape {given}; {hint}"
+        )
+    if scores.shape[-1] != num_classes:
+        fitting = next((axis for axis in (-1, 1) if len(given) > 2 and given[axis] == num_classes), None)
+        hint = hint if fitting is None else f"class_axis={fitting} has as many: pass it if the classes are there"
+        raise ValueError(
+            f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
+            f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
+        )
+    return scores
+
+
+def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:
+    """The predicted labels of scores that fit; where one is NaN, ``num_classes``, which is out of range."""
+    xp = backend.xp
+    if threshold is not None:
+        # A NumPy scalar would affect the dtype of the comparison.
+        return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, backend)))
+    best, labels = backend.max_and_argmax(scores)
+    return xp.where(xp.isnan(best), num_classes, labels)
+
+
+def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hint: str = "") -> Array:
+    """The array of scores with its classes moved to the last axis."""
+    if not is_whole(class_axis) or not -x.ndim <= class_axis < x.ndim:
+        end = f"; {hint}" if hint else ""
+        raise ValueError(
+            f"{name}: expected an axis of classes at class_axis={class_axis}, got shape {tuple(x.shape)}{end}"
+        )
+    axis = class_axis % x.ndim
+    return x if axis == x.ndim - 1 else backend.xp.permute_dims(x, (*range(axis), *range(axis + 1, x.ndim), axis))
+
+
+def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: int, name: str = "y_pred") -> None:
+    """Warn of class scores whose axis 1 and whose last axis could both be that of the classes.
+
+    To be called where nobody has said which of them it is: functions then take the last axis, and metrics for training
+    loops axis 1.
+    """
+    if is_compiling() or len(shape) < 3 or shape[1] != num_classes or shape[-1] != num_classes:
+        return
+    readings = ["the last axis (class_axis=-1)", "axis 1 (class_axis=1, as the losses of PyTorch have it)"]
+    taken, other = readings if default_axis == -1 else readings[::-1]
+    warnings.warn(
+        f"{name}: axis 1 and the last axis of the shape {shape} both have {num_classes} entries: the classes are taken "
+        f"to be on {taken}, and could be on {other}: pass class_axis=",
+        UserWarning,
+        stacklevel=frames_to_the_user(),
+    )
+
+
+def given_or_last(class_axis: int | None, shape: tuple[int, ...], num_classes: int, name: str = "y_pred") -> int:
+    """The axis of the classes: the last one where nobody has said which, with a warning if it could be axis 1."""
+    if class_axis is not None:
+        return class_axis
+    warn_if_ambiguous(shape, num_classes, -1, name)
+    return -1
+
+
+# Checks -------------------------------------------------------------------------------------------------------------
+
+
+def _is_32_bit(value: int) -> bool:
+    return -(2**31) <= value < 2**31
+
+
+def check_ignore_index(value: Any) -> tuple[int, ...]:
+    """The true labels to leave out: of one integer, a sequence of them, or None."""
+    ignored = one_or_more(value)
+    if not all(is_whole(label) and _is_32_bit(label) for label in ignored):
+        raise ValueError(
+            "ignore_index: expected a 32-bit integer, the true label to leave out, or a list of such labels, got "
+            f"{quoted(value)}"
+        )
+    return tuple(dict.fromkeys(int(label) for label in ignored))
+
+
+def labels_to_ignore(ignored: tuple[int, ...], y_true: Array, backend: Standard) -> tuple[int, ...]:
+    """The labels to leave out, without the negative ones if labels are unsigned: widening could make them match."""
+    if ignored and min(ignored) < 0 and backend.is_unsigned(y_true):
+        return tuple(label for label in ignored if label >= 0)
+    return ignored
+
+
+def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array | None:
+    """Where samples are not to be left out; None if that is everywhere."""
+    if not ignored:
+        return None
+    wide = widen(y_true, backend)
+    kept = wide != ignored[0]
+    for label in ignored[1:]:
+        kept = kept & (wide != label)
+    return kept
+
+
+def checked_class_axis(value: Any) -> int | None:
+    """An axis, or None where nobody has said which one it is; anything else raises an error."""
+    if value is not None and not is_whole(value):
+        raise TypeError(f"class_axis: expected an integer, got {quoted(value)}")
+    return None if value is None else int(value)
+
+
+def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_axis: int) -> None:
+    """Warn where the classes may be on axis 1 or on the last axis, and the true labels fit both readings."""
+    if is_compiling():  # where sizes may be symbols
+        return
+    shape = tuple(y_pred.shape)
+    if shape[1:-1] == shape[2:] and tuple(y_true.shape) == shape[:-1]:
+        warn_if_ambiguous(shape, num_classes, default_axis)
+
+
+def check_labels(labels: Array, name: str, backend: Standard, *, of_any_kind: bool = True) -> None:
+    """Raise unless they are integers; the message says how to pass others, with ``labels=`` where it is there."""
+    if not backend.is_integer(labels):
+        hint = _other_labels(labels) if of_any_kind or "float" in str(labels.dtype) else NUMBERED
+        raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
+
+
+def check_predictions(y_pred: Array, threshold: float | None, backend: Standard) -> bool:
+    """Whether predictions are scores: the dtype decides; anything but labels and scores raises an error."""
+    if backend.is_float(y_pred):
+        return True
+    if not backend.is_integer(y_pred):
+        raise TypeError(
+            f"y_pred: expected labels (integers) or class scores (floating), got dtype {y_pred.dtype}; "
+            f"{_other_labels(y_pred)}"
+        )
+    if threshold is not None:
+        raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
+    return False
+
+
+def _other_labels(labels: Array) -> str:
+    if "float" not in str(labels.dtype):
+        return "for text or other labels pass labels=[...], the label of each class, in place of num_classes="
+    if labels.ndim > 1:
+        return BY_COLUMNS
+    return "for numbers of classes convert them to integers first"
+
+
+def listed(given: Any, array: Array, name: str, *, are_scores: bool = False) -> Array:
+    """The labels of a list that NumPy converts to floating numbers although none of them is; else the array itself.
+
+    NumPy does so with an empty list, which has no dtype and means no labels. It also does so with integers that no
+    single dtype can hold, such as -1 and 2**63.
+    """
+    if are_scores or not isinstance(given, (list, tuple)) or not isinstance(array, np.ndarray):
+        return array
+    if array.dtype != np.float64:
+        return array
+    if _is_hollow(given):
+        return array.astype(np.int64)
+    first: Any = given
+    while isinstance(first, (list, tuple)) and len(first) > 0:
+        first = first[0]
+    if np.asarray(first).dtype.kind not in "biu":  # scores, most likely
+        return array
+    labels = np.asarray(given, dtype=object)
+    if not all(isinstance(label, (int, np.integer)) for label in labels.flat):
+        return array
+    if (outside := labels >= 2**63).any():
+        position = tuple(int(i) for i in np.argwhere(outside)[0])
+        raise ValueError(f"{name}: expected labels in [0, num_classes), got {labels[position]} at {position}")
+    return labels.astype(np.int64)
+
+
+def _is_hollow(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(_is_hollow, value))
+
+
+def broadcast(
+    sample_ndim: int, backend: Standard, shapes: dict[str, tuple[int, ...]], *arrays: Array, has_classes: bool
+) -> list[Array]:
+    """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated.
+
+    The second array may have a last axis of classes, which is apart. ``shapes`` are those that the user has passed, by
+    name, for messages.
+    """
+    true, pred, *weights = (tuple(array.shape) for array in arrays)
+    own = pred[-1:] if has_classes else ()
+    pred = pred[: len(pred) - len(own)]
+    if not (len(true) >= sample_ndim and all(shape == true for shape in (pred, *weights))):
+        if min(len(true), len(pred)) < sample_ndim:
+            raise ValueError(f"expected at least sample_ndim={sample_ndim} axes of samples, got {_listed(shapes)}")
+        samples = true[len(true) - sample_ndim :]
+        if pred[len(pred) - sample_ndim :] != samples:
+            hint = f"; {BY_COLUMNS}" if (true == (*pred, *own) if has_classes else true[:-1] == pred) else ""
+            axes = "axis" if sample_ndim == 1 else f"{sample_ndim} axes"
+            but = " before that of the classes" if has_classes else ""
+            raise ValueError(f"expected the same samples (the last {axes}{but}), got {_listed(shapes)}{hint}")
+        shape = true
+        for other in (pred, *weights):
+            if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
+                shape = _common_shape(shape, other, shapes)
+        if shape[len(shape) - sample_ndim :] != samples:
+            raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
+        true = shape
+    wanted = [true, (*true, *own), *(true for _ in weights)]
+    return [
+        array if tuple(array.shape) == shape else backend.xp.broadcast_to(array, shape)
+        for array, shape in zip(arrays, wanted, strict=True)
+    ]
+
+
+def _common_shape(a: tuple[int, ...], b: tuple[int, ...], shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    lead = len(longer) - len(shorter)
+    shape = list(longer)
+    for axis, size in enumerate(shorter):
+        if longer[lead + axis] == 1:
+            shape[lead + axis] = size
+        elif size not in (1, longer[lead + axis]):
+            raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
+    return tuple(shape)
+
+
+def said(arrays: dict[str, Array]) -> str:
+    """Names and shapes, for messages."""
+    return _listed({name: tuple(array.shape) for name, array in arrays.items()})
+
+
+def _listed(shapes: dict[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+
+
+def label_dtype(like: Array, backend: Standard) -> Any:
+    """The integer dtype of labels and of counts."""
+    return backend.widest_int(like) or backend.xp.int32
+
+
+def widen(labels: Array, backend: Standard) -> Array:
+    """Labels in an integer dtype that holds every bin; a larger uint64 becomes negative, and so is out of range."""
+    dtype = label_dtype(labels, backend)
+    return labels if labels.dtype == dtype else backend.xp.astype(labels, dtype)
+
+
+def check_groups(groups: Any, num_groups: Any) -> int:
+    """The number of groups, 0 where there are none; raises unless both are given or neither."""
+    if (groups is None) != (num_groups is None):
+        raise TypeError(
+            "expected both groups=, an integer in [0, num_groups) for each sample, and num_groups=, got "
+            f"{'num_groups' if groups is None else 'groups'} alone; for groups of any kind: names, groups = "
+            "numpy.unique(groups, return_inverse=True), and num_groups=len(names)"
+        )
+    return 0 if num_groups is None else check_count(num_groups, "num_groups")
+
+
+def check_group_numbers(groups: Array, backend: Standard) -> None:
+    """Raise unless they are integers."""
+    if not backend.is_integer(groups):
+        raise TypeError(
+            f"groups: expected integers in [0, num_groups), got dtype {groups.dtype}; for groups of another kind: "
+            "names, groups = numpy.unique(groups, return_inverse=True), and num_groups=len(names)"
+        )
+
+
+def refuse_outside(labels: Array, n: int, kept: Array | None, name: str, advice: str = "") -> None:
+    """Raise if a label in the host's memory is not in [0, n) and its sample is kept; the advice ends the message."""
+    if not labels.size or (labels.min() >= 0 and labels.max() < n):
+        return
+    outside = (labels < 0) | (labels >= n)
+    if kept is not None:
+        outside &= kept
+    if not outside.any():
+        return
+    first = tuple(int(i) for i in np.unravel_index(int(outside.argmax()), outside.shape))
+    label = int(labels[first])
+    hint = "; ignore_index= leaves samples out" if name == "y_true" and _is_32_bit(label) else ""
+    raise ValueError(
+        f"{name}: expected {'groups' if name == 'groups' else 'labels'} in [0, {n}), got {label} at {first}"
+        f" ({np.count_nonzero(outside)} of {outside.size} are out of range){hint}{advice}"
+    )
+
+
+def refuse_nan(scores: Array, kept: Array | None, *, has_classes: bool) -> None:
+    """Raise if a score in the host's memory is NaN and its sample is kept."""
+    if not np.isnan(np.min(scores, initial=0)):  # which is NaN if any is
+        return
+    missing = np.isnan(scores).any(axis=-1) if has_classes else np.isnan(scores)
+    if kept is not None:
+        missing &= kept
+    if missing.any():
+        first = tuple(int(i) for i in np.argwhere(missing)[0])
+        raise ValueError(f"y_pred: expected scores, got NaN for the sample at {first}")
+
+
+def all_within(labels: Array, n: int) -> bool:
+    """Whether all NumPy labels are in [0, n): viewed as unsigned, the negative ones are the largest."""
+    return not labels.size or bool(labels.view(np.uint64).max() < n)
+
+
+def check_weights(weights: Array, backend: Standard) -> Array:
+    """Weights as floating numbers."""
+    if not (backend.is_integer(weights) or backend.is_float(weights)):
+        raise TypeError(f"sample_weight: expected real numbers, got dtype {weights.dtype}")
+    return backend.to_float(weights)
+
+
+def refuse_weights(weights: Array, kept: Array | None) -> None:
+    """Raise if a weight in the host's memory is negative, NaN or infinite and its sample is kept."""
+    if not weights.size or (np.min(weights) >= 0 and np.max(weights) < math.inf):  # neither is so for NaN
+        return
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if kept is not None:
+        wrong &= kept
+    if wrong.any():
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"sample_weight: expected finite weights of at least 0, got {weights[first]} at {first}")

@@ -1,0 +1,1 @@
+"""Evaluate a function of one stack of confusion matrices, on any array library."""

@@ -1,0 +1,304 @@
+"""Execution on the host: stacks of NumPy in blocks that fit a cache, in threads if asked, with one look at each block."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array
+from matrics.engine.execution.digits import holds_products, product_dtype_of, rounds_from
+from matrics.engine.execution.host import HostTable, Looked, Swept
+from matrics.engine.table import Table
+
+# A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
+# are some twenty. Both were the best or near it for every n on the machines tried. For the whole catalogue a thread
+# holds some thirty times as much as the cells of a block.
+CELLS_BYTES = 1024 * 1024
+MARGIN_BYTES = 512 * 1024
+# Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
+SWEEP_BYTES = 512 * 1024
+# Whether cells are integer-valued takes as much memory again, so not of all at once.
+LOOK_BYTES = 256 * 1024
+# In threads margins, parts and looks are larger: who comes back from a call into NumPy waits for Python's lock, and to
+# be woken then takes as long as a short call.
+LARGER_IN_THREADS = 2
+# The matrices that are scored before there are threads.
+HEAD_OF_THREADS = 8
+# Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
+MIN_BLOCK = 64
+MIN_BLOCK_BYTES = 4 * 1024 * 1024
+# From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
+# alone do so earlier, as products with a vector of ones.
+MIN_CLASSES_IN_PLACE = 50
+MIN_CLASSES_OF_PRODUCTS = 8
+# Multiplications in a product for which OpenBLAS does not start threads of its own, beside ours.
+MAX_PRODUCT = 4 * 65536
+# Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
+KEPT_BYTES = 31 * 1024 * 1024
+
+
+def score_blocks(
+    cm: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, workers: int
+) -> tuple[list[Array], Array]:
+    """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
+    n = cm.shape[-1]
+    stack = cm.reshape(-1, n, n) if cm.size else np.zeros((0, n, n), cm.dtype)
+    dtype = np.dtype(NUMPY.float_dtype(cm))
+    margin = MARGIN_BYTES // (n * dtype.itemsize)
+    smallest = max(3, min(MIN_BLOCK, MIN_BLOCK_BYTES // (n * n * dtype.itemsize)))
+    size = max(smallest, min(CELLS_BYTES // (n * n * dtype.itemsize), margin))
+    if len(stack) <= size:
+        results, found = _score_one_block(stack, functions, zero_division, dtype)
+    else:
+        threads = (os.cpu_count() or 1) if workers == -1 else workers
+        sizes = _Sizes(size, smallest, margin, threads, dtype)
+        results, found = _score_many_blocks(stack, functions, zero_division, sizes)
+    # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
+    results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
+    return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def _score_one_block(
+    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, dtype: Any
+) -> tuple[list[Array], list[Array]]:
+    """As it mostly is in a loop of small calls, which pay for nothing that only many blocks need."""
+    scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+    with np.errstate(all="ignore"):
+        values, valid = _score_block(stack, functions, zero_division, scratch)
+        results = [_room(value, len(stack), dtype) for value in values]
+        for result, value in zip(results, values, strict=True):
+            result[:] = value.T
+    return results, [] if valid is None else [np.flatnonzero(~valid)]
+
+
+def _score_block(
+    block: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, scratch: _Scratch
+) -> tuple[list[Array], Array | None]:
+    """The values of all functions, ``[matrix]`` or ``[class, matrix]``; which matrices are valid, if not all are."""
+    cells = _class_first(block, scratch)
+    integers = NUMPY.is_integer(block)
+    table, valid = _look(cells, zero_division, lambda: integers or scratch.all_integers(cells))
+    values = [function(table) for function in functions]
+    return values if valid is None else [np.where(valid, value, np.nan) for value in values], valid
+
+
+class _Sizes(NamedTuple):
+    """How a stack is cut: matrices in a block, at least and where only margins count, threads, and the dtype."""
+
+    block: int
+    smallest: int
+    margin: int
+    threads: int
+    dtype: Any
+
+
+def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
+    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, sizes: _Sizes
+) -> tuple[list[Array], list[Array]]:
+    """The first block tells the shapes of the results, and whether the rest can do without cells."""
+    size, smallest, margin, threads, dtype = sizes
+    count, n = stack.shape[:2]
+    integers = NUMPY.is_integer(stack)
+    head = min(size, HEAD_OF_THREADS) if threads > 1 else size
+    head -= count - head == 1  # as in _slices
+    larger = LARGER_IN_THREADS if threads > 1 else 1
+    part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
+    found: list[Array] = []  # positions of invalid matrices
+
+    def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
+        values, valid = _score_block(stack[start:stop], functions, zero_division, scratch)
+        if valid is not None:
+            found.append(start + np.flatnonzero(~valid))
+        return values
+
+    def write_block(start: int, stop: int, scratch: _Scratch) -> None:
+        table = _sweep(stack[start:stop], scratch, zero_division, part=part, integers=integers) if wide else None
+        if table is not None:
+            for result, function in zip(results, functions, strict=True):
+                result[start:stop] = function(table).T
+            return
+        for first, last in _slices(start, stop, size):
+            for result, value in zip(results, score(first, last, scratch), strict=True):
+                result[first:last] = value.T
+
+    def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
+        scratch = _Scratch(max(size * n * n, part if wide else 0), look, dtype)
+        with np.errstate(all="ignore"):  # which belongs to the thread
+            for start, stop in blocks:
+                write_block(start, stop, scratch)
+
+    with np.errstate(all="ignore"):
+        scratch = _Scratch(size * n * n, look, dtype)
+        table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
+        values = score(0, head, scratch) if table is None else [function(table) for function in functions]
+        results = [_room(value, count, dtype) for value in values]
+        for result, value in zip(results, values, strict=True):
+            result[:head] = value.T
+    wide = table is not None and not table.cells_were_read
+    keep_freed_memory()
+    step = max(size, larger * margin) if wide else size
+    in_threads(write_blocks, _shares(head, count, step, smallest, threads))
+    return results, found
+
+
+def _room(value: Array, count: int, dtype: Any) -> Array:
+    """Where the results of so many matrices go, of which the first are a value ``[class, matrix]`` or ``[matrix]``."""
+    return np.empty((count, *value.shape[:-1]), dtype)
+
+
+def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
+    """The blocks of each thread: as many for one as for another, if they do not get too small."""
+    if threads > 1:
+        blocks = threads * math.ceil((stop - start) / (threads * step))
+        step = max(smallest, math.ceil((stop - start) / blocks))
+    slices = _slices(start, stop, step)
+    return [slices[k::threads] for k in range(min(threads, len(slices)))]
+
+
+def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
+    """Do each share in a thread of its own, the first in this one.
+
+    If this one slept instead, the system might well put two of the others on one core, and leave them there. Where no
+    thread can be started, it does them all.
+    """
+    mine, *others = shares
+    if not others:
+        work(mine)
+        return
+    with ThreadPoolExecutor(len(others)) as pool:
+        try:
+            theirs = [pool.submit(work, others[0])]
+        except RuntimeError:  # no thread starts while the interpreter shuts down, as in a handler of atexit
+            for share in shares:
+                work(share)
+            return
+        theirs += [pool.submit(work, share) for share in others[1:]]
+        work(mine)
+        for future in theirs:
+            future.result()
+
+
+def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
+    """Slices of at most ``step``, none of a single matrix if there are more: its sums would run in another order."""
+    edges = [*range(start, stop, step), stop]
+    if len(edges) > 2 and edges[-1] - edges[-2] == 1:
+        edges[-2] -= 1
+    return list(itertools.pairwise(edges))
+
+
+class _Scratch:
+    """Memory that a thread uses again for every block: fresh pages cost more than what is done with them."""
+
+    def __init__(self, size: int, look: int, dtype: Any) -> None:
+        self.cells = np.empty(size, dtype)
+        self._look = max(1, min(size, look))
+        self._rounded: Array | None = None
+        self._equal: Array | None = None
+
+    def copy(self, x: Array) -> Array:
+        """The same numbers, contiguous and floating."""
+        cells = self.cells[: x.size].reshape(x.shape)
+        np.copyto(cells, x, casting="unsafe")
+        return cells
+
+    def floats(self, x: Array) -> Array:
+        """The same numbers in the dtype in which they are scored: ``x`` itself if it has it."""
+        return x if x.dtype == self.cells.dtype else self.copy(x)
+
+    def all_integers(self, cells: Array) -> bool:
+        """Whether all cells are integer-valued."""
+        if self._rounded is None or self._equal is None:  # integers never ask
+            self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
+        # In the order of their memory, whichever of the two it is.
+        flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
+        for start in range(0, flat.size, self._look):
+            some = flat[start : start + self._look]
+            rounded, equal = self._rounded[: some.size], self._equal[: some.size]
+            if not np.equal(some, np.rint(some, out=rounded), out=equal).all():
+                return False
+        return True
+
+
+def keep_freed_memory() -> None:
+    """Make glibc keep what is freed, or each block's intermediate results are fresh pages, for up to half of the time.
+
+    It gives back freed memory from twice the size of the largest piece on that it has seen freed: one is shown to it.
+    """
+    np.empty(KEPT_BYTES, np.uint8)
+
+
+def _class_first(block: Array, scratch: _Scratch) -> Array:
+    """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
+    first = block.transpose(1, 2, 0)
+    if len(first) < MIN_CLASSES_IN_PLACE:
+        return scratch.copy(first)
+    return scratch.floats(block).transpose(1, 2, 0)
+
+
+def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> tuple[Table, Array | None]:
+    """The table of a block, after one look at it, and which of its matrices are valid if not all are."""
+    looked = Looked(cells, zero_division, all_integers)
+    least = np.minimum.reduce(cells, axis=None, initial=0)
+    if least >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
+        return looked, None
+    valid = looked.valid
+    cells = cells.copy(order="K")  # in the same order, so that sums round alike
+    cells[..., ~valid] = 0
+    return HostTable(cells, zero_division=zero_division), valid
+
+
+# Sums alone ---------------------------------------------------------------------------------------------------------
+
+
+def _factors(n: int, dtype: Any) -> Array:
+    """What the flat cells of a matrix are multiplied with to make its row sums, column sums and diagonal."""
+    one = np.eye(n, dtype=dtype)
+    row, column = np.repeat(one, n, axis=1), np.tile(one, n)
+    return np.concatenate([row, column, row * column])
+
+
+def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, integers: bool) -> Swept | None:
+    """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
+    count, n, _ = block.shape
+    dtype = scratch.cells.dtype
+    few = n < MIN_CLASSES_OF_PRODUCTS
+    sums = np.empty((3, n, count), dtype)
+    factors = _factors(n, dtype) if few else np.ones(n, dtype)
+    step = max(1, min(part, scratch.cells.size) // (n * n))
+    sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
+    for start in range(0, count, step):
+        cells = scratch.floats(block[start : start + step])
+        # The minimum first: of all that is done here it brings cells from memory the fastest.
+        if not np.minimum.reduce(cells, axis=None) >= 0 or not (integers or scratch.all_integers(cells)):
+            return None
+        here = slice(start, start + len(cells))
+        # Products with ones and zeros are the fastest sums; those of integers are the same in any order.
+        if few:
+            flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
+            for first, last in _slices(0, len(cells), MAX_PRODUCT // factors.size):
+                np.matmul(factors, flat[:, first:last], out=out[:, first:last])
+        else:
+            true, pred = found = sums_of_part[:, : len(cells)]
+            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix
+            np.matmul(factors, cells, out=pred)
+            np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
+            np.copyto(sums[2, :, here], np.einsum("bii->ib", cells))
+    total = np.add.reduce(sums[0], axis=0)
+    largest = float(total.max())
+    if not largest < rounds_from(dtype):
+        return None
+    return Swept(
+        block,
+        sums,
+        total,
+        in_place=n >= MIN_CLASSES_IN_PLACE,
+        exact_products=holds_products(np.float64, largest),
+        product_dtype=product_dtype_of(dtype, largest),
+        zero_division=zero_division,
+    )

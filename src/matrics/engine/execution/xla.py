@@ -1,0 +1,110 @@
+"""XLA's tables, for its compiler on the CPU: cells stay as they were given, short sums are written out.
+
+A transposed stack slows it down several times, so that only the margins are class-first. Of many classes compiled code
+looks at the cells as it runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from jax import lax
+
+from matrics.arrays import Array, Standard
+from matrics.engine.execution.fewer_passes import OnePass, WrittenOut
+from matrics.engine.margins import margin
+from matrics.engine.safety import add
+from matrics.engine.table import Table
+
+# A reduction along so short an axis costs up to ten times as much as its additions, and nothing is fused across it.
+MAX_WRITTEN_OUT_CLASSES = 8  # of a sum over both axes
+MAX_TERMS = 16  # of a sum over one axis
+# From here on it pays to look at the cells: the sums that differences replace are longer.
+MIN_LOOKED_AT = 5
+
+
+def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: bool = True, **options: Any) -> Table:
+    """The table for cells of this size."""
+    n = cells.shape[0 if class_first else -1]
+    if looks and n >= MIN_LOOKED_AT and not class_first and 0 not in cells.shape:
+        return LookedAtInside(cells, backend, **options)
+    kind = FewClasses if 1 < n <= MAX_WRITTEN_OUT_CLASSES else XlaTable
+    return kind(cells, backend, class_first=class_first, **options)
+
+
+class XlaTable(Table):
+    """A table whose short sums are additions."""
+
+    max_written_out_rest = MAX_TERMS
+
+    def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
+        """The table for cells of that size."""
+        options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
+        return table(cells, self.backend, class_first=class_first, **options)
+
+    def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        most = MAX_TERMS if len(axes) == 1 else MAX_WRITTEN_OUT_CLASSES**2
+        if not 0 < math.prod(x.shape[a] for a in axes) <= most:
+            return super()._sum(x, axis)
+        for a in sorted((a % x.ndim for a in axes), reverse=True):
+            x = add(self.xp.unstack(x, axis=a))
+        return x
+
+
+class FewClasses(WrittenOut, XlaTable):
+    """Of few classes all sums are additions."""
+
+
+class LookedAtInside(OnePass, XlaTable):
+    """Compiled code looks at the cells as it runs, and takes differences if they are exact.
+
+    The branch is where arrays are put into memory, and before and behind it classes come first: in a transposed order
+    XLA would read them again and again. The gradient of a difference is one as well. It has the digits of the largest
+    component of a matrix's gradient; those of much smaller ones are lost.
+    """
+
+    @margin
+    def tn(self) -> Array:
+        """True negatives."""
+        return self._counted[3]
+
+    @margin
+    def valid(self) -> Array:
+        """Whether every cell is finite and not negative, and their sum finite."""
+        return self._counted[4]
+
+    @margin
+    def _counted(self) -> Sequence[Array]:
+        """Values tp, fn, fp, tn and valid, by differences or by sums.
+
+        Column sums that are NaN where a cell is not an integer, or is negative, or the sum is large, are one fast pass,
+        and looked at in place of the cells.
+        """
+        xp, cells, n = self.xp, self.cells, self.n
+        rows = [cells[..., i, :] for i in range(n)]
+        pred = add([xp.where(row == xp.floor(xp.abs(row)), row, math.nan) for row in rows])
+        limit = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4)
+        # Without an operation between the two sums XLA makes one of them, and writes each row into memory before it.
+        pred = xp.where(pred < limit, pred, math.nan)
+        total = xp.sum(pred, axis=-1)
+        seen = xp.all(total < limit)  # NaN is not; a maximum may pass it over
+        true = self.sum(cells, axis=-1)
+        tp = xp.reshape(cells, (*cells.shape[:-2], n * n))[..., :: n + 1]  # as a slice, not gathered
+
+        def differences(true: Array, pred: Array, tp: Array, total: Array, _: Array) -> tuple[Array, ...]:
+            fn, fp = true - tp, pred - tp
+            return tp, fn, fp, (total[None, ...] - true) - fp, xp.ones_like(total, dtype=xp.bool)
+
+        def sums(*arrays: Array) -> tuple[Array, ...]:
+            written_down: Any = lax.optimization_barrier  # not computed again by all that reads a part of it
+            added = table(arrays[-1], self.backend, looks=False)
+            counts = written_down(xp.stack([added.tp, added.fn, added.fp, added.tn]))
+            return *xp.unstack(counts), added.valid
+
+        found: Sequence[Array] = lax.cond(
+            seen, differences, sums, self.lead(true), self.lead(pred), self.lead(tp), total, cells
+        )
+        return found

@@ -1,6 +1,0 @@
-"""Data frames of pandas and Polars: labels in, scores out."""
-
-from matrics.frame.counts import FrameCounts, count_frame
-from matrics.frame.table import to_frame
-
-__all__ = ["FrameCounts", "count_frame", "to_frame"]

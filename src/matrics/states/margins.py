@@ -1,0 +1,426 @@
+"""MarginState: true positives, row sums and column sums that grow batch by batch, for many classes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics.catalogue import registry
+from matrics.catalogue.classes import Classes
+from matrics.catalogue.naming import by_names, check_names
+from matrics.catalogue.record import Metric
+from matrics.counting.codes import check_classes, check_classes_of_state
+from matrics.counting.count import count_labels
+from matrics.counting.count_margins import CountMargins
+from matrics.counting.labels import MANY_CLASSES
+from matrics.engine.evaluation import (
+    Invalid,
+    InvalidConfusionMatrix,
+    check_options,
+    finish,
+    frames_to_the_user,
+    refuse_unseen,
+)
+from matrics.engine.execution.blocks import keep_freed_memory
+from matrics.engine.execution.no_cells import CellsNeeded, NoCells
+from matrics.engine.results import short_repr
+from matrics.scoring.score import resolve
+from matrics.states import words
+from matrics.typing import ArrayLike
+
+# Larger arrays of NumPy get fresh pages from the system each time, unless freed memory is kept: that takes longer than
+# what is done with them.
+FRESH_BYTES = 128 * 1024
+
+
+class MarginState(NamedTuple):
+    """The margins of confusion matrices as a running state: memory for each class, and none for each pair of classes.
+
+    It is used as :class:`matrics.ConfusionState` is. A matrix of 100,000 classes has 10**10 cells; its true positives,
+    row sums and column sums are 300,000 numbers. Every measure that needs nothing else can be computed from them.
+
+    Parameters
+    ----------
+    counts : array, shape (*B, 3, n)
+        True positives, false negatives and false positives of each class; floating in a state for weighted counts. In
+        default JAX the low words.
+    dropped : array, shape (*B,)
+        How many samples were left out for a label out of range or a NaN score.
+    carried : array, shape (*B, 3, n) or (*B, 0, 0)
+        In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
+        empty.
+
+    Notes
+    -----
+    Make a state with :meth:`zeros`, not from arrays. Errors are counted, and not the sums of rows and columns, of which
+    they would be small differences. Counts are as exact as those of a ``ConfusionState``.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> state = matrics.MarginState.zeros(100_000)
+    >>> for y_true, y_pred in [([7, 40_000, 7], [7, 99_999, 8]), ([99_999, 8], [99_999, 8])]:
+    ...     state = state.update(y_true, y_pred)
+    >>> state.counts.nbytes
+    2400000
+    >>> {name: round(float(value), 3) for name, value in state.score(["accuracy", "f1", "mcc"]).items()}
+    {'accuracy': 0.6, 'f1': 0.5, 'mcc': 0.53}
+
+    Measures that need other cells are refused:
+
+    >>> state.score("cen")
+    Traceback (most recent call last):
+        ...
+    ValueError: cen needs all cells of the matrix, which a MarginState does not keep; use ConfusionState
+    """
+
+    counts: Array
+    dropped: Array
+    carried: Array
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    @classmethod
+    def zeros(
+        cls,
+        num_classes: int | None = None,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        batch_shape: Iterable[int] = (),
+        like: ArrayLike | None = None,
+        dtype: Any = None,
+        allow_large: bool = False,
+    ) -> MarginState:
+        """Make a state with all counts 0.
+
+        Parameters
+        ----------
+        num_classes : int
+            Number of classes, n.
+        labels : sequence of text, integers or other hashables, optional
+            In place of ``num_classes``: the label of each class. A state holds nothing but arrays, so :meth:`update`
+            needs them again.
+        batch_shape : tuple of int, default ()
+            One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
+        like : array, optional
+            An array of the library and on the device where the state is to be; NumPy if left out.
+        dtype : dtype, optional
+            Integer counts if left out; the library's float32 or float64 for weighted counts.
+        allow_large : bool, default False
+            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
+
+        Returns
+        -------
+        MarginState
+            Zeros.
+
+        Raises
+        ------
+        TypeError
+            ``dtype`` is neither float32 nor float64.
+        ValueError
+            ``num_classes`` is not an integer of at least 1, ``batch_shape`` has a negative length, or the state is too
+            large.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.MarginState.zeros(50_000, batch_shape=(2,)).counts.shape
+        (2, 3, 50000)
+        """
+        n = check_classes(num_classes, labels).number
+        batch = words.check_batch(batch_shape)
+        return cls(*words.zeros(batch, (3, n), like, dtype, sizes={"num_classes": n}, allow_large=allow_large))
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        class_axis: int | None = None,
+        threshold: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        ignore_index: Any = None,
+    ) -> MarginState:
+        """Add the counts of a batch of labels, over all axes but the state's batch; the state does not change.
+
+        Labels (B, T) in a state without ``batch_shape`` are B times T samples.
+
+        Parameters
+        ----------
+        y_true : array_like of int or bool, shape (*B, *S)
+            True labels in [0, n). B is the batch of the state; all other axes are samples, and are pooled.
+        y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
+            Integers or booleans are labels; of floating class scores the largest is the prediction. Labels broadcast
+            over the batch.
+        labels : sequence of text, integers or other hashables, optional
+            The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
+        class_axis : int, optional
+            Where the class scores of ``y_pred`` are. If left out, the last axis; with a warning where axis 1 has as
+            many entries.
+        threshold : float, optional
+            ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
+        sample_weight : array_like, optional
+            A weight for each sample; broadcasts against the labels. The state must have floating counts.
+        ignore_index : optional
+            As in :meth:`matrics.ConfusionState.update`: samples with this true label are left out, and do not count as
+            dropped.
+
+        Returns
+        -------
+        MarginState
+            The new state.
+
+        Raises
+        ------
+        TypeError
+            The arrays are not of the state's library, their dtypes are neither labels nor scores, or there are weights
+            and the state has integer counts.
+        ValueError
+            The shapes do not fit.
+
+        Notes
+        -----
+        No value is inspected on any backend: labels out of range and NaN scores are not counted and raise no error, but
+        ``dropped`` counts them. A NaN or infinite weight makes its matrix invalid; a negative one is subtracted.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MarginState.zeros(3).update([0, 1, 2, 2, -1], [0, 2, 2, 1, 0])
+        >>> state.true_positives, state.true, state.pred, int(state.dropped)
+        (array([1, 0, 1]), array([1, 1, 2]), array([1, 1, 2]), 1)
+        """
+        words.refuse_unexpected_weights(self, sample_weight)
+        n = self.counts.shape[-1]
+        classes = check_classes_of_state(n, labels)
+        counted = count_labels(
+            y_true,
+            y_pred,
+            num_classes=n if labels is None else None,
+            labels=classes.labels,
+            class_axis=class_axis,
+            threshold=threshold,
+            sample_weight=sample_weight,
+            ignore_index=ignore_index,
+            state=self.counts,
+            counter=CountMargins,
+        )
+        return MarginState(*words.add(self, counted.matrix, counted.dropped, None, counted.backend))
+
+    def __add__(self, other: Any) -> MarginState:
+        """The sum of both states: the counts of all the data that either has counted."""
+        return MarginState(*words.merge(self, other))
+
+    def __radd__(self, other: Any) -> MarginState:
+        """Accept 0, with which ``sum`` begins."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> MarginState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        raise TypeError("a MarginState cannot be multiplied: states only add up")
+
+    def __rmul__(self, other: Any) -> MarginState:
+        """Raise an error: multiplying a tuple would repeat it."""
+        return self.__mul__(other)
+
+    @property
+    def true_positives(self) -> Array:
+        """Samples of each class that were predicted as it, shape (*B, n): the diagonal of the matrix.
+
+        In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
+        like, where that is impossible, float32.
+        """
+        return words.exact(self)[..., 0, :]
+
+    @property
+    def true(self) -> Array:
+        """Samples of each true class, shape (*B, n): row sums. The dtype is that of ``true_positives``."""
+        counts = words.exact(self)
+        return counts[..., 0, :] + counts[..., 1, :]
+
+    @property
+    def pred(self) -> Array:
+        """Samples predicted as each class, shape (*B, n): column sums. The dtype is that of ``true_positives``."""
+        counts = words.exact(self)
+        return counts[..., 0, :] + counts[..., 2, :]
+
+    def score(
+        self,
+        metrics: str | Metric | Iterable[str | Metric],
+        *,
+        zero_division: float = math.nan,
+        invalid: Invalid = "warn",
+        class_names: Sequence[str] | None = None,
+        positive: Hashable = None,
+    ) -> dict[str, Array]:
+        """Many measures of the counts so far, as :func:`matrics.score` has them of the whole matrix.
+
+        Parameters
+        ----------
+        metrics : str, Metric, or several of them
+            As in :func:`matrics.score`; :meth:`list_metrics` has the names of those that need no other cells. There is
+            no default: two measures of ``core`` need them. Averages and ``:one_vs_rest`` work: of each class against
+            the rest all four counts are known, whatever the measure.
+        zero_division, invalid, class_names, positive
+            As in :func:`matrics.score`. There are no ``workers``: what is computed are sums over classes.
+
+        Returns
+        -------
+        dict of str to array
+            Keyed by metric, as given, on the device of the state.
+
+        Raises
+        ------
+        ValueError
+            A measure needs other cells than those of the diagonal.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.MarginState.zeros(3).update([0, 0, 1, 2], [0, 1, 1, 2])
+        >>> state.score(["cohen_kappa", "recall:class"])["recall:class"]
+        array([0.5, 1. , 1. ])
+        """
+        check_options(zero_division, invalid)
+        number = self.counts.shape[-1]
+        chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
+        own, (counts,) = as_arrays(counts=self.counts)
+        on_host = own.host_view(counts) is not None
+        backend, counts = (NUMPY, own.host_view(counts)) if on_host else (own, counts)
+        if words.has_words(self):
+            counts = words.exact(self) if on_host else words.TwoWords(counts, self.carried)
+        if on_host and counts.nbytes > FRESH_BYTES:
+            keep_freed_memory()
+        with backend.quiet():
+            table = _table(counts, backend, float(zero_division))
+            if invalid == "raise" or (invalid == "warn" and own.looking_is_free):
+                _tell_of_invalid(table, invalid)
+            scores = _scores(chosen, table)
+        if on_host:
+            scores = {name: own.from_host(value[()]) for name, value in scores.items()}
+        return by_names(scores, chosen, class_names)
+
+    @staticmethod
+    def list_metrics(family: str | None = None) -> list[str]:
+        """The names of the measures that need no other cells.
+
+        Parameters
+        ----------
+        family : str, optional
+            As in :func:`matrics.list_metrics`.
+
+        Returns
+        -------
+        list of str
+            Found by trying each measure.
+
+        Raises
+        ------
+        ValueError
+            There is no such family.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.MarginState.list_metrics("core")
+        ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa']
+        """
+        names = registry.list_metrics(family)
+        lacking = _lacking_of_few({name: registry.get_metric(name) for name in names})
+        return [name for name in names if name not in lacking]
+
+
+def _table(counts: Any, backend: Standard, zero_division: float) -> NoCells:
+    """The table of counts (*B, 3, n): an array, or ``TwoWords``."""
+    xp, has_words = backend.xp, isinstance(counts, words.TwoWords)
+
+    def first(x: Array) -> Array:
+        return xp.permute_dims(x, (x.ndim - 2, x.ndim - 1, *range(x.ndim - 2)))
+
+    counts = words.TwoWords(first(counts.low), first(counts.high)) if has_words else first(counts)
+    tp, fn, fp = (counts[k] for k in range(3)) if has_words else (counts[k, ...] for k in range(3))
+    if not has_words and backend.is_float(counts):
+        return NoCells({"tp": tp, "fn": fn, "fp": fp}, backend, zero_division=zero_division)
+
+    def total(x: Any) -> Any:
+        return x.sum(0, backend) if has_words else xp.sum(x, axis=0)
+
+    # Sums and differences of integers are exact; they are rounded to floats last.
+    true, pred = tp + fn, tp + fp
+    whole = total(true)
+    not_true, not_pred = whole[None, ...] - true, whole[None, ...] - pred
+    margins = {"tp": tp, "fn": fn, "fp": fp, "tn": not_true - fp, "true": true, "pred": pred}
+    margins |= {"not_true": not_true, "not_pred": not_pred, "total": whole, "hits": total(tp), "errors": total(fn)}
+    floating = {name: x.to_float(backend) if has_words else backend.to_float(x) for name, x in margins.items()}
+    # Products of five 64-bit integers are well within the range of float64.
+    is_moderate = bool(floating["tp"].dtype == xp.float64)
+    return NoCells(floating, backend, zero_division=zero_division, is_moderate=is_moderate)
+
+
+def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
+    """The values of all measures; raises with the names of those that need cells."""
+    scores: dict[str, Array] = {}
+    lacking: list[str] = []
+    # A formula may lay out a number for each pair of classes before it asks for cells: it is first tried on few.
+    if table.n > MANY_CLASSES and not is_compiling():
+        lacking = _lacking_of_few(chosen)
+    lacking = lacking or _lacking(chosen, table, scores)
+    if lacking:
+        verb = "needs" if len(lacking) == 1 else "need"
+        raise ValueError(
+            f"{', '.join(lacking)} {verb} all cells of the matrix, which a MarginState does not keep; use "
+            "ConfusionState"
+        )
+    return scores
+
+
+def _lacking_of_few(chosen: dict[str, Metric]) -> list[str]:
+    """The names of the measures that need cells, tried on a matrix of three classes: the first in place of others."""
+    table = _table(np.ones((3, 3), dtype=np.int64), NUMPY, math.nan)
+    # A matrix of weights or costs is one of as many classes as there are, and lies beside their cells.
+    by_cell = [name for name, metric in chosen.items() if tuple in [type(value) for _, value in metric.fixed]]
+    tried = {
+        name: replace(metric, classes=metric.classes and (0,), class_weights=())
+        for name, metric in chosen.items()
+        if name not in by_cell
+    }
+    with NUMPY.quiet():
+        return [*by_cell, *_lacking(tried, table)]
+
+
+def _lacking(chosen: dict[str, Metric], table: NoCells, scores: dict[str, Array] | None = None) -> list[str]:
+    """The names of the measures that need cells; the values of the others are put into ``scores``."""
+    lacking, scores = [], {} if scores is None else scores
+    for name, metric in chosen.items():
+        try:
+            scores[name] = finish(metric.bind()(table), table)
+        except CellsNeeded:
+            lacking.append(name)
+    return lacking
+
+
+def _tell_of_invalid(table: NoCells, invalid: Invalid) -> None:
+    """Raise, or warn, if counts are invalid, and say which are the first."""
+    backend = table.backend
+    refuse_unseen(table.valid, backend)
+    valid = np.asarray(backend.to_numpy(table.valid))
+    bad = np.argwhere(~valid)
+    if not len(bad):
+        return
+    where = ", ".join(str([int(i) for i in position]) for position in bad[:3])
+    message = (
+        f"{len(bad)} of {valid.size} matrices {'is' if len(bad) == 1 else 'are'} invalid, with a negative, NaN or "
+        f"infinite count{f'; first {where}' if valid.ndim else ''}"
+    )
+    if invalid == "raise":
+        raise InvalidConfusionMatrix(message)
+    warnings.warn(message, RuntimeWarning, stacklevel=frames_to_the_user())
