@@ -15,7 +15,7 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.cli.counting import counts_file  # noqa: E402
+from matrics.files import counts_file  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
@@ -215,7 +215,7 @@ def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics.cli.outputs.whole.os.fsync", full)
+    monkeypatch.setattr("matrics.files.outputs.whole.os.fsync", full)
     assert refused(command, "count", "x.csv", "--output", "c.npz") == "c.npz: No space left on device"
     assert Path("c.npz").read_text() == "precious"
     assert sorted(path.name for path in Path().iterdir()) == ["c.npz", "x.csv"]

@@ -21,11 +21,12 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 FileLock = pytest.importorskip("filelock").FileLock
 
-from matrics.cli import labels, progress  # noqa: E402
-from matrics.cli.counting import batches, count  # noqa: E402
-from matrics.cli.counting.counter import Counter  # noqa: E402
-from matrics.cli.outputs.snapshot import save_snapshot, snapshot_number  # noqa: E402
-from matrics.cli.stopping import Stopped  # noqa: E402
+from matrics.cli import progress  # noqa: E402
+from matrics.files import labels  # noqa: E402
+from matrics.files import rows as batches, count  # noqa: E402
+from matrics.files.counts import Counter  # noqa: E402
+from matrics.files.outputs.snapshot import save_snapshot, snapshot_number  # noqa: E402
+from matrics.files.notices import Stopped  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 ROWS, BATCH = 2400, 100
@@ -136,7 +137,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
 
     stop(0)
     with monkeypatch.context() as patch:
-        patch.setattr("matrics.cli.outputs.unfinished.save_snapshot", save)
+        patch.setattr("matrics.files.outputs.unfinished.save_snapshot", save)
         code, out, err = command(*arguments)
     message = "matrics: o.parquet: No space left on device; --resume goes on from row 1,300\n"
     assert (code, out, err) == (2, "", message)
@@ -421,8 +422,8 @@ def test_words_of_counting():
 SERVER = f"""
 import contextlib, io, os, sys, time
 from matrics.cli import app, main
-from matrics.cli.counting import batches, count
-from matrics.cli.counting.counter import Counter
+from matrics.files import rows as batches, count
+from matrics.files.counts import Counter
 batches.BATCH_ROWS = {BATCH // 2}
 count.SAVE_EVERY, count.SAVING = 0.0, float("inf")
 add = Counter.add

@@ -11,14 +11,14 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.cli import labels  # noqa: E402
-from matrics.cli.counting import batches, cells, codes, parquet  # noqa: E402
-from matrics.cli.counting.batches import Batch, TextRows, ahead  # noqa: E402
+from matrics.files import labels  # noqa: E402
+from matrics.files import rows as batches, cells, codes, parquet  # noqa: E402
+from matrics.files.rows import Batch, TextRows, ahead  # noqa: E402
 from matrics.cli.counting.codes import Codes, Integers  # noqa: E402
-from matrics.cli.counting.count import Beside, count  # noqa: E402
-from matrics.cli.counting.counter import Counter  # noqa: E402
-from matrics.cli.counting.inputs import open_input, parquet_rows  # noqa: E402
-from matrics.cli.labels import Names  # noqa: E402
+from matrics.files.count import Beside, count  # noqa: E402
+from matrics.files.counts import Counter  # noqa: E402
+from matrics.files.inputs import open_input, parquet_rows  # noqa: E402
+from matrics.files.labels import Names  # noqa: E402
 
 
 def columns(rng, rows):

@@ -19,9 +19,9 @@ if sys.platform == "win32":
 resource = pytest.importorskip("resource")
 pytest.importorskip("typer")
 runs = pytest.importorskip("matrics.cli.run")
-Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
-read = pytest.importorskip("matrics.cli.read").read
-Names = pytest.importorskip("matrics.cli.labels").Names
+Parts = pytest.importorskip("matrics.files.outputs.parts").Parts
+read = pytest.importorskip("matrics.files.source").read
+Names = pytest.importorskip("matrics.files.labels").Names
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")
@@ -32,7 +32,7 @@ ROWS, BLOCKS = 64, 40
 CHILD = f"""
 import sys, time
 from matrics.cli import main, run
-from matrics.cli.outputs.parts import Parts
+from matrics.files.outputs.parts import Parts
 run.LEAST_ROWS, run.BLOCK_CELLS = {ROWS}, 1
 append = Parts.append
 def slowly(*given):

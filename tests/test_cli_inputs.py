@@ -16,10 +16,10 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 
-from matrics.cli.counting import batches  # noqa: E402
-from matrics.cli.labels import Names  # noqa: E402
-from matrics.cli.read import read  # noqa: E402
-from matrics.cli.wide import CellNames, read_cells  # noqa: E402
+from matrics.files import rows as batches  # noqa: E402
+from matrics.files.labels import Names  # noqa: E402
+from matrics.files.source import read  # noqa: E402
+from matrics.files.matrix_rows import CellNames, read_cells  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 

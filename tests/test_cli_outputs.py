@@ -17,9 +17,9 @@ in_order = pytest.importorskip("matrics.cli.in_order").in_order
 progress = pytest.importorskip("matrics.cli.progress")
 runs = pytest.importorskip("matrics.cli.run")
 Totals = pytest.importorskip("matrics.cli.found").Totals
-footer = pytest.importorskip("matrics.cli.outputs.footer")
-thrift = pytest.importorskip("matrics.cli.outputs.thrift")
-formats = pytest.importorskip("matrics.cli.outputs.formats")
+footer = pytest.importorskip("matrics.files.outputs.footer")
+thrift = pytest.importorskip("matrics.files.outputs.thrift")
+formats = pytest.importorskip("matrics.files.outputs.formats")
 
 RANDOM = np.random.default_rng(0)
 ROWS = 64
@@ -109,7 +109,7 @@ def test_polars_reads_it(command):
 def test_blocks_are_bounded(monkeypatch):
     """By the cells that are written, and by what is read for them."""
     monkeypatch.undo()
-    read, options = pytest.importorskip("matrics.cli.read"), pytest.importorskip("matrics.cli.options")
+    read, options = pytest.importorskip("matrics.files.source"), pytest.importorskip("matrics.cli.options")
     rows = {}
     for n, metrics in ((3, "mcc,f1"), (3, "all"), (30, "mcc"), (1000, "mcc"), (10_000, "mcc")):
         source = read.Source("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
@@ -169,7 +169,7 @@ def test_a_footer_that_is_read_and_written_is_the_same(options):
 @pytest.mark.parametrize("options", OPTIONS)
 def test_one_footer_of_many(monkeypatch, tmp_path, options):
     """Row groups of files of their own, one behind the other, are read as if they had been written together."""
-    monkeypatch.setattr("matrics.cli.outputs.formats.parquet_options", lambda _: options)
+    monkeypatch.setattr("matrics.files.outputs.formats.parquet_options", lambda _: options)
     whole = table(100)
     form = formats.Parquet(whole.schema)
     content, groups = form.head, []

@@ -16,10 +16,10 @@ FileLock = pytest.importorskip("filelock").FileLock
 pytest.importorskip("typer")
 runs = pytest.importorskip("matrics.cli.run")
 IntervalRun = pytest.importorskip("matrics.cli.interval").IntervalRun
-Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
-Output = pytest.importorskip("matrics.cli.outputs.unfinished").Output
-Stopped = pytest.importorskip("matrics.cli.stopping").Stopped
-questions = pytest.importorskip("matrics.cli.outputs.question")
+Parts = pytest.importorskip("matrics.files.outputs.parts").Parts
+Output = pytest.importorskip("matrics.files.outputs.unfinished").Output
+Stopped = pytest.importorskip("matrics.files.notices").Stopped
+questions = pytest.importorskip("matrics.files.outputs.question")
 Question, inputs_of = questions.Question, questions.inputs_of
 
 RANDOM = np.random.default_rng(0)

@@ -63,7 +63,7 @@ def _run(app: Any) -> int:
     """The exit code of a command."""
     import pyarrow as pa
 
-    from matrics.cli.stopping import say
+    from matrics.files.notices import say
 
     try:
         # Not standalone, or typer would draw a box around errors in the arguments.

@@ -14,9 +14,9 @@ from matrics.cli import count, decisions, markdown, report, report_page
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
-from matrics.cli.counting.count import Beside
+from matrics.files.count import Beside
 from matrics.cli.interval import IntervalRun, Wanted
-from matrics.cli.labels import Names
+from matrics.files.labels import Names
 from matrics.cli.measures import measures
 from matrics.cli.open_run import Asked, open_matrices, open_run
 from matrics.cli.options import (

@@ -9,16 +9,16 @@ import typer
 from rich.text import Text
 
 from matrics.cli import report
-from matrics.cli.counting.count import Beside
-from matrics.cli.counting.count import count as count_rows
-from matrics.cli.counting.counter import Counted
-from matrics.cli.counting.counts_file import About, write_npz, write_parquet
-from matrics.cli.counting.inputs import Input, open_counts, open_input
-from matrics.cli.labels import Names
+from matrics.files.count import Beside
+from matrics.files.count import count as count_rows
+from matrics.files.counts import Counted
+from matrics.files.counts_file import About, write_npz, write_parquet
+from matrics.files.inputs import Input, open_counts, open_input
+from matrics.files.labels import Names
 from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, column_names
-from matrics.cli.outputs.destination import Destination, refuse_input
-from matrics.cli.outputs.unfinished import Unfinished
-from matrics.cli.outputs.whole import whole_file
+from matrics.files.outputs.destination import Destination, refuse_input
+from matrics.files.outputs.unfinished import Unfinished
+from matrics.files.outputs.whole import whole_file
 from matrics.cli.report import counted as in_words
 from matrics.cli.screen import open_console
 from matrics.cli.work import open_destination

@@ -15,7 +15,7 @@ from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
     from matrics.cli.found import Totals
-    from matrics.cli.read import Source
+    from matrics.files.source import Source
 
 Array = Any
 

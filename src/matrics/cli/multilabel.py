@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
-from matrics.cli import labels
+from matrics.files import labels
 from matrics.cli.found import Found, Piece
-from matrics.cli.keys import Key, Keyed
-from matrics.cli.labels import Names
-from matrics.cli.read import read_rows
+from matrics.files.keys import Key, Keyed
+from matrics.files.labels import Names
+from matrics.files.source import read_rows
 from matrics.cli.report import counted
 from matrics.cli.run import Run, score_columns
-from matrics.cli.stopping import warn_of_odd_labels
+from matrics.files.notices import warn_of_odd_labels
 from matrics.multilabel.averages import checked_average
 from matrics.quoting import quoted
 from matrics.tables.counts import MOST_CELLS

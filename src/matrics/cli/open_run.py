@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matrics.cli import multilabel
-from matrics.cli.counting.count import Beside
-from matrics.cli.labels import Names
+from matrics.files.count import Beside
+from matrics.files.labels import Names
 from matrics.cli.measures import measures
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
 from matrics.cli.options import Manner, number
-from matrics.cli.read import Source, read
+from matrics.files.source import Source, read
 from matrics.cli.run import Run, ScoreRun, open_backend
-from matrics.cli.scored import ScoreNames, read_scores
-from matrics.cli.wide import CellNames, read_cells
+from matrics.files.scores import ScoreNames, read_scores
+from matrics.files.matrix_rows import CellNames, read_cells
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics.cli.outputs.unfinished import Unfinished
+    from matrics.files.outputs.unfinished import Unfinished
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from matrics.cli.report import counted
-from matrics.cli.stopping import say
+from matrics.files.notices import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

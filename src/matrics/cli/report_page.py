@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from matrics.cli import report as printed
-from matrics.cli.labels import Names
+from matrics.files.labels import Names
 from matrics.cli.options import (
     Level,
     Num,
@@ -26,10 +26,10 @@ from matrics.cli.options import (
     integer,
     number,
 )
-from matrics.cli.outputs.destination import refuse_input
+from matrics.files.outputs.destination import refuse_input
 from matrics.cli.plugins import plug_in
-from matrics.cli.report_table import class_names_of, command_of, read_table
-from matrics.cli.scored import ScoreNames
+from matrics.files.report_table import class_names_of, command_of, read_table
+from matrics.files.scores import ScoreNames
 from matrics.cli.screen import open_console
 from matrics.quoting import quoted
 from matrics.reporting.data import Wanted

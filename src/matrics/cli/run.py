@@ -20,7 +20,7 @@ from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.cli.found import Found, Piece, Totals, joined
 from matrics.cli.in_order import in_order
-from matrics.cli.npy import NpyStack
+from matrics.files.npy import NpyStack
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
 from matrics.engine.execution import table_in_order
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from matrics.cli.keys import Keyed
+    from matrics.files.keys import Keyed
     from matrics.cli.options import Manner
-    from matrics.cli.read import Source
+    from matrics.files.source import Source
 
 Array = Any
 

@@ -86,7 +86,7 @@ def table_of_path(path: str | Path, wanted: Mapping[str, Any]) -> tuple[Any, Ori
         The packages of the command line are missing.
     """
     try:  # by its name, as only a path needs the command line, which is a layer above
-        reader = importlib.import_module("matrics.cli.report_table")
+        reader = importlib.import_module("matrics.files.report_table")
     except ModuleNotFoundError as error:
         raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
     found: tuple[Any, Origin] = reader.read_table(Path(path), **wanted)

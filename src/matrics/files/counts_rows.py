@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from matrics.cli import labels, npz
-from matrics.cli.counting.batches import Batch, named, total_size
-from matrics.cli.counting.counts_file import BLOCK_CELLS, DAMAGED, DIGEST, KEY, SIGNS, About, Digest, from_numpy
-from matrics.cli.counting.fragments import Fragment
-from matrics.cli.counting.parquet import ParquetRows
-from matrics.cli.npz import NpzStack
+from matrics.files import labels, npz
+from matrics.files.rows import Batch, named, total_size
+from matrics.files.counts_file import BLOCK_CELLS, DAMAGED, DIGEST, KEY, SIGNS, About, Digest, from_numpy
+from matrics.files.fragments import Fragment
+from matrics.files.parquet import ParquetRows
+from matrics.files.npz import NpzStack
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from matrics.cli.labels import Names
+    from matrics.files.labels import Names
 
 OF_NPZ = {"counts", "classes", "about"}  # the arrays by which a file of counts is known
 

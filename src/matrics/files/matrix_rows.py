@@ -19,15 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.cli import labels
-from matrics.cli.counting.batches import Batch, TextRows, named
-from matrics.cli.counting.fragments import Fragment
-from matrics.cli.counting.inputs import parquet_rows
-from matrics.cli.counting.parquet import ParquetRows
-from matrics.cli.keys import Key
-from matrics.cli.labels import Names
-from matrics.cli.read import Source
-from matrics.cli.text import STDIN, TEXTS, suffix_of
+from matrics.files import labels
+from matrics.files.rows import Batch, TextRows, named
+from matrics.files.fragments import Fragment
+from matrics.files.inputs import parquet_rows
+from matrics.files.parquet import ParquetRows
+from matrics.files.keys import Key
+from matrics.files.labels import Names
+from matrics.files.source import Source
+from matrics.files.text import STDIN, TEXTS, suffix_of
 from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from matrics.cli import labels
-from matrics.cli.text import STDIN, open_raw, parsed
+from matrics.files import labels
+from matrics.files.text import STDIN, open_raw, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
-    from matrics.cli.labels import Names
-    from matrics.cli.text import Row
+    from matrics.files.labels import Names
+    from matrics.files.text import Row
 
 Item = TypeVar("Item")
 

@@ -11,18 +11,18 @@ import pyarrow as pa
 
 from matrics.arrays import NUMPY
 from matrics.catalogue.classes import Classes
-from matrics.cli import labels, matrix, npz
-from matrics.cli.counting.batches import OpenRows, named
-from matrics.cli.counting.count import COUNT_ALONE, Beside, count
-from matrics.cli.counting.counts_rows import OF_NPZ
-from matrics.cli.counting.fragments import is_pattern
-from matrics.cli.counting.inputs import Input, open_input, parquet_rows
-from matrics.cli.keys import Key, Keyed
-from matrics.cli.labels import Names
-from matrics.cli.npy import NpyStack
-from matrics.cli.npz import NpzStack
-from matrics.cli.stopping import warn_of_odd_labels
-from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
+from matrics.files import labels, crosstab as matrix, npz
+from matrics.files.rows import OpenRows, named
+from matrics.files.count import COUNT_ALONE, Beside, count
+from matrics.files.counts_rows import OF_NPZ
+from matrics.files.fragments import is_pattern
+from matrics.files.inputs import Input, open_input, parquet_rows
+from matrics.files.keys import Key, Keyed
+from matrics.files.labels import Names
+from matrics.files.npy import NpyStack
+from matrics.files.npz import NpzStack
+from matrics.files.notices import warn_of_odd_labels
+from matrics.files.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.engine.evaluation import as_stack
 from matrics.quoting import quoted
 from matrics.uncertainty.weighted import kish
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from matrics.cli.text import Row
+    from matrics.files.text import Row
 
 Array = Any
 AnyNames = TypeVar("AnyNames", bound=Names)

@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matrics.cli import labels
+from matrics.files import labels
 from matrics.cli.counting.cells import Cells
 from matrics.cli.counting.codes import Codes, MissingValueError
 from matrics.cli.counting.pairs import Pairs
 from matrics.cli.counting.weights import weights
-from matrics.cli.labels import Names
+from matrics.files.labels import Names
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
-    from matrics.cli.counting.batches import Batch
+    from matrics.files.rows import Batch
 
 Array = Any
 Column = Any

@@ -17,7 +17,7 @@ from matrics.tables.counts import MOST_CELLS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from matrics.cli.text import Row
+    from matrics.files.text import Row
 
 Column = Any
 

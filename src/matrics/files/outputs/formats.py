@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from matrics.cli.outputs import footer
+from matrics.files.outputs import footer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

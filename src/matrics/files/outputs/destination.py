@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matrics.cli.counting import fragments
+from matrics.files import fragments
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:

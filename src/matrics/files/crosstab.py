@@ -12,7 +12,7 @@ from matrics.quoting import cut, first_twice, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from matrics.cli.text import Row
+    from matrics.files.text import Row
 
 Array = Any
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics.catalogue.classes import Classes
-from matrics.cli import labels
-from matrics.cli.keys import Key, Keyed
-from matrics.cli.labels import Names
-from matrics.cli.read import Source, read_rows
-from matrics.cli.stopping import warn_of_odd_labels
+from matrics.files import labels
+from matrics.files.keys import Key, Keyed
+from matrics.files.labels import Names
+from matrics.files.source import Source, read_rows
+from matrics.files.notices import warn_of_odd_labels
 from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from matrics.cli.counting.fragments import find, is_pattern
+from matrics.files.fragments import find, is_pattern
 
 PIECE = 2**16  # bytes of an input that are read for its digest at a time
 PIECES = 64  # of all inputs together, besides the head and the tail of each

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from matrics.cli.counting import fragments
-from matrics.cli.counting.batches import named
-from matrics.cli.counting.counts_rows import opened
-from matrics.cli.labels import Names
-from matrics.cli.read import read, read_rows
-from matrics.cli.text import STDIN, TEXTS, open_rows, suffix_of
+from matrics.files import fragments
+from matrics.files.rows import named
+from matrics.files.counts_rows import opened
+from matrics.files.labels import Names
+from matrics.files.source import read, read_rows
+from matrics.files.text import STDIN, TEXTS, open_rows, suffix_of
 from matrics.quoting import quoted
 from matrics.reporting.origin import Origin, origin_of_files
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics.cli.counting.fragments import refuse_stream
-from matrics.cli.npz import BAD_HEADER
+from matrics.files.fragments import refuse_stream
+from matrics.files.npz import BAD_HEADER
 from matrics.engine.evaluation import as_stack
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thr
 
 from __future__ import annotations
 
-from matrics.cli.outputs.thrift import LIST, STRUCT, Struct, read_struct, write_struct
+from matrics.files.outputs.thrift import LIST, STRUCT, Struct, read_struct, write_struct
 
 MAGIC = b"PAR1"  # a Parquet file begins and ends with it
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from matrics.cli.text import TEXTS, suffix_of
+from matrics.files.text import TEXTS, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.cli import labels
-from matrics.cli.labels import Names
+from matrics.files import labels
+from matrics.files.labels import Names
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
-    from matrics.cli.counting.counter import Counted
+    from matrics.files.counts import Counted
 
 Array = Any
 Column = Any

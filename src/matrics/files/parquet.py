@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.cli import labels
-from matrics.cli.counting import batches
-from matrics.cli.counting.batches import Batch, named
+from matrics.files import labels
+from matrics.files import rows as batches
+from matrics.files.rows import Batch, named
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from matrics.cli.counting.fragments import Fragment
-    from matrics.cli.labels import Names
+    from matrics.files.fragments import Fragment
+    from matrics.files.labels import Names
 
 LARGE_BYTES = 2**26  # of a row group, which is then read in pieces: it may be larger than memory
 BUFFER_BYTES = 2**20  # of a column at a time, for each row group that is open

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from matrics.cli.outputs.formats import Bytes, format_of
-from matrics.cli.outputs.journal import Journal, read_journal
-from matrics.cli.outputs.parts import Parts, Record, checked
-from matrics.cli.outputs.question import Question
-from matrics.cli.outputs.snapshot import save_snapshot, snapshot_number
-from matrics.cli.outputs.volume import settle
-from matrics.cli.stopping import INTERRUPTED, Stopped, say
+from matrics.files.outputs.formats import Bytes, format_of
+from matrics.files.outputs.journal import Journal, read_journal
+from matrics.files.outputs.parts import Parts, Record, checked
+from matrics.files.outputs.question import Question
+from matrics.files.outputs.snapshot import save_snapshot, snapshot_number
+from matrics.files.outputs.volume import settle
+from matrics.files.notices import INTERRUPTED, Stopped, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from matrics.cli.outputs.destination import Destination
+    from matrics.files.outputs.destination import Destination
 
 
 class Unfinished:

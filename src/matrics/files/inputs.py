@@ -6,13 +6,13 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matrics.cli.counting.batches import Rows, TextRows, named
-from matrics.cli.counting.counter import Counter
-from matrics.cli.counting.counts_rows import CountsFile, CountsRows, opened
-from matrics.cli.counting.fragments import Fragment, find, is_pattern, texts
-from matrics.cli.counting.parquet import ParquetRows
-from matrics.cli.labels import Names
-from matrics.cli.text import STDIN, TEXTS, suffix_of
+from matrics.files.rows import Rows, TextRows, named
+from matrics.files.counts import Counter
+from matrics.files.counts_rows import CountsFile, CountsRows, opened
+from matrics.files.fragments import Fragment, find, is_pattern, texts
+from matrics.files.parquet import ParquetRows
+from matrics.files.labels import Names
+from matrics.files.text import STDIN, TEXTS, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matrics.cli.counting.batches import OpenRows, TextRows, ahead, named
-from matrics.cli.counting.counter import Counter
+from matrics.files.rows import OpenRows, TextRows, ahead, named
+from matrics.files.counts import Counter
 from matrics.cli.progress import RowProgress, shown
 
 if TYPE_CHECKING:
-    from matrics.cli.counting.counter import Counted
-    from matrics.cli.counting.inputs import Input
-    from matrics.cli.outputs.unfinished import Unfinished
+    from matrics.files.counts import Counted
+    from matrics.files.inputs import Input
+    from matrics.files.outputs.unfinished import Unfinished
 
 SAVE_EVERY = 1.0  # seconds
 SAVING = 0.05  # the part of the time that saving may take

@@ -9,14 +9,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from matrics.cli.outputs.formats import format_of
-from matrics.cli.outputs.volume import Volume, settle
+from matrics.files.outputs.formats import format_of
+from matrics.files.outputs.volume import Volume, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from matrics.cli.outputs.unfinished import Unfinished
+    from matrics.files.outputs.unfinished import Unfinished
 
 
 def table_of(columns: dict[str, Any]) -> Any:

@@ -6,14 +6,14 @@ import contextlib
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from matrics.cli.outputs.formats import Bytes, Format, Placed
-from matrics.cli.outputs.volume import Volume, settle
+from matrics.files.outputs.formats import Bytes, Format, Placed
+from matrics.files.outputs.volume import Volume, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from matrics.cli.outputs.destination import Destination
+    from matrics.files.outputs.destination import Destination
 
 PART_BLOCKS = 16  # in a file of a directory
 

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from matrics.cli.outputs.formats import Bytes, Format, Placed
+from matrics.files.outputs.formats import Bytes, Format, Placed
 
 if TYPE_CHECKING:
     from pathlib import Path
