@@ -12,9 +12,9 @@ from matrics.cli.in_order import in_order
 from matrics.files.outputs.whole import table_of
 
 if TYPE_CHECKING:
-    from matrics.files.outputs.unfinished import Encoded, Unfinished
     from matrics.cli.report import Summary
     from matrics.cli.run import Run
+    from matrics.files.outputs.unfinished import Encoded, Unfinished
 
 
 def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:

@@ -1,1 +1,1 @@
-"""Files of any kind as rows, or as stacks of confusion matrices, and outputs that are kept whole. Needs the extra cli."""
+"""Files of any kind as rows or as stacks of confusion matrices, and outputs that are kept whole (extra cli)."""

@@ -1,86 +1,96 @@
-"""Files of counts: written by ``matrics count``, added up by ``matrics merge``, and read by every command."""
+"""Files of counts: Parquet, written by ``matrics count``, added up by ``matrics merge``, and read by every command.
+
+Each row is a group, a true label, a predicted label and the number of samples that have them; where samples have
+weights, it has the sum of the weights and of their squares, too.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import zlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.files import labels
-from matrics.files.labels import Names
-from matrics.quoting import quoted
+from matrics.files import columns
+from matrics.files.counts import Counted
+from matrics.files.fragments import Fragment
+from matrics.files.names import Names, check_columns, wanted_columns
+from matrics.files.parquet import ParquetRows
+from matrics.files.rows import Batch, named, total_size
 
-if TYPE_CHECKING:
-    from matrics.files.counts import Counted
-
-Array = Any
 Column = Any
 
 VERSION = 1
 KEY, DIGEST = b"matrics", b"matrics_digest"  # of the metadata of a Parquet file
 SIGNS = (b'{"matrics": "counts"', DIGEST)  # in the footer of a file of counts, even if its metadata cannot be read
-BLOCK_CELLS = 2**20  # at a time
+BLOCK_ROWS = 2**20  # of a row group
 DAMAGED = "expected what matrics count has written, got something else: the file is damaged"
 
 
 @dataclass(frozen=True)
 class About:
-    """What a file of counts says of itself."""
+    """What the metadata of a file of counts hold: its columns, and its classes."""
 
     names: Names
     classes: Column
-    kinds: tuple[str, ...]  # the types of the columns of groups
 
     @classmethod
     def of(cls, counted: Counted, names: Names) -> About:
-        """Of counts that are to be written."""
-        column = "count"
-        while column in {*names.by, *names.labels}:
-            column += "_"
-        plain = Names(names.true, names.pred, names.by, counts=column)
-        return cls(plain, counted.classes, tuple(str(values.type) for values in counted.groups.values()))
+        """Of counts that are to be written; their columns get names that are not taken."""
+        taken = {*names.by, *names.labels}
+        free = {name: _free(name, taken) for name in ("count", "weight", "squared_weight")}
+        sums = {} if counted.weight is None else {"weight": free["weight"], "squares": free["squared_weight"]}
+        return cls(Names(names.true, names.pred, names.by, counts=free["count"], **sums), counted.classes)
 
     @property
     def text(self) -> str:
         """As text."""
         names = self.names
         about = {"matrics": "counts", "version": VERSION, "true": names.true, "pred": names.pred, "by": names.by}
-        return json.dumps({**about, "kinds": self.kinds, "count": names.counts, "classes": self.classes.to_pylist()})
+        sums = {"count": names.counts, "weight": names.weight, "squares": names.squares}
+        return json.dumps({**about, **sums, "classes": self.classes.to_pylist()})
 
     @classmethod
-    def parse(cls, text: str | bytes) -> About:
+    def parse(cls, text: bytes) -> About:
         """The reverse of ``text``."""
         try:
             about = json.loads(text)
-            names = Names(about["true"], about["pred"], tuple(about["by"]), counts=about["count"])
+            sums = {"counts": about["count"], "weight": about["weight"], "squares": about["squares"]}
+            names = Names(about["true"], about["pred"], tuple(about["by"]), **sums)
             kind = pa.large_string() if isinstance(about["classes"][0], str) else pa.int64()
-            found = cls(names, pa.array(about["classes"], kind), tuple(about["kinds"]))
+            found = cls(names, pa.array(about["classes"], kind))
             version = int(about["version"])
-        except (ValueError, KeyError, IndexError, TypeError, pa.ArrowException) as error:
+        except (ValueError, KeyError, IndexError, TypeError, RecursionError, pa.ArrowException) as error:
             raise ValueError(DAMAGED) from error
         if version > VERSION:
             raise ValueError(f"expected counts of version {VERSION}, got version {version}: update matrics")
         return found
 
 
-def write_parquet(file: Any, counted: Counted, about: About) -> None:
-    """Write a row for each cell that is not 0."""
-    names = about.names
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def write_counts(file: Any, counted: Counted, names: Names) -> None:
+    """Write a row for each combination of a group, a true and a predicted label that occurs."""
+    about = About.of(counted, names)
     digest = Digest(about)
-    number, n = len(counted.stack), len(counted.classes)
-    schema = None
     writer: Any = None
-    some = max(1, BLOCK_CELLS // n**2)
     with contextlib.ExitStack() as stack:  # a writer that is closed later than its file prints a traceback
-        for start in range(0, number, some):
-            table = _rows_of(counted, names, start, start + some)
+        for start in range(0, len(counted.true), BLOCK_ROWS):
+            table = _rows_of(counted, about.names, start, min(len(counted.true), start + BLOCK_ROWS))
             if writer is None:
                 schema = table.schema.with_metadata({KEY: about.text.encode()})
                 opened = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
@@ -91,49 +101,23 @@ def write_parquet(file: Any, counted: Counted, about: About) -> None:
 
 
 def _rows_of(counted: Counted, names: Names, start: int, stop: int) -> Any:
-    """A table with a row for each cell of these groups that is not 0."""
-    block = counted.stack[start:stop]
-    wanted = block != 0
-    wanted[~wanted.any(axis=(1, 2)), 0, 0] = True  # a group without samples is a group
-    groups, true, pred = np.nonzero(wanted)
-    of_row = pa.array(groups + start)
-    columns = {name: values.take(of_row) for name, values in counted.groups.items()}
-    columns[names.true] = counted.classes.take(pa.array(true))
-    columns[names.pred] = counted.classes.take(pa.array(pred))
-    columns[str(names.counts)] = pa.array(block[wanted])
-    return pa.table(columns)
+    of_group = pa.array(np.searchsorted(counted.starts, np.arange(start, stop), side="right") - 1)
+    found = {name: values.take(of_group) for name, values in counted.groups.items()}
+    for name, side in ((names.true, counted.true), (names.pred, counted.pred)):
+        found[name] = counted.classes.take(pa.array(side[start:stop]))
+    for sum_name, sums in (
+        (names.counts, counted.count),
+        (names.weight, counted.weight),
+        (names.squares, counted.squares),
+    ):
+        if sum_name is not None:
+            found[sum_name] = pa.array(sums[start:stop])
+    return pa.table({name: _plain_text(column) for name, column in found.items()})
 
 
-def write_npz(file: Any, counted: Counted, about: About) -> None:
-    """Write arrays: ``counts`` (G, n, n), ``classes``, and ``by/NAME`` with the value of each group."""
-    arrays = {"counts": counted.stack, "classes": _to_numpy(about.names.true, counted.classes)}
-    arrays |= {f"by/{name}": _to_numpy(name, values) for name, values in counted.groups.items()}
-    np.savez(file, allow_pickle=False, **arrays, about=np.array(about.text))
-
-
-def _to_numpy(name: str, values: Column) -> Array:
-    array = np.array(values.to_pylist()) if labels.is_text(values.type) else values.to_numpy(zero_copy_only=False)
-    if array.dtype.kind not in "iufbMU" or not from_numpy(array, str(values.type)).equals(values):
-        raise ValueError(f"--output: expected a name that ends in .parquet for {quoted(name)} of type {values.type}")
-    return array
-
-
-def from_numpy(array: Array, kind: str) -> Column:
-    """The values of groups or classes in an array, as a column of this type."""
-    column = pa.array(array.tolist() if array.dtype.kind == "U" else array)
-    return column if str(column.type) == kind else column.cast(_type(kind))
-
-
-def _type(kind: str) -> Any:
-    if kind.startswith("timestamp["):
-        unit, _, zone = kind.removeprefix("timestamp[").removesuffix("]").partition(", tz=")
-        return pa.timestamp(unit, zone or None)
-    return pa.date32() if kind == "date32[day]" else pa.type_for_alias(kind)
-
-
-def _is_bytes(kind: Any) -> bool:
-    """Whether values are bytes, which need not be text."""
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+def _plain_text(column: Column) -> Column:
+    """Text of one type, so that merged counts have the same bytes as counts of all rows at once."""
+    return pc.cast(column, pa.string()) if columns.is_text(column.type) else column
 
 
 class Digest:
@@ -141,7 +125,7 @@ class Digest:
 
     def __init__(self, about: About) -> None:
         self._about = about
-        self._sums = dict.fromkeys(labels.wanted_columns(about.names), (0, 0))
+        self._sums = dict.fromkeys(wanted_columns(about.names), (0, 0))
 
     def add(self, table: Any) -> None:
         """Take the next rows."""
@@ -157,12 +141,140 @@ class Digest:
 
 def _bytes_of(column: Column) -> tuple[bytes, bytes]:
     """The values of a column, and of text the length of each."""
-    column = labels.decoded(column)
+    column = columns.decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column.to_numpy().tobytes(), b""
-    texts = column if labels.is_text(column.type) or _is_bytes(column.type) else column.cast(pa.large_string())
+    texts = column if columns.is_text(column.type) or _is_bytes(column.type) else column.cast(pa.large_string())
     texts = texts.cast(pa.large_binary())
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     first, last = (np.frombuffer(texts.buffers()[1], np.int64)[texts.offset + at] for at in (0, len(texts)))
     data = texts.buffers()[2]
     return data[first:last].to_pybytes() if data else b"", pc.binary_length(texts).to_numpy().tobytes()
+
+
+def _is_bytes(kind: Any) -> bool:
+    """Whether values are bytes, which need not be text."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+@dataclass(frozen=True)
+class CountsFile:
+    """A file of counts."""
+
+    path: Path
+
+    @cached_property
+    def about(self) -> About:
+        """What the metadata hold."""
+        with pq.ParquetFile(self.path) as file:
+            found = (file.metadata.metadata or {}).get(KEY)
+        if found is None:
+            raise ValueError(DAMAGED)
+        return About.parse(found)
+
+    def batches(self) -> Iterator[tuple[int, Batch]]:
+        """Yield all rows; at their end raise if any is not what was written."""
+        with named(str(self.path)):
+            with pq.ParquetFile(self.path) as file:
+                written = (file.metadata.metadata or {}).get(DIGEST)
+            digest = Digest(self.about)
+        for position, batch in ParquetRows([Fragment(self.path)], self.about.names).batches():
+            with named(str(self.path)):
+                digest.add(batch.table)
+            yield position, batch
+        if written != digest.text.encode():
+            raise ValueError(f"{self.path}: {DAMAGED}")
+
+
+@dataclass(frozen=True)
+class CountsRows:
+    """The rows of files of counts that fit together."""
+
+    files: Sequence[CountsFile]
+
+    @property
+    def count(self) -> int | None:
+        """The rows of all files."""
+        return sum(int(pq.read_metadata(file.path).num_rows) for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return total_size(file.path for file in self.files)
+
+    @property
+    def names(self) -> Names:
+        """The columns of the first file, which stand for those of all."""
+        return self.files[0].about.names
+
+    def chosen(self, by: tuple[str, ...]) -> Names:
+        """The columns of these groups; if there are none, of all groups."""
+        check_columns(wanted_columns(self.names), replace(self.names, by=by))
+        return replace(self.names, by=by or self.names.by)
+
+    def check(self) -> None:
+        """Raise if the files do not have the same columns."""
+        first = self.files[0].about
+        for file in self.files:
+            names = file.about.names
+            if (
+                set(names.by) != set(first.names.by)
+                or names.labels != first.names.labels
+                or _is_weighted(names) != _is_weighted(first.names)
+            ):
+                raise ValueError(
+                    f"{file.path}: expected counts of {_in_words(first.names)}, as in {self.files[0].path}, got those "
+                    f"of {_in_words(names)}"
+                )
+            if file.about.classes.type != first.classes.type:
+                raise ValueError(
+                    f"{file.path}: expected classes of type {first.classes.type}, as in {self.files[0].path}, got "
+                    f"{file.about.classes.type}"
+                )
+
+    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
+        """Yield the rows of one file after the other, from row ``start`` on; the rows before are checked, too."""
+        before = before_bytes = 0
+        for file in self.files:
+            position, names = 0, file.about.names
+            for position, batch in file.batches():
+                if before + position > start:
+                    rows = len(batch.table)
+                    table = batch.table.slice(max(0, rows - (before + position - start)))
+                    here, there = wanted_columns(replace(self.names, by=names.by)), wanted_columns(names)
+                    table = pa.record_batch({new: table[old] for new, old in zip(here, there, strict=True)})
+                    yield before + position, replace(batch, table=table, read=before_bytes + batch.read)
+            before, before_bytes = before + position, before_bytes + file.path.stat().st_size
+
+
+def _fixed(names: Names) -> tuple[Any, ...]:
+    """What is the same in files that fit together."""
+    return set(names.by), names.labels, _is_weighted(names)
+
+
+def _is_weighted(names: Names) -> bool:
+    return names.weight is not None
+
+
+def _in_words(names: Names) -> str:
+    by = f" by {', '.join(names.by)}" if names.by else ""
+    return f"{' and '.join(names.labels)}{by}{' with weights' if _is_weighted(names) else ''}"
+
+
+def opened(path: Path) -> CountsFile | None:
+    """The file as one of counts, if it is one."""
+    if path.suffix.lower() != ".parquet":
+        return None
+    # By letters, as one flipped bit may hide all metadata: the rows would then be taken for one sample each.
+    footer = _footer(path)
+    return CountsFile(path) if any(sign in footer for sign in SIGNS) else None
+
+
+def _footer(path: Path) -> bytes:
+    """The metadata of a Parquet file, as they are written; of another file, its end."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little")
+        file.seek(max(0, size - 8 - length))
+        return file.read()

@@ -1,29 +1,34 @@
-"""Which rows are to be counted: of text files, of Parquet files and data sets, or of files of counts."""
+"""What a path is: rows of labels in text files, Parquet files and data sets or files of counts, or matrices."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from matrics.files.rows import Rows, TextRows, named
-from matrics.files.counts import Counter
-from matrics.files.counts_rows import CountsFile, CountsRows, opened
+from matrics.files.counts import Counts
+from matrics.files.counts_file import CountsFile, CountsRows, opened
 from matrics.files.fragments import Fragment, find, is_pattern, texts
+from matrics.files.names import Names
 from matrics.files.parquet import ParquetRows
-from matrics.files.labels import Names
+from matrics.files.rows import Rows, TextRows, name_of, named
 from matrics.files.text import STDIN, TEXTS, suffix_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-COUNTS = (".npz", ".parquet")
+    from matrics.files.text import TextFile
+
+AnyNames = TypeVar("AnyNames", bound=Names)
+Made = TypeVar("Made")
+
+ARRAYS = (".npy", ".npz")
 
 
 @dataclass(frozen=True)
-class Input:
-    """Rows, the columns that are counted, and what is known of them before."""
+class LabelRows:
+    """Rows of labels, the columns that are counted, and what is known of them before they are read."""
 
     file: str  # for messages
     rows: Rows
@@ -31,48 +36,88 @@ class Input:
     texts: frozenset[str] = frozenset()  # columns of text that may be numbers or times
     classes: tuple[Any, ...] = ()  # that are there whether a row has them or not
 
-    def counter(self) -> Counter:
+    @property
+    def are_counts(self) -> bool:
+        """Whether the rows are those of files of counts."""
+        return isinstance(self.rows, CountsRows)
+
+    def counts(self) -> Counts:
         """Nothing counted yet."""
-        counter = Counter(self.names, self.texts)
+        counts = Counts(self.names, self.texts)
         for classes in self.classes:
             with named(self.file):
-                counter.learn_classes(classes)
-        return counter
+                counts.learn_classes(classes)
+        return counts
 
 
-def open_input(paths: Sequence[Path], names: Names) -> Input:
-    """What these files have to count: labels, or counts where nothing says which columns have them."""
-    file = ", ".join("standard input" if path == STDIN else str(path) for path in paths)
+def files_of(paths: Sequence[Path]) -> list[Path]:
+    """The files that paths stand for, in the order in which they are read."""
+    return [one.path for one in _all_fragments(paths)]
+
+
+def has_matrices(path: Path) -> bool:
+    """Whether a file has matrices, or counts, which are named as matrices are."""
+    if path == STDIN or path.is_dir() or is_pattern(path):
+        return False
+    suffix = suffix_of(path)
+    return suffix in ARRAYS or (suffix == ".parquet" and opened(path) is not None)
+
+
+def open_labels(paths: Sequence[Path], names: Names, text: TextFile | None = None) -> LabelRows:
+    """The rows of labels of these files, or counts where no option names their columns; ``text`` is open already."""
+    file = ", ".join(map(name_of, paths))
     if all(path == STDIN or suffix_of(path) in TEXTS for path in paths):
         paths = [one for path in paths for one in (texts(path) if is_pattern(path) else [path])]
         _refuse_twice([path for path in paths if path != STDIN])
         if list(paths).count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
-        untyped = frozenset({*names.labels, *names.by})
-        return Input(file, TextRows(tuple(paths), suffixes, names), names, untyped)
+        untyped = frozenset({*names.labels, *names.cells})
+        return LabelRows(file, TextRows(tuple(paths), suffixes, names, text), names, untyped)
     fragments = _all_fragments(paths)
     counts = _counts(fragments) if names.counts is None else None
     if counts is not None:
+        for option, given in (("clusters", names.clusters), ("weight", names.weight)):
+            if given is not None:
+                raise ValueError(f"--{option}: expected a file of labels, got {file}, which has counts")
         return _of_counts(file, counts, names)
     rows = _parquet_rows(fragments, names)
-    return Input(file, rows, names, rows.folders)
+    return LabelRows(file, rows, names, rows.folders)
 
 
-def open_counts(paths: Sequence[Path], names: Names) -> Input:
-    """What these files of counts have to count."""
+def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
+    """The rows of these files of counts."""
     for path in paths:
-        if suffix_of(path) not in COUNTS and not (path.is_dir() or is_pattern(path)):
-            raise ValueError(f"{path}: expected a file of counts, {' or '.join(COUNTS)}, as by matrics count")
-    fragments = _all_fragments(paths)
-    files = [(one.path, opened(one.path)) for one in fragments]
+        if suffix_of(path) != ".parquet" and not (path.is_dir() or is_pattern(path)):
+            raise ValueError(f"{path}: expected a file of counts, .parquet, as by matrics count")
+    files = [(one.path, opened(one.path)) for one in _all_fragments(paths)]
     wrong = next((path for path, counts in files if counts is None), None)
     if wrong is not None:
         raise ValueError(f"{wrong}: expected a file of counts, as by matrics count, got another")
     return _of_counts(", ".join(map(str, paths)), [counts for _, counts in files if counts is not None], names)
 
 
-def _of_counts(file: str, files: list[CountsFile], names: Names) -> Input:
+def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
+    """The name of a file of rows, and what is made of its table; errors have the name of the file."""
+    file = name_of(path)
+    suffix = ".csv" if path == STDIN else suffix_of(path)
+    if is_pattern(path) and suffix in TEXTS:
+        raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
+    if path.is_dir() or is_pattern(path):
+        suffix = ".parquet"
+    elif path != STDIN:
+        path.stat()  # raises with the name of a missing file
+    if suffix not in (".parquet", *TEXTS):
+        raise ValueError(
+            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix or 'no suffix'}"
+        )
+    with named(file):
+        if suffix == ".parquet":
+            return file, made(parquet_rows([path], names).table(), names)
+        return file, made(TextRows((path,), (suffix,), names).table(), names)
+
+
+def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
     rows = CountsRows(files)
     for one in files:
         with named(str(one.path)):
@@ -83,7 +128,7 @@ def _of_counts(file: str, files: list[CountsFile], names: Names) -> Input:
         raise ValueError(f"{file}: expected --true and --pred to name {there}, got {' and '.join(names.labels)}")
     with named(str(files[0].path)):
         chosen = rows.chosen(names.by)
-    return Input(file, rows, chosen, classes=tuple(one.about.classes for one in files))
+    return LabelRows(file, rows, chosen, classes=tuple(one.about.classes for one in files))
 
 
 def _all_fragments(paths: Sequence[Path]) -> list[Fragment]:
@@ -93,7 +138,7 @@ def _all_fragments(paths: Sequence[Path]) -> list[Fragment]:
 
 
 def _refuse_twice(files: Sequence[Path]) -> None:
-    """Raise if a file would be counted twice, as where a pattern has found it, too."""
+    """Raise if a file would be counted twice, for example where a pattern finds it, too."""
     before: set[Path] = set()
     for file in files:
         place = file.resolve()

@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.files import labels
-from matrics.files.rows import Batch, TextRows, named
+from matrics.files import columns as of_columns
 from matrics.files.fragments import Fragment
 from matrics.files.inputs import parquet_rows
-from matrics.files.parquet import ParquetRows
 from matrics.files.keys import Key
-from matrics.files.labels import Names
-from matrics.files.source import Source
+from matrics.files.names import Names, wanted_columns
+from matrics.files.parquet import ParquetRows
+from matrics.files.rows import Batch, TextRows, named
+from matrics.files.source import MatrixSource
 from matrics.files.text import STDIN, TEXTS, suffix_of
 from matrics.quoting import first_twice, quoted
 
@@ -46,7 +46,7 @@ class CellNames(Names):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """There are no labels."""
+        """There are no of_columns."""
         return ()
 
     @property
@@ -78,7 +78,7 @@ class CellNames(Names):
         return names
 
 
-def read_cells(path: Path, names: CellNames, rows: str | None) -> Source:
+def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
     """Open a table with one matrix a row."""
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
@@ -90,7 +90,7 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> Source:
         if not count:
             raise ValueError("expected at least one row with a confusion matrix, got none")
     keys = tuple(Key(name, 0, GroupColumn(table, name)) for name in names.by) or (Key("index_0", 0),)
-    return Source(
+    return MatrixSource(
         file,
         CellStack(table, (count, names.n, names.n)),
         keys,
@@ -138,9 +138,9 @@ class CellTable:
     def _checked(self, batch: Batch) -> Any:
         columns = {}
         with named(batch.file):
-            for name in labels.wanted_columns(self.names):
-                column = labels.decoded(batch.table[name])
-                missing = labels.is_missing(column)
+            for name in wanted_columns(self.names):
+                column = of_columns.decoded(batch.table[name])
+                missing = of_columns.is_missing(column)
                 if missing.any():
                     raise ValueError(
                         f"column {quoted(name)}: expected a value in every row, got none in row "
@@ -190,7 +190,7 @@ def _numbers(name: str, column: Any) -> Any:
 
 
 def _name(column: Any) -> Any:
-    return pc.cast(column, pa.large_string()) if labels.is_text(column.type) else column
+    return pc.cast(column, pa.large_string()) if of_columns.is_text(column.type) else column
 
 
 def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
@@ -199,7 +199,7 @@ def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
     spooled = folder / "cells.parquet"
     rows = ParquetRows([Fragment(spooled)], names)
     weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # at the end of the process, if not before
-    wanted = labels.wanted_columns(names)
+    wanted = wanted_columns(names)
     schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in wanted])
     suffix = ".csv" if path == STDIN else suffix_of(path)
     with _writing(spooled), pq.ParquetWriter(spooled, schema, compression="zstd") as writer:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from matrics.engine.evaluation import as_stack
 from matrics.files.fragments import refuse_stream
 from matrics.files.npz import BAD_HEADER
-from matrics.engine.evaluation import as_stack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +25,8 @@ class NpyStack:
 
     Blocks are read and not mapped: where a mapped file is cut off meanwhile, the system ends the process (SIGBUS).
     """
+
+    is_read_in_any_order = True
 
     def __init__(self, path: Path) -> None:
         refuse_stream(path)

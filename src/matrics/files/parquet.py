@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from matrics.files import labels
+from matrics.files import columns as of_columns
 from matrics.files import rows as batches
+from matrics.files.names import check_columns, wanted_columns
 from matrics.files.rows import Batch, named
 from matrics.quoting import quoted
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics.files.fragments import Fragment
-    from matrics.files.labels import Names
+    from matrics.files.names import Names
 
 LARGE_BYTES = 2**26  # of a row group, which is then read in pieces: it may be larger than memory
 BUFFER_BYTES = 2**20  # of a column at a time, for each row group that is open
@@ -37,7 +38,7 @@ class ParquetRows:
     @property
     def folders(self) -> frozenset[str]:
         """The columns that are the names of folders."""
-        return frozenset(name for name, _ in self.fragments[0].folders) & set(labels.wanted_columns(self.names))
+        return frozenset(name for name, _ in self.fragments[0].folders) & set(wanted_columns(self.names))
 
     @property
     def count(self) -> int:
@@ -75,22 +76,22 @@ class ParquetRows:
         parts = [batch.table for _, batch in self.batches()]
         if not parts:
             with open_parquet(self.fragments[0].path) as file:
-                return file.schema_arrow.empty_table().select(labels.wanted_columns(self.names))
-        plain = [pa.table({name: labels.decoded(part[name]) for name in part.schema.names}) for part in parts]
+                return file.schema_arrow.empty_table().select(wanted_columns(self.names))
+        plain = [pa.table({name: of_columns.decoded(part[name]) for name in part.schema.names}) for part in parts]
         whole = pa.concat_tables(plain, promote_options="permissive")
         typed = {
-            name: labels.typed(whole[name]) if name in self.folders else whole[name] for name in whole.column_names
+            name: of_columns.typed(whole[name]) if name in self.folders else whole[name] for name in whole.column_names
         }
         return pa.table(typed)
 
     def _texts(self, schema: Any) -> list[str]:
         """The columns to read as dictionaries, as they are in the file."""
-        wanted = labels.wanted_columns(self.names)
-        return [name for name in wanted if name in schema.names and labels.is_text(schema.field(name).type)]
+        wanted = wanted_columns(self.names)
+        return [name for name in wanted if name in schema.names and of_columns.is_text(schema.field(name).type)]
 
     def _columns(self, fragment: Fragment, header: list[str]) -> list[str]:
         """The columns to read from this file."""
-        wanted = labels.check_columns([*header, *(name for name in self.folders if name not in header)], self.names)
+        wanted = check_columns([*header, *(name for name in self.folders if name not in header)], self.names)
         both = sorted(self.folders & set(header))
         if both:
             raise ValueError(f"expected {quoted(both[0])} as a column or as names of folders, got both")
@@ -106,9 +107,7 @@ class ParquetRows:
         for name in self.folders:
             zeros = pa.array(np.zeros(len(batch), np.int8))
             columns[name] = pa.DictionaryArray.from_arrays(zeros, pa.array([fragment.value(name)], pa.large_string()))
-        return pa.record_batch(
-            [columns[name] for name in labels.wanted_columns(self.names)], names=labels.wanted_columns(self.names)
-        )
+        return pa.record_batch([columns[name] for name in wanted_columns(self.names)], names=wanted_columns(self.names))
 
 
 def open_parquet(path: Path, texts: Any = None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import queue
 import threading
@@ -11,16 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from matrics.files import labels
-from matrics.files.text import STDIN, open_raw, parsed
+from matrics.files.columns import as_numbers, decoded, typed
+from matrics.files.names import wanted_columns
+from matrics.files.text import STDIN, TextFile, open_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
 
-    from matrics.files.labels import Names
-    from matrics.files.text import Row
+    from matrics.files.names import Names
 
 Item = TypeVar("Item")
 
@@ -34,7 +34,7 @@ class Batch:
 
     table: Any  # a pyarrow.RecordBatch
     file: str
-    row: int = 0  # the first one's place in the file, from 0
+    row: int = 0  # the place of the first row in the file, from 0
     where: str = "the data"  # the file's name, where there are several
     read: float = 0.0  # bytes of all files up to its end, as far as they are known
 
@@ -56,11 +56,12 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class TextRows:
-    """The rows of text files."""
+    """The rows of text files; ``opened`` is the one file that is open already, such as a pipe."""
 
     paths: tuple[Path, ...]
     suffixes: tuple[str, ...]
     names: Names
+    opened: TextFile | None = None
 
     @property
     def count(self) -> int | None:
@@ -69,56 +70,53 @@ class TextRows:
 
     @property
     def size(self) -> int:
-        """The bytes of all files; 0 with standard input."""
-        return 0 if STDIN in self.paths else total_size(self.paths)
+        """The bytes of all files; 0 if one of them is a stream."""
+        return total_size(self.paths) if self.opened is None and STDIN not in self.paths else 0
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
         """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
         position = before = 0
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
-            file = "standard input" if path == STDIN else str(path)
-            first = position
-            with named(file), open_raw(path) as raw, parsed(raw, suffix) as lines:
-                _, header = next(lines, (0, []))
-                for table in text_batches(lines, header, self.names):
+            file, first = name_of(path), position
+            opened = open_text(path, suffix) if self.opened is None else contextlib.nullcontext(self.opened)
+            with named(file), opened as text:
+                for table in text.batches(self.names):
                     position += len(table)
-                    read = before + (0 if path == STDIN else raw.tell())
-                    if position > start:  # the rows before must be parsed to know where they end
+                    if position > start:  # the rows before must be parsed to find where they end
                         new = table.slice(max(0, len(table) - (position - start)))
                         where = file if len(self.paths) > 1 else "the data"
-                        yield position, Batch(new, file, position - len(new) - first, where, read)
-                before += 0 if path == STDIN else raw.tell()
+                        yield position, Batch(new, file, position - len(new) - first, where, before + text.read_bytes)
+                before += text.read_bytes
+
+    def table(self) -> Any:
+        """All rows at once, with typed columns: text is numbers or times if every value is such."""
+        names, parts = self.names, [pa.Table.from_batches([batch.table]) for _, batch in self.batches()]
+        wanted = wanted_columns(names)
+        if not parts:
+            kinds = {name: pa.float64() if name in names.numbers else pa.large_string() for name in wanted}
+            return pa.schema(kinds).empty_table()
+        columns = {}
+        for name in wanted:
+            chunks = [
+                pc.cast(decoded(part[name]), part[name].type if name in names.numbers else pa.large_string())
+                for part in parts
+            ]
+            columns[name] = pa.chunked_array([one for chunk in chunks for one in chunk.chunks])
+        others = [name for name in names.cells if name not in names.labels]
+        columns.update({name: typed(columns[name]) for name in others})
+        if names.labels:
+            columns.update(zip(names.labels, as_numbers([columns[name] for name in names.labels]), strict=True))
+        return pa.table(columns)
 
 
-@dataclass(frozen=True)
-class OpenRows:
-    """The rows of a text file whose header was read, and which cannot be opened again."""
-
-    file: str
-    lines: Iterator[Row]
-    header: list[str]
-    names: Names
-    count: int | None = None
-    size: int = 0
-
-    def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield all rows."""
-        position = start
-        for table in text_batches(self.lines, self.header, self.names):
-            yield position + len(table), Batch(table, self.file, position)
-            position += len(table)
+def name_of(path: Path) -> str:
+    """Return what messages call a file."""
+    return "standard input" if path == STDIN else str(path)
 
 
 def total_size(paths: Iterable[Path]) -> int:
     """The bytes of all files."""
     return sum(path.stat().st_size for path in paths)
-
-
-def text_batches(rows: Iterator[Row], header: list[str], names: Names) -> Iterator[Any]:
-    """The rows of a text file that follow its header, as batches of text."""
-    chunks = labels.row_chunks(rows, header, names)
-    for some in iter(lambda: list(itertools.islice(chunks, max(1, BATCH_ROWS // labels.CHUNK_ROWS))), []):
-        yield from pa.Table.from_batches(some).combine_chunks().to_batches()
 
 
 class FileError(ValueError):
@@ -130,14 +128,11 @@ def named(file: str) -> Iterator[None]:
     """Errors begin with the name of the file, once."""
     try:
         yield
-    except (
-        FileError,
-        MemoryError,
-    ):  # the latter is no fault of what is in the file, and pyarrow's is an ArrowException
+    except (FileError, MemoryError):  # pyarrow's MemoryError is an ArrowException, and no fault of the file
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
-            # No fault of what is in the file: what is finished of an output is kept.
+            # No fault of the file's content, so the finished part of an output is kept.
             reason = error.strerror if error.filename else os.strerror(error.errno)
             raise OSError(error.errno, reason, error.filename or file) from error
         is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)
@@ -146,7 +141,7 @@ def named(file: str) -> Iterator[None]:
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item]:
-    """The same items, of which the next one is made in a thread meanwhile."""
+    """Yield the same items, while a thread makes the next one."""
     waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(AHEAD)
     done = threading.Event()
 

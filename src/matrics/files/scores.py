@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matrics.catalogue.classes import Classes
-from matrics.files import labels
+from matrics.files import columns as of_columns
+from matrics.files.inputs import read_rows
 from matrics.files.keys import Key, Keyed
-from matrics.files.labels import Names
-from matrics.files.source import Source, read_rows
+from matrics.files.names import Names
 from matrics.files.notices import warn_of_odd_labels
+from matrics.files.source import MatrixSource
 from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Scored(Keyed):
         true, scores = self.groups[group]
         return (true == self.positives[column]).astype(np.int64), scores[:, column]
 
-    def matrices(self, threshold: float | None) -> Source:
+    def matrices(self, threshold: float | None) -> MatrixSource:
         """Confusion matrices of all groups: of the class with the highest score, or of scores above a threshold."""
         n = 2 if threshold is not None else len(self.classes)
         stack = np.zeros((len(self.groups), n, n), np.int64)
@@ -136,8 +137,8 @@ class Scored(Keyed):
         keys = self.of_groups
         stack = stack if keys else stack[0]
         if threshold is None:
-            return Source(self.file, stack, keys, self.classes, ordered=self.ordered)
-        return Source(self.file, stack, keys, self.sides, by_construction=True)
+            return MatrixSource(self.file, stack, keys, self.classes, ordered=self.ordered)
+        return MatrixSource(self.file, stack, keys, self.sides, by_construction=True)
 
 
 def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
@@ -157,15 +158,15 @@ def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], 
     if not table.num_rows:
         raise ValueError("expected at least one row of scores, got none")
     for name in table.column_names:
-        labels.refuse_missing(name, labels.decoded(table[name]))
-    true = labels.as_labels(names.true, table[names.true])
-    known = labels.sorted_values(true)
+        of_columns.refuse_missing(name, of_columns.decoded(table[name]))
+    true = of_columns.as_labels(names.true, table[names.true])
+    known = of_columns.sorted_values(true)
     there = tuple(map(str, known.to_pylist()))
-    ordered = labels.is_ordered(known)
+    ordered = of_columns.is_ordered(known)
     classes, positives = _positives(there, names, ordered=ordered)
-    coded = np.asarray([classes.index(label) for label in there])[labels.codes(true, known)]
+    coded = np.asarray([classes.index(label) for label in there])[of_columns.codes(true, known)]
     scores = np.stack([_floats(name, table[name]) for name in names.scores], axis=1)
-    of_row, values = labels.group_rows(table, names.by)
+    of_row, values = of_columns.group_rows(table, names.by)
     order = np.argsort(of_row, stable=True)
     cuts = np.flatnonzero(np.diff(of_row[order])) + 1
     groups = list(zip(np.split(coded[order], cuts), np.split(scores[order], cuts), strict=True))
@@ -177,7 +178,7 @@ def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> t
     if names.classes:
         wanted, option = names.classes, "--scores"
     else:
-        pair = next((pair for pair in labels.BOOLEANS if set(known) <= set(pair)), None)
+        pair = next((pair for pair in of_columns.BOOLEANS if set(known) <= set(pair)), None)
         if pair is None and ordered and len(known) == 2:
             pair = (known[0], known[1])
         if names.positive is None and pair is None:
@@ -199,7 +200,7 @@ def _one_of(classes: tuple[str, ...]) -> str:
 
 
 def _floats(name: str, column: Any) -> Array:
-    column = labels.decoded(column)
+    column = of_columns.decoded(column)
     kind = column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
         raise ValueError(f"column {quoted(name)}: expected scores, which are numbers, got {kind}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import importlib.metadata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from matrics.quoting import quoted
 from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
-from matrics.reporting.origin import Origin, table_of_path
+from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
 from matrics.uncertainty.options import check_level
@@ -229,7 +230,7 @@ def make_report(
     """What the function and the command have in common; ``origin`` is known of files."""
     _check_packages()
     if isinstance(data, (str, Path)):
-        data, origin = table_of_path(data, {"wanted": wanted})
+        data, origin = _read_file(Path(data), wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
         raise ValueError("sample_weight: expected none beside confusion matrices, which have no samples")
@@ -239,8 +240,17 @@ def make_report(
         raise ValueError("class_names: expected none beside labels, which have names of their own")
     else:
         read = data_of_table(data, wanted, origin)
-    version = str(importlib.import_module("matrics").__version__)
+    version = importlib.metadata.version("matrics")
     return Report(read, find(read, metrics, manner, version), manner, version)
+
+
+def _read_file(path: Path, wanted: Wanted) -> tuple[Any, Origin]:
+    """The columns of a file, as the command line reads them, and their origin."""
+    try:
+        from matrics.reporting.from_file import read_table
+    except ModuleNotFoundError as error:
+        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
+    return read_table(path, wanted)
 
 
 def _check_packages() -> None:

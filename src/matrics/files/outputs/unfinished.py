@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from matrics.files.notices import INTERRUPTED, Stopped, say
 from matrics.files.outputs.formats import Bytes, format_of
 from matrics.files.outputs.journal import Journal, read_journal
 from matrics.files.outputs.parts import Parts, Record, checked
 from matrics.files.outputs.question import Question
 from matrics.files.outputs.snapshot import save_snapshot, snapshot_number
 from matrics.files.outputs.volume import settle
-from matrics.files.notices import INTERRUPTED, Stopped, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from matrics.files import fragments
+from matrics.files.inputs import files_of, has_matrices, read_rows
+from matrics.files.matrices import read
+from matrics.files.names import Names
 from matrics.files.rows import named
-from matrics.files.counts_rows import opened
-from matrics.files.labels import Names
-from matrics.files.source import read, read_rows
-from matrics.files.text import STDIN, TEXTS, open_rows, suffix_of
+from matrics.files.text import STDIN, TEXTS, open_text, suffix_of
 from matrics.quoting import quoted
 from matrics.reporting.origin import Origin, origin_of_files
 
 if TYPE_CHECKING:
     from matrics.reporting.data import Wanted
-
-MATRICES = (".npy", ".npz")
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,9 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
     """
     if path == STDIN:
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
-    files = _files(path)
+    files = files_of([path])
     origin = origin_of_files(path.name or str(path), files, command)
-    if _has_matrices(path):
+    if has_matrices(path):
         source = read(path, Names(by=tuple(map(str, wanted.by))), None)
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
@@ -81,7 +78,7 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
 
 def class_names_of(path: Path, wanted: Wanted) -> tuple[str, ...] | None:
     """The names of the classes of a file of matrices; None for labels, which have names of their own."""
-    return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if _has_matrices(path) else None
+    return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if has_matrices(path) else None
 
 
 def command_of(path: Path, options: dict[str, str | list[str] | None]) -> str:
@@ -95,26 +92,11 @@ def _text(name: Hashable) -> str:
     return str(name)
 
 
-def _files(path: Path) -> list[Path]:
-    """The files that a path stands for, in the order of their names."""
-    if path.is_dir() or fragments.is_pattern(path):
-        return sorted(one.path for one in fragments.find(path))
-    path.stat()  # raises with the name of a missing file
-    return [path]
-
-
-def _has_matrices(path: Path) -> bool:
-    if path.is_dir() or fragments.is_pattern(path):
-        return False
-    suffix = suffix_of(path)
-    return suffix in MATRICES or (suffix == ".parquet" and opened(path) is not None)
-
-
 def _columns(first: Path, path: Path) -> list[str]:
     """The names of the columns of the first file."""
     suffix = suffix_of(first)
     with named(str(path)):
         if suffix in TEXTS:
-            with open_rows(first, suffix) as lines:
-                return next(lines, (0, []))[1]
+            with open_text(first, suffix) as text:
+                return text.header
         return list(pq.read_schema(first).names) if suffix == ".parquet" else []
