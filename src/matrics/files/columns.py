@@ -85,7 +85,7 @@ def _not_negative(name: str, numbers: Any, what: str, row: int, where: str) -> A
     if wrong.any():
         place = int(wrong.argmax())
         raise ValueError(
-            f"column {quoted(name)}: expected finite {what} of at least 0, got {numbers[place]} in row "
+            f"column {quoted(name)}: expected finite {what} of at least 0, got {numbers[place]:.10g} in row "
             f"{row + place + 1} of {where}"
         )
     return numbers

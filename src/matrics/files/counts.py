@@ -49,6 +49,7 @@ class Values:
 
     def __init__(self, normal: Callable[[str, Column], Column]) -> None:
         self._normal = normal  # how values are compared: as labels, or as they are
+        self._checked: Any = None
         self.known: Column = None
 
     def numbers(self, name: str, values: Column) -> Array:
@@ -57,13 +58,19 @@ class Values:
         if columns.is_missing(values).any():
             raise MissingValueError
         self._agree(name, values.type)
-        values = values.cast(self.known.type)
+        values = columns.as_int64(name, values) if self.known.type == pa.int64() else values.cast(self.known.type)
         found = pc.index_in(values, value_set=self.known)
         if found.null_count:
             new = pc.unique(values.filter(found.is_null()))
             self.known = pa.concat_arrays([self.known, new])
             found = pc.index_in(values, value_set=self.known)
         return found.to_numpy()
+
+    def check(self, name: str, kind: Any) -> None:
+        """Raise if values of this type cannot be numbered, or do not go with those before."""
+        if kind != self._checked:
+            self._agree(name, self._normal(name, pa.array([], kind)).type)
+            self._checked = kind
 
     def _agree(self, name: str, kind: Any) -> None:
         """Take values of this type after those before them, perhaps of another file."""
@@ -76,9 +83,8 @@ class Values:
         elif kind != self.known.type:
             wider = _wider(self.known.type, kind)
             if wider is None:
-                raise ValueError(
-                    f"column {quoted(name)}: expected {self.known.type}, as in the rows before, got {kind}"
-                )
+                before, now = _called(self.known.type), _called(kind)
+                raise ValueError(f"column {quoted(name)}: expected {before}, as in the rows before, got {now}")
             is_integer = pa.types.is_integer(wider)
             self.known = columns.as_int64(name, self.known) if is_integer else self.known.cast(wider)
 
@@ -146,6 +152,7 @@ class Counts:
 
     def _numbered(self, column: Column, name: str, known: Values) -> tuple[Array, Array]:
         """Codes of a column, and the number that each code stands for."""
+        known.check(name, _plain(column.type))
         codes, values = _codes(column)
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         numbers = np.zeros(len(values), np.int32)
@@ -264,10 +271,11 @@ class Counts:
         sums = {name: table[name].to_numpy()[order] for name in table.column_names[len(ranks) :]}
         sums.setdefault("count", sums["rows"])
         del sums["rows"]
-        for name, values in sums.items():
-            if values.dtype == np.float64 and not np.isfinite(values.sum()):
-                what = "counts" if name == "count" else "weights"
-                raise ValueError(f"expected {what} with a finite sum, got some whose sum is infinite")
+        with np.errstate(over="ignore"):
+            infinite = [name for name, values in sums.items() if not np.isfinite(values.sum(dtype=np.float64))]
+        if infinite:
+            what = "counts" if infinite == ["count"] else "weights"
+            raise ValueError(f"expected {what} with a finite sum, got some whose sum is infinite")
         parts = None if self.names.clusters is None else _starts(ranks[: by + 1], len(table))
         found = Counted(
             groups, classes.take(pc.sort_indices(classes)), starts, ranks[-2], ranks[-1], parts=parts, **sums
@@ -470,6 +478,10 @@ def _plain(kind: Any) -> Any:
 
 def _whole(column: Column) -> Column:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _called(kind: Any) -> str:
+    return "text" if columns.is_text(kind) else str(kind)
 
 
 def _wider(one: Any, other: Any) -> Any:

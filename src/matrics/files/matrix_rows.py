@@ -204,7 +204,8 @@ def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
     suffix = ".csv" if path == STDIN else suffix_of(path)
     with _writing(spooled), pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
         for _, batch in TextRows((path,), (suffix,), names).batches():
-            writer.write_batch(batch.table)
+            columns = [pc.cast(of_columns.decoded(batch.table[one.name]), one.type) for one in schema]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
     return rows
 
 
