@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics._names import cut, quoted
+from matrics.frame.any_table import open_table
 from matrics.plot.inputs import on_host
 from matrics.results import short_repr
 from matrics.typing import NumPyArray
@@ -61,10 +62,11 @@ def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Traini
 
 
 def _of_frame(value: Any) -> Any:
-    """The columns of a data frame as a mapping, and anything else as it is."""
-    if isinstance(value, Mapping) or not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+    """The columns of a table as a mapping, and anything else unchanged."""
+    if isinstance(value, Mapping) or not hasattr(value, "columns"):
         return value
-    return {str(name): np.asarray(value[name]) for name in value.columns}
+    table = open_table("runs", value)
+    return {str(name): np.asarray(column) for name, column in table.columns(table.names).items()}
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
