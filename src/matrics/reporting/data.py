@@ -297,7 +297,7 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
 
 def _weights(name: Any, column: Any) -> NumPyArray:
     """The weights of all rows, some of which are above 0."""
-    weights = weights_of(name, column).astype(np.float64)
+    weights: NumPyArray = weights_of(name, column).astype(np.float64)
     if not weights.any():
         raise ValueError(f"column {quoted(name)}: expected weights above 0, got 0 alone")
     return weights
