@@ -101,6 +101,23 @@ def test_missing_values_are_refused_by_name_and_position(kind: str) -> None:
             matrics.count_frame(TABLES[kind](rows), by="day", sample_weight="w")
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_positions_are_those_of_the_table_where_labels_are_ignored(kind: str) -> None:
+    rows = {
+        "y_true": ["?", "a", "?", "a"],
+        "y_pred": ["a", "a", "a", None],
+        "w": [-1.0, 1.0, NAN, -3.0],
+        "n": ["x"] * 4,
+    }
+    options: Any = {"ignore_index": "?", "labels": ["a"]}
+    with pytest.raises(ValueError, match=r"column 'y_pred': .* missing, the first at position 3"):
+        matrics.count_frame(TABLES[kind](rows), **options)
+    with pytest.raises(ValueError, match=r"column 'w': .*, got -3 at position 3"):
+        matrics.count_frame(TABLES[kind](rows), y_pred="n", sample_weight="w", **options)
+    with pytest.raises(ValueError, match="column 'n': expected one of the labels 'a', got 'x' at position 1 "):
+        matrics.count_frame(TABLES[kind](rows), y_pred="n", **options)
+
+
 def test_values_of_every_kind() -> None:
     """What pyarrow, NumPy and sequences hold; codes are places among sorted values."""
     times = [dt.datetime(2024, 1, day) for day in (2, 1, 2)]  # noqa: DTZ001

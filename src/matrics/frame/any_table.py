@@ -36,17 +36,7 @@ class AnyTable:
     _read: Callable[[list[Any]], Mapping[Any, Any]] = field(repr=False)
 
     def columns(self, wanted: Iterable[Any]) -> dict[Any, Any]:
-        """Read these columns: series of pandas or Polars, or arrays of pyarrow. A table can be read once.
-
-        Raises
-        ------
-        ImportError
-            The table is of neither pandas nor Polars, and pyarrow is not installed.
-        TypeError
-            A column has values of several kinds.
-        ValueError
-            A column is not there, or there are several of that name, or they differ in length.
-        """
+        """Read these columns: series of pandas or Polars, or arrays of pyarrow. A table can be read once."""
         names = list(dict.fromkeys(wanted))
         check_columns(self.names, names, self.argument)
         read = self._read(names)

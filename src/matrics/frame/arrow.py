@@ -15,13 +15,7 @@ __all__ = ["as_array", "coded", "filtered", "imported", "is_missing", "numbers"]
 
 
 def imported() -> Any:
-    """The library pyarrow.
-
-    Raises
-    ------
-    ImportError
-        It is not installed.
-    """
+    """The library pyarrow; an ImportError that says how to install it."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
@@ -31,13 +25,7 @@ def imported() -> Any:
 
 
 def as_array(name: Any, column: Any) -> Any:
-    """An array of pyarrow, chunked or not, of a type that pyarrow can compute with.
-
-    Raises
-    ------
-    TypeError
-        It is no column, or the values are not of one kind.
-    """
+    """An array of pyarrow, chunked or not, of a type that pyarrow can compute with; TypeError if it is no column."""
     pa = imported()
     try:
         found = _converted(column, pa)

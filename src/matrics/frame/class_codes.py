@@ -25,15 +25,7 @@ def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> 
 
 
 def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple[Hashable, ...]:
-    """The labels that occur in columns with their names, sorted; ``hint`` says in messages what the caller may do.
-
-    Raises
-    ------
-    TypeError
-        There are floating numbers, or labels that cannot be compared.
-    ValueError
-        There are none.
-    """
+    """The labels that occur in columns with their names, sorted; ``hint`` says in messages what the caller may do."""
     labels = {label for _, column in columns for label in column.listed()}
     names = " and ".join(quoted(name) for name, _ in columns)
     named = f"columns {names}" if len(columns) > 1 else f"column {names}"
@@ -52,13 +44,7 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
 
 
 def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:
-    """The class of each row.
-
-    Raises
-    ------
-    ValueError
-        A label is not that of a class.
-    """
+    """The class of each row; a label that is not that of a class raises ValueError."""
     places = {label: place for place, label in enumerate(labels)}
     values = column.listed()
     numbers = np.asarray([places.get(value, -1) for value in values], np.int64)

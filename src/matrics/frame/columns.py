@@ -70,15 +70,7 @@ class Coded(NamedTuple):
 
 
 def as_column(name: Any, column: Any) -> Any:
-    """A series of pandas or Polars, or else an array of pyarrow, from any column.
-
-    Raises
-    ------
-    ImportError
-        The column is of neither pandas nor Polars, and pyarrow is not installed.
-    TypeError
-        The values are not of one kind, such as numbers, text or times.
-    """
+    """A series of pandas or Polars, or else an array of pyarrow, from any column."""
     kind = library(column)
     if kind == "pandas":
         import pandas as pd
@@ -216,38 +208,14 @@ def listed(values: Any) -> list[Any]:
 
 
 def numbers_of(name: Any, column: Any, what: str = "scores", where: Where = at_position) -> Array:
-    """Any column of numbers, as floating numbers of 64 bits.
-
-    Raises
-    ------
-    ImportError
-        The column is of neither pandas nor Polars, and pyarrow is not installed.
-    TypeError
-        The values are not numbers; the message calls them ``what``.
-    ValueError
-        A value is missing or NaN.
-    """
+    """Any column of numbers, none of them missing, as floating numbers of 64 bits; messages call them ``what``."""
     return _numbers(name, column, what, where).astype(np.float64, copy=False)
 
 
 def weights_of(name: Any, column: Any, what: str = "weights", where: Where = at_position) -> Array:
-    """Any column of weights, or of counts: integers of 64 bits if they are integers, else floating numbers.
+    """Any column of finite numbers of at least 0, as ``what`` calls them in messages, such as weights or counts.
 
-    Parameters
-    ----------
-    name, column, where
-        As in :func:`coded`.
-    what : str, default "weights"
-        What messages call the values.
-
-    Raises
-    ------
-    ImportError
-        The column is of neither pandas nor Polars, and pyarrow is not installed.
-    TypeError
-        The values are not numbers.
-    ValueError
-        A value is missing, negative or infinite.
+    Integers are integers of 64 bits, others floating numbers.
     """
     weights = _numbers(name, column, what, where)
     wrong = ~(np.isfinite(weights) & (weights >= 0))

@@ -18,7 +18,7 @@ from matrics.evaluation import Invalid, frames_to_the_user
 from matrics.frame.any_table import names_of_columns, open_table
 from matrics.frame.axes import axis_columns
 from matrics.frame.class_codes import class_codes, given_labels, sorted_labels
-from matrics.frame.columns import Coded, coded, combined, filtered, listed, taken, weights_of
+from matrics.frame.columns import Coded, Where, at_position, coded, combined, filtered, listed, taken, weights_of
 from matrics.frame.odd_labels import odd_labels
 from matrics.frame.table import Library, imported
 from matrics.labels import one_or_more
@@ -290,20 +290,22 @@ def count_frame(
     wanted = [y_true, y_pred, *names, *(() if sample_weight is None else (sample_weight,))]
     table = open_table("frame", frame, wanted)
     classes = given_labels(num_classes, labels)
-    columns = _without(table.columns(wanted), y_true, one_or_more(ignore_index))
-    weights = None if sample_weight is None else weights_of(sample_weight, columns[sample_weight])
-    found = {name: coded(name, columns[name]) for name in dict.fromkeys((y_true, y_pred, *names))}
+    columns, where = _without(table.columns(wanted), y_true, one_or_more(ignore_index))
+    weights = None if sample_weight is None else weights_of(sample_weight, columns[sample_weight], where=where)
+    found = {name: coded(name, columns[name], where) for name in dict.fromkeys((y_true, y_pred, *names))}
     true_and_pred = [(name, found[name]) for name in (y_true, y_pred)]
-    return count_codes(true_and_pred, {name: found[name] for name in names}, classes=classes, weights=weights)
+    by_group = {name: found[name] for name in names}
+    return count_codes(true_and_pred, by_group, classes=classes, weights=weights, where=where)
 
 
-def _without(columns: dict[Any, Any], name: Hashable, ignored: Sequence[Hashable]) -> dict[Any, Any]:
-    """The rows whose true label is none of these."""
+def _without(columns: dict[Any, Any], name: Hashable, ignored: Sequence[Hashable]) -> tuple[dict[Any, Any], Where]:
+    """The rows whose true label is none of these, and what messages call the row at a position among them."""
     if not ignored:
-        return columns
+        return columns, at_position
     column = coded(name, columns[name])
     kept = np.asarray([label not in ignored for label in column.listed()], bool)[column.codes]
-    return {name: filtered(column, kept) for name, column in columns.items()}
+    rows = np.flatnonzero(kept)
+    return {name: filtered(column, kept) for name, column in columns.items()}, lambda row: at_position(rows[row])
 
 
 def count_codes(
@@ -312,6 +314,7 @@ def count_codes(
     *,
     classes: tuple[Hashable, ...] | None,
     weights: Array | None,
+    where: Where = at_position,
 ) -> FrameCounts:
     """Count columns that are codes into one matrix for each group.
 
@@ -325,11 +328,13 @@ def count_codes(
         The labels of the classes; those of the columns if None.
     weights : array, shape (rows,), or None
         The weight of each row.
+    where : function of an int, optional
+        What messages call the row at a position.
     """
     if classes is None:
         classes = _classes(labels)
         warn_of_odd_labels(*(column.listed() for _, column in labels))
-    true, pred = (class_codes(name, column, classes) for name, column in labels)
+    true, pred = (class_codes(name, column, classes, where) for name, column in labels)
     group_of_row, places = combined(list(groups.values()), len(true))
     named = {name: taken(column.values, codes) for (name, column), codes in zip(groups.items(), places, strict=True)}
     number = len(places[0]) if places else 1
