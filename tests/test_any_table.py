@@ -308,3 +308,13 @@ def test_reports_of_every_table(kind: str) -> None:
     assert found.findings.summary == frame.findings.summary
     assert found.data.origin == frame.data.origin
     np.testing.assert_array_equal(found.data.matrices, frame.data.matrices)
+
+
+def test_what_no_report_is_of() -> None:
+    pytest.importorskip("jinja2")
+    with pytest.raises(
+        TypeError, match=r"data: expected a data frame .*; or a mapping of confusion matrices, or a path, got a"
+    ):
+        matrics.report([1, 2])
+    with pytest.raises(TypeError, match=r"got a LazyFrame: collect it first, data\.collect\(\)"):
+        matrics.report(polars.LazyFrame({"y_true": [0]}))

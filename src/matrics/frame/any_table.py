@@ -14,8 +14,8 @@ from matrics.frame.columns import as_column
 __all__ = ["AnyTable", "check_columns", "names_of_columns", "open_table"]
 
 EXPECTED = (
-    "a data frame of pandas or Polars, a table of pyarrow, a mapping of columns, or an object with __arrow_c_stream__, "
-    "such as a relation of DuckDB"
+    "a data frame of pandas or Polars, a table of pyarrow, a mapping of columns, or an object with __arrow_c_stream__ "
+    "(a relation of DuckDB has it)"
 )
 
 
@@ -101,11 +101,11 @@ def _open_stream(argument: str, table: Any, others: str) -> AnyTable:
     return AnyTable(argument, list(reader.schema.names), read)
 
 
-def names_of_columns(names: Hashable | Iterable[Hashable], argument: str = "by") -> tuple[Hashable, ...]:
+def names_of_columns(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
     """The names of columns, one of which may be given by itself; ValueError if one is there twice."""
-    found = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
+    found = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(set(found)) != len(found):
-        raise ValueError(f"{argument}: expected different columns, got [{quoted_list(found)}]")
+        raise ValueError(f"by: expected different columns, got [{quoted_list(found)}]")
     return found
 
 

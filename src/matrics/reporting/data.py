@@ -233,7 +233,7 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         have other samples.
     """
     wanted.check()
-    source = open_table("data", table, others=", a mapping of confusion matrices, or a path")
+    source = open_table("data", table, others="; or a mapping of confusion matrices, or a path")
     has_labels = wanted.y_pred in source.names or not wanted.y_score
     labels = [wanted.y_true, *([wanted.y_pred] if has_labels else [])]
     others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
