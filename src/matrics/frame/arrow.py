@@ -35,9 +35,9 @@ def as_array(name: Any, column: Any) -> Any:
         ) from error
     if isinstance(found.type, pa.BaseExtensionType):
         found = found.cast(found.type.storage_type)
-    # The newer types of text and bytes can be neither sorted nor looked up.
-    known = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(found.type))
-    return found if known is None else found.cast(known)
+    # Types that pyarrow can neither sort nor look up.
+    other = {"string_view": pa.large_string(), "binary_view": pa.large_binary(), "halffloat": pa.float32()}
+    return found.cast(other.get(str(found.type), found.type))
 
 
 def _converted(column: Any, pa: Any) -> Any:
