@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from matrics.reporting.columns import CodedColumn
+from matrics.tables.columns import Coded
 from matrics.typing import NumPyArray
 
 __all__ = ["Origin", "origin_of_columns", "origin_of_files", "origin_of_matrices"]
@@ -56,14 +56,14 @@ def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Orig
     return Origin(name, digest.hexdigest(), what, date, command)
 
 
-def origin_of_columns(columns: Mapping[str, CodedColumn | NumPyArray]) -> Origin:
+def origin_of_columns(columns: Mapping[str, Coded | NumPyArray]) -> Origin:
     """The origin of a table in memory."""
     digest = hashlib.sha256()
     for name, column in columns.items():
         digest.update(f"{name}\n".encode())
-        if isinstance(column, CodedColumn):
-            digest.update(repr([str(value) for value in column.values]).encode())
-        numbers = column.codes if isinstance(column, CodedColumn) else column
+        if isinstance(column, Coded):
+            digest.update(repr([str(value) for value in column.listed()]).encode())
+        numbers = column.codes if isinstance(column, Coded) else column
         digest.update(np.ascontiguousarray(numbers).tobytes())
     return Origin("a table in memory", digest.hexdigest(), "the columns that were read")
 
