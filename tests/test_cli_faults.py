@@ -21,7 +21,7 @@ pytest.importorskip("typer")
 runs = pytest.importorskip("matrics.cli.run")
 Output = pytest.importorskip("matrics.files.outputs.unfinished").Output
 read = pytest.importorskip("matrics.files.matrices").read
-Names = pytest.importorskip("matrics.files.labels").Names
+Names = pytest.importorskip("matrics.files.label_rows").Names
 
 RANDOM = np.random.default_rng(0)
 KINDS = ("o.csv", "o.parquet", "parts/")

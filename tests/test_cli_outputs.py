@@ -16,7 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 in_order = pytest.importorskip("matrics.cli.in_order").in_order
 progress = pytest.importorskip("matrics.cli.progress")
 runs = pytest.importorskip("matrics.cli.run")
-Totals = pytest.importorskip("matrics.cli.found").Totals
+Totals = pytest.importorskip("matrics.cli.block_results").Totals
 writers = pytest.importorskip("matrics.files.outputs.writers")
 
 RANDOM = np.random.default_rng(0)
@@ -116,7 +116,7 @@ def test_blocks_are_bounded(monkeypatch):
             source=source,
             metrics=matrics.scoring.score.resolve(metrics),
             zero_division=np.nan,
-            manner=options.Manner(),
+            manner=options.RunOptions(),
             to_backend=np.asarray,
         )
         rows[n, metrics] = run.rows, next(iter(run.pieces(1)))

@@ -10,13 +10,14 @@ from rich.text import Text
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import count, decisions, markdown, report, report_page
+from matrics.cli import count, decisions, markdown, report_page
+from matrics.cli import printing as report
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
-from matrics.cli.interval import IntervalRun, Wanted
+from matrics.cli.interval import IntervalRequest, IntervalRun
 from matrics.cli.measures import measures
-from matrics.cli.open_run import Asked, open_matrices, open_run
+from matrics.cli.open_run import ScoreRequest, open_matrices, open_run
 from matrics.cli.options import (
     Average,
     By,
@@ -25,7 +26,6 @@ from matrics.cli.options import (
     FilePath,
     LabelsPath,
     Level,
-    Manner,
     Metrics,
     Num,
     OnInvalid,
@@ -35,6 +35,7 @@ from matrics.cli.options import (
     PredColumn,
     Resume,
     Rows,
+    RunOptions,
     ScoresInstead,
     Seed,
     Separator,
@@ -119,7 +120,7 @@ def score(
     """Score every confusion matrix of a file."""
     plug_in(plugin)
     zero = number("zero-division", zero_division)
-    asked = Asked(
+    asked = ScoreRequest(
         true=true,
         pred=pred,
         by=column_names(by or []),
@@ -135,7 +136,7 @@ def score(
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
-    manner = Manner.read(workers, on_invalid, progress=progress)
+    manner = RunOptions.read(workers, on_invalid, progress=progress)
     with open_work(context, path, output, resume=resume) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
         deliver(run, work, disparity=disparity)
@@ -181,7 +182,7 @@ def interval(
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    wanted = Wanted.read(
+    wanted = IntervalRequest.read(
         level=number("level", level),
         method=method,
         scheme=scheme,
@@ -189,8 +190,10 @@ def interval(
         seed=integer("seed", seed),
         clusters=clusters,
     )
-    manner = Manner.read(workers, on_invalid, progress=progress)
-    asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells)
+    manner = RunOptions.read(workers, on_invalid, progress=progress)
+    asked = ScoreRequest(
+        true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells
+    )
     with open_work(context, path, output, resume=resume) as work:
         source = open_matrices(path, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from matrics.catalogue.naming import title_of
-from matrics.cli.report import plain, show
+from matrics.cli.printing import plain, show
 from matrics.study.certificates.results import number
 
 if TYPE_CHECKING:

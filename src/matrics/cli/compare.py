@@ -9,9 +9,9 @@ import numpy as np
 
 from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
-from matrics.files.labels import read_labels
+from matrics.files.label_rows import read_labels
 from matrics.files.notices import warn_of_odd_labels
-from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together, weights_of_samples
+from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
 
@@ -27,7 +27,7 @@ class Compared:
 
     models: list[str]
     titles: list[str]
-    verdicts: list[Verdict]
+    verdicts: list[ModelVerdict]
 
 
 def compare_file(

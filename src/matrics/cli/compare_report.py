@@ -10,13 +10,13 @@ from rich.text import Text
 
 from matrics.catalogue.naming import title_of
 from matrics.cli.interval_report import SIGNS, show_statuses
-from matrics.cli.report import BEST, fold, number, plain, show, text_table
+from matrics.cli.printing import BEST, fold, number, plain, show, text_table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from matrics.cli.compare import Compared
-    from matrics.reporting.verdicts import Verdict
+    from matrics.reporting.verdicts import ModelVerdict
 
 
 def show_comparison(console: Console, found: Compared, heading: str) -> None:
@@ -27,7 +27,7 @@ def show_comparison(console: Console, found: Compared, heading: str) -> None:
     show_statuses(console, Counter(int(one) for verdict in found.verdicts for one in verdict.status), signs=True)
 
 
-def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -> None:
+def _show(console: Console, models: list[str], verdict: ModelVerdict, heading: str) -> None:
     chances = verdict.probability_best
     table = text_table(
         heading, fold(title_of(verdict.label), 20), "best less this", *(["P(best)"] if chances is not None else []), ""
@@ -48,7 +48,7 @@ def _show(console: Console, models: list[str], verdict: Verdict, heading: str) -
     show(console, Text(), table, Text(_remark(models, verdict, order), "dim"))
 
 
-def _remark(models: list[str], verdict: Verdict, order: np.ndarray) -> str:
+def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
     if verdict.best is None:
         return "undefined for all of them"
     names = [plain(models[row]) for row in order if verdict.tied[row]]

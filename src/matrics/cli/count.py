@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from matrics.cli import report
+from matrics.cli import printing as report
 from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
+from matrics.cli.printing import counted as in_words
 from matrics.cli.progress import watching
-from matrics.cli.report import counted as in_words
 from matrics.cli.screen import open_console
 from matrics.cli.work import open_destination
 from matrics.files.count import During
 from matrics.files.count import count as count_rows
-from matrics.files.counts import Counted
+from matrics.files.counts import SortedCounts
 from matrics.files.counts_file import write_counts
 from matrics.files.inputs import LabelRows, open_counts, open_labels
 from matrics.files.names import Names
@@ -85,7 +85,7 @@ def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
     report.show(open_console(), *(Text(report.plain(line)) for line in lines))
 
 
-def _in_words(counted: Counted) -> str:
+def _in_words(counted: SortedCounts) -> str:
     classes = in_words(len(counted.classes), "class", "classes")
     return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
 

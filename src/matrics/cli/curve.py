@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
-from matrics.cli.report import Column, best_of_columns
+from matrics.cli.printing import Column, best_of_columns
 from matrics.cli.run import score_columns
 from matrics.quoting import quoted
 from matrics.reporting.areas import area_limits

@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 
 from matrics.cli.curve import HIGHER, CurveRun, Shown
-from matrics.cli.report import Column, best_of_columns, fold, number, plain, show, show_blocks, sort
+from matrics.cli.printing import Column, best_of_columns, fold, number, plain, show, show_blocks, sort
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,7 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
-from matrics.cli import report
+from matrics.cli import printing as report
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
 from matrics.cli.measures import measures
@@ -28,9 +28,9 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
-from matrics.cli.report import counted
+from matrics.cli.printing import counted
 from matrics.cli.screen import open_console
-from matrics.cli.threshold import NUM, Sureness, ThresholdRun, Wanted
+from matrics.cli.threshold import NUM, Sureness, ThresholdRequest, ThresholdRun
 from matrics.cli.threshold_report import show_thresholds
 from matrics.files.names import Names
 from matrics.files.outputs.destination import check_file
@@ -133,7 +133,7 @@ def threshold(
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
     source = _read(path, scores, true=true, by=by, positive=positive, output=output)
-    wanted = Wanted.read(metric, subject_to or [], source.known, sure)
+    wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
     title = Text("\n").join([_title(source, "curve"), Text(report.plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none

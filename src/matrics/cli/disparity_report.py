@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
-from matrics.cli.report import Column, Names, Summary, number, plain, show, show_blocks
+from matrics.cli.printing import Column, Names, Summary, number, plain, show, show_blocks
 from matrics.scoring.fairness import disparity
 
 if TYPE_CHECKING:

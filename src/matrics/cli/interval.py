@@ -14,7 +14,7 @@ from matrics.quoting import quoted
 from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
-    from matrics.cli.found import Totals
+    from matrics.cli.block_results import Totals
     from matrics.files.source import MatrixSource
 
 Array = Any
@@ -25,7 +25,7 @@ ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class IntervalRequest:
     """The options of the intervals, all decided."""
 
     options: Options
@@ -36,7 +36,7 @@ class Wanted:
     @classmethod
     def read(
         cls, *, level: float, method: str, scheme: str | None, num: int | None, seed: int | None, clusters: str | None
-    ) -> Wanted:
+    ) -> IntervalRequest:
         """Check the options and decide what was left out; errors name the options of the command line."""
         if clusters is None and scheme == "clusters":
             raise ValueError("--scheme: expected --clusters COLUMN beside clusters, got none")
@@ -71,7 +71,7 @@ class IntervalRun(MatrixRun):
     block_cells: ClassVar[int | None] = 2**16
     least_rows: ClassVar[int | None] = 256
 
-    wanted: Wanted
+    wanted: IntervalRequest
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.wanted.clusters)

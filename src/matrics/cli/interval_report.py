@@ -9,7 +9,7 @@ from rich.text import Text
 
 from matrics import IntervalStatus
 from matrics.cli.interval import ERROR, ESTIMATE, HIGH, LOW, STATUS
-from matrics.cli.report import Column, fold, number, plain, show, show_blocks, sort
+from matrics.cli.printing import Column, fold, number, plain, show, show_blocks, sort
 
 if TYPE_CHECKING:
     from collections import Counter

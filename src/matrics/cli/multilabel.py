@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
-from matrics.cli.found import Found, Piece
-from matrics.cli.report import counted
+from matrics.cli.block_results import BlockResult, Piece
+from matrics.cli.printing import counted
 from matrics.cli.run import Run, score_columns
 from matrics.files import columns as of_columns
 from matrics.files.inputs import read_rows
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics.catalogue.record import Metric
-    from matrics.cli.report import Column
+    from matrics.cli.printing import Column
     from matrics.multilabel.averages import Average
 
 Array = Any
@@ -95,7 +95,7 @@ class MultilabelRun(Run):
         """Each group."""
         yield from ((position, position + 1) for position in range(block * self.rows, self.source.count))
 
-    def find(self, piece: Piece) -> Found:
+    def find(self, piece: Piece) -> BlockResult:
         """The scores of a group."""
         true, pred = self.source.groups[piece.start]
         scores = matrics.multilabel_score(
@@ -107,7 +107,9 @@ class MultilabelRun(Run):
             workers=self.manner.workers,
         )
         values = np.concatenate([np.ravel(np.asarray(values)) for values in scores.values()])[None]
-        return Found(piece.start, piece.stop, values, samples=float(len(true)), undefined=int(np.isnan(values).sum()))
+        return BlockResult(
+            piece.start, piece.stop, values, samples=float(len(true)), undefined=int(np.isnan(values).sum())
+        )
 
 
 def check(metrics: dict[str, Metric], average: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from matrics.cli import multilabel
 from matrics.cli.measures import measures
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
-from matrics.cli.options import Manner, number
+from matrics.cli.options import RunOptions, number
 from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.files.count import During
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ScoreRequest:
     """The options of ``matrics score`` that say what is in the file."""
 
     true: str
@@ -52,7 +52,7 @@ class Asked:
                 raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
 
 
-def open_matrices(path: Path, asked: Asked, during: During, clusters: str | None = None) -> MatrixSource:
+def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str | None = None) -> MatrixSource:
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
@@ -68,12 +68,12 @@ def open_matrices(path: Path, asked: Asked, during: During, clusters: str | None
 
 def open_run(
     path: Path,
-    asked: Asked,
+    asked: ScoreRequest,
     metrics: list[str] | None,
     *,
     backend: str,
     zero_division: float,
-    manner: Manner,
+    manner: RunOptions,
     work: Unfinished | None,
 ) -> Run:
     """Read the file, and say what to compute."""

@@ -143,7 +143,7 @@ OnInvalid = Annotated[
 ]
 
 
-class Manner(NamedTuple):
+class RunOptions(NamedTuple):
     """How a run goes."""
 
     workers: int = 1
@@ -151,7 +151,7 @@ class Manner(NamedTuple):
     progress: bool = False  # whether it is shown where there is no terminal
 
     @classmethod
-    def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> Manner:
+    def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> RunOptions:
         """Check the options."""
         threads = integer("workers", workers)
         if threads is not None and not 1 <= threads <= 1024:

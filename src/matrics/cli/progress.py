@@ -15,14 +15,14 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from matrics.cli.report import counted
+from matrics.cli.printing import counted
 from matrics.files.notices import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from matrics.cli.found import Totals
+    from matrics.cli.block_results import Totals
 
 SHOW_AFTER = 1.0  # seconds: what is done sooner needs no bar
 REFRESH = 0.2

@@ -31,7 +31,7 @@ from matrics.files.names import Names
 from matrics.files.outputs.destination import refuse_input
 from matrics.files.scores import ScoreNames
 from matrics.quoting import quoted
-from matrics.reporting.data import Wanted
+from matrics.reporting.data import ReportColumns
 from matrics.reporting.from_file import class_names_of, command_of, read_table
 from matrics.reporting.leaderboard import DEFAULT_METRICS
 from matrics.reporting.report import make_manner, make_report
@@ -109,7 +109,7 @@ def report(
     columns = column_names(by or [])
     names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None
     labels = () if names is None else names.classes or (None,)
-    wanted = Wanted(
+    wanted = ReportColumns(
         by=columns,
         y_true=true,
         y_pred=pred,

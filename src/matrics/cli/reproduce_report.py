@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from matrics.cli.report import show, text_table
+from matrics.cli.printing import show, text_table
 from matrics.study.sources.reproduction import SOURCES
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from matrics.catalogue.description import facts
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.cli.found import Found, Piece, Totals, joined
+from matrics.cli.block_results import BlockResult, Piece, Totals, joined
 from matrics.cli.in_order import in_order
+from matrics.cli.printing import Column, counted
 from matrics.cli.progress import Progress, shown
-from matrics.cli.report import Column, counted
 from matrics.engine.execution import table_in_order
 from matrics.quoting import first_twice, quoted
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from matrics.cli.options import Manner
+    from matrics.cli.options import RunOptions
     from matrics.files.keys import Keyed
     from matrics.files.source import MatrixSource
 
@@ -55,7 +55,7 @@ class Run:
     source: Keyed
     metrics: dict[str, Metric]
     zero_division: float
-    manner: Manner
+    manner: RunOptions
     totals: Totals = field(default_factory=Totals)
 
     @property
@@ -113,7 +113,7 @@ class Run:
         """The pieces from a block on, with what has to be read in order."""
         yield from itertools.starmap(Piece, self.pieces(block))
 
-    def find(self, piece: Piece) -> Found:
+    def find(self, piece: Piece) -> BlockResult:
         """What is found for a piece."""
         raise NotImplementedError
 
@@ -122,13 +122,13 @@ class Run:
         """How many pieces may be found at the same time; where it is one, the library itself may use all workers."""
         return 1
 
-    def found(self, block: int = 0) -> Generator[Found]:
+    def found(self, block: int = 0) -> Generator[BlockResult]:
         """What is found for every piece, from a block on, in order."""
         return in_order(self.find, self.read(block), self.threads)
 
-    def blocks(self, block: int = 0) -> Generator[Found]:
+    def blocks(self, block: int = 0) -> Generator[BlockResult]:
         """The same for every block."""
-        waiting: list[Found] = []
+        waiting: list[BlockResult] = []
         for piece in self.found(block):
             waiting.append(piece)
             if piece.stop % self.rows == 0 or piece.stop == self.source.count:
@@ -195,7 +195,7 @@ class MatrixRun(Run):
         """One column per measure, or one per class for measures of every class."""
         return score_columns(self.metrics, self.source.titles)
 
-    def find(self, piece: Piece) -> Found:
+    def find(self, piece: Piece) -> BlockResult:
         """What is found for a piece; an invalid matrix is an error unless something else was asked for."""
         start, stop = piece.start, piece.stop
         block = self.source.block(start, stop) if piece.block is None else piece.block
@@ -212,7 +212,7 @@ class MatrixRun(Run):
                 values[valid] = self.evaluate(positions[valid], oriented[valid])
         scores = self.scores_of(values)
         counted_ones = block if valid is None else block[valid]
-        return Found(
+        return BlockResult(
             start,
             stop,
             values.astype(self.dtype, copy=False),

@@ -9,12 +9,12 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from matrics.cli import report
+from matrics.cli import printing as report
+from matrics.cli.block_results import BlockResult, joined
 from matrics.cli.disparity_report import show_disparity
-from matrics.cli.found import Found, joined
 from matrics.cli.interval import IntervalRun
 from matrics.cli.interval_report import show_intervals, show_statuses, widths
-from matrics.cli.report import counted
+from matrics.cli.printing import counted
 from matrics.cli.run import Run
 from matrics.cli.write_blocks import write_blocks
 from matrics.files.outputs.unfinished import Unfinished
@@ -60,7 +60,7 @@ def _rows(run: Run) -> int:
     return run.source.count - (run.totals.invalid if run.manner.on_invalid == "skip" else 0)
 
 
-def _found(run: Run) -> Iterator[Found]:
+def _found(run: Run) -> Iterator[BlockResult]:
     """All that is found, while it is shown how far the run is."""
     with run.shown():
         for found in run.found():

@@ -20,7 +20,7 @@ from matrics.uncertainty.options import check_level
 if TYPE_CHECKING:
     from matrics.catalogue.classes import Classes
     from matrics.catalogue.record import Metric
-    from matrics.cli.report import Column
+    from matrics.cli.printing import Column
     from matrics.files.scores import Scored
 
 Array = Any
@@ -53,7 +53,7 @@ class Sureness:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ThresholdRequest:
     """What is sought, with classes by their indices; what the screen calls it; and how its limits are found."""
 
     metric: str
@@ -62,7 +62,7 @@ class Wanted:
     sure: Sureness
 
     @classmethod
-    def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> Wanted:
+    def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> ThresholdRequest:
         """Check the options; errors name those of the command line."""
         try:
             found = measures(metric, lambda: classes)
@@ -109,7 +109,7 @@ class ThresholdRun:
 
     source: Scored
     metrics: dict[str, Metric]
-    wanted: Wanted
+    wanted: ThresholdRequest
     zero_division: float
 
     @cached_property

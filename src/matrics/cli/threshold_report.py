@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from matrics.cli.interval_report import SIGNS, show_statuses
-from matrics.cli.report import fold, number, plain, show, show_blocks, show_scores
+from matrics.cli.printing import fold, number, plain, show, show_blocks, show_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from matrics.cli.found import Found, Totals
+from matrics.cli.block_results import BlockResult, Totals
 from matrics.cli.in_order import in_order
 from matrics.files.outputs.whole import table_of
 
 if TYPE_CHECKING:
-    from matrics.cli.report import Summary
+    from matrics.cli.printing import Summary
     from matrics.cli.run import Run
     from matrics.files.outputs.unfinished import Encoded, Unfinished
 
@@ -24,7 +24,7 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
     if done and summary is None:
         run.restore(Totals.of_record(work.records[-1]["totals"]))
 
-    def encode(found: Found) -> tuple[Found, Encoded | None]:
+    def encode(found: BlockResult) -> tuple[BlockResult, Encoded | None]:
         return found, output.encode(_table(run, found)) if found.stop > finished else None
 
     finished = work.stop
@@ -44,7 +44,7 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
     output.finish()
 
 
-def _table(run: Run, found: Found) -> Any:
+def _table(run: Run, found: BlockResult) -> Any:
     """The rows of a block."""
     keys = run.source.columns(found.start, found.stop) if found.keys is None else found.keys
     table = table_of({**keys, **run.outputs(found.values)})
@@ -56,4 +56,4 @@ def _table(run: Run, found: Found) -> Any:
 def _schema(run: Run) -> Any:
     """The names and types of the columns: those of no rows."""
     keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
-    return _table(run, Found(0, 0, run.missing(0), keys=keys)).schema
+    return _table(run, BlockResult(0, 0, run.missing(0), keys=keys)).schema

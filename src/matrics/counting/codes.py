@@ -18,14 +18,14 @@ from matrics.quoting import first_twice, quoted, quoted_list
 Array = Any
 
 
-class Classes(NamedTuple):
+class CodedClasses(NamedTuple):
     """How many classes there are, and the label of each unless it is its number."""
 
     number: int
     labels: tuple[Hashable, ...] | None
 
 
-def check_classes(num_classes: Any, labels: Any) -> Classes:
+def check_classes(num_classes: Any, labels: Any) -> CodedClasses:
     """The classes, of which exactly one of the two tells; anything else raises an error."""
     if (num_classes is None) == (labels is None):
         got = "neither" if labels is None else "both"
@@ -34,7 +34,7 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
             f"them in the order of the rows, got {got}"
         )
     if labels is None:
-        return Classes(check_count(num_classes, "num_classes"), None)
+        return CodedClasses(check_count(num_classes, "num_classes"), None)
     if isinstance(labels, (str, bytes, Mapping, AbstractSet)) or not isinstance(labels, Iterable):
         raise TypeError(f"labels: expected a list of labels, one for each class, got {described(labels)}")
     labels = labels.tolist() if hasattr(labels, "tolist") else labels  # of arrays and Series
@@ -52,14 +52,14 @@ def check_classes(num_classes: Any, labels: Any) -> Classes:
         twice = first_twice(found)
         got = f"{quoted(twice)} twice" if found else "none"
         raise ValueError(f"labels: expected different labels, one for each class, got {got}")
-    return Classes(len(found), found)
+    return CodedClasses(len(found), found)
 
 
 def _without_axes(label: Any) -> Any:
     return label.item() if getattr(label, "ndim", None) == 0 else label
 
 
-def check_classes_of_state(number: int, labels: Any) -> Classes:
+def check_classes_of_state(number: int, labels: Any) -> CodedClasses:
     """The classes of a state, which may have labels, one for each of its classes; anything else raises an error."""
     classes = check_classes(number if labels is None else None, labels)
     if classes.number != number:

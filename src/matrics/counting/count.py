@@ -38,7 +38,7 @@ from matrics.counting.labels import (
 SAMPLES_AT_ONCE = 2**16
 
 
-class Counted(NamedTuple):
+class CountedLabels(NamedTuple):
     """The counts of one call."""
 
     backend: Standard
@@ -61,7 +61,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     sample_ndim: int = 1,
     state: Array | None = None,
     counter: type[Count] | None = None,
-) -> Counted:
+) -> CountedLabels:
     """Count labels. Those out of range raise where looking is free.
 
     With a state, given by its counts (*B, n, n) or (*B, G, n, n), the batch is that of the state, all other axes are
@@ -142,7 +142,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         matrix = backend.xp.astype(matrix, arrays[-1].dtype)
     if own is not backend:
         matrix, dropped = own.from_host(matrix), dropped if isinstance(dropped, int) else own.from_host(dropped)
-    return Counted(own, matrix, dropped)
+    return CountedLabels(own, matrix, dropped)
 
 
 class Count(NamedTuple):

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from matrics.files.counts import Counts
-from matrics.files.rows import Rows, ahead, named
+from matrics.files.rows import RowReader, ahead, named
 
 if TYPE_CHECKING:
-    from matrics.files.counts import Counted
+    from matrics.files.counts import SortedCounts
     from matrics.files.inputs import LabelRows
     from matrics.files.outputs.unfinished import Unfinished
 
@@ -34,7 +34,7 @@ class _Unwatched:
     read: float = 0.0
 
 
-def _unwatched(given: Rows, before: int) -> AbstractContextManager[Watched]:
+def _unwatched(given: RowReader, before: int) -> AbstractContextManager[Watched]:
     del given, before
     return contextlib.nullcontext(_Unwatched())
 
@@ -44,7 +44,7 @@ class During:
     """What happens during a count."""
 
     work: Unfinished | None = None  # keeps what is counted
-    watch: Callable[[Rows, int], AbstractContextManager[Watched]] = _unwatched  # shows how far it is
+    watch: Callable[[RowReader, int], AbstractContextManager[Watched]] = _unwatched  # shows how far it is
 
 
 COUNT_ALONE = During()
@@ -80,7 +80,7 @@ class Keeper:
         self.due = end + max(SAVE_EVERY, (end - begin) / SAVING)
 
 
-def count(given: LabelRows, during: During = COUNT_ALONE) -> Counted:
+def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
     """Count all rows, or those that follow the ones that an earlier run has counted."""
     keeper = Keeper(during.work)
     counts = keeper.begin(given)

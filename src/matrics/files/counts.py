@@ -237,7 +237,7 @@ class Counts:
                 number, first = self.missing.get(name, (0, f"row {batch.row + missing.argmax() + 1} of {batch.where}"))
                 self.missing[name] = number + int(missing.sum()), first
 
-    def counted(self) -> Counted:
+    def counted(self) -> SortedCounts:
         """Return everything that was added, sorted."""
         for name in wanted_columns(self.names):
             if name in self.missing:
@@ -277,7 +277,7 @@ class Counts:
             what = "counts" if infinite == ["count"] else "weights"
             raise ValueError(f"expected {what} with a finite sum, got some whose sum is infinite")
         parts = None if self.names.clusters is None else _starts(ranks[: by + 1], len(table))
-        found = Counted(
+        found = SortedCounts(
             groups, classes.take(pc.sort_indices(classes)), starts, ranks[-2], ranks[-1], parts=parts, **sums
         )
         n = len(found.classes)
@@ -330,7 +330,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Counted:
+class SortedCounts:
     """Counts sorted by group, true and predicted class: one row for each combination that occurs."""
 
     groups: dict[str, Column]  # the value of every group

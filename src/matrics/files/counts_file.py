@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from matrics.files import columns
-from matrics.files.counts import Counted
+from matrics.files.counts import SortedCounts
 from matrics.files.fragments import Fragment
 from matrics.files.names import Names, check_columns, wanted_columns
 from matrics.files.parquet import ParquetRows
@@ -45,7 +45,7 @@ class About:
     classes: Column
 
     @classmethod
-    def of(cls, counted: Counted, names: Names) -> About:
+    def of(cls, counted: SortedCounts, names: Names) -> About:
         """Of counts that are to be written; their columns get names that are not taken."""
         taken = {*names.by, *names.labels}
         free = {name: _free(name, taken) for name in ("count", "weight", "squared_weight")}
@@ -83,7 +83,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def write_counts(file: Any, counted: Counted, names: Names) -> None:
+def write_counts(file: Any, counted: SortedCounts, names: Names) -> None:
     """Write a row for each combination of a group, a true and a predicted label that occurs."""
     about = About.of(counted, names)
     digest = Digest(about)
@@ -100,7 +100,7 @@ def write_counts(file: Any, counted: Counted, names: Names) -> None:
         writer.add_key_value_metadata({DIGEST: digest.text.encode()})
 
 
-def _rows_of(counted: Counted, names: Names, start: int, stop: int) -> Any:
+def _rows_of(counted: SortedCounts, names: Names, start: int, stop: int) -> Any:
     of_group = pa.array(np.searchsorted(counted.starts, np.arange(start, stop), side="right") - 1)
     found = {name: values.take(of_group) for name, values in counted.groups.items()}
     for name, side in ((names.true, counted.true), (names.pred, counted.pred)):

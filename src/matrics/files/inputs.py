@@ -11,7 +11,7 @@ from matrics.files.counts_file import CountsFile, CountsRows, opened
 from matrics.files.fragments import Fragment, find, is_pattern, texts
 from matrics.files.names import Names
 from matrics.files.parquet import ParquetRows
-from matrics.files.rows import Rows, TextRows, name_of, named
+from matrics.files.rows import RowReader, TextRows, name_of, named
 from matrics.files.text import STDIN, TEXTS, suffix_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class LabelRows:
     """Rows of labels, the columns that are counted, and what is known of them before they are read."""
 
     file: str  # for messages
-    rows: Rows
+    rows: RowReader
     names: Names
     texts: frozenset[str] = frozenset()  # columns of text that may be numbers or times
     classes: tuple[Any, ...] = ()  # that are there whether a row has them or not

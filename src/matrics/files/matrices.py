@@ -28,7 +28,7 @@ from matrics.uncertainty.weighted import kish
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics.files.counts import Counted
+    from matrics.files.counts import SortedCounts
     from matrics.files.text import TextFile
 
 Array = Any
@@ -99,7 +99,7 @@ def _count(path: Path, names: Names, rows: str | None, during: During, text: Tex
     return counted_source(name_of(path), count(open_labels([path], names, text), during))
 
 
-def counted_source(file: str, counted: Counted) -> MatrixSource:
+def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
     """Counts as a source of matrices: one for each group, and without groups one."""
     warn_of_odd_labels(file, *counted.sides)
     cells, squares = counted.stack(counted.cells), None

@@ -39,7 +39,7 @@ class Batch:
     read: float = 0.0  # bytes of all files up to its end, as far as they are known
 
 
-class Rows(Protocol):
+class RowReader(Protocol):
     """The rows of one or more files, in order."""
 
     @property

@@ -31,7 +31,7 @@ Of = Literal["label", "sample", "whole"]
 IGNORED = -1
 
 
-class Samples(NamedTuple):
+class LabelSets(NamedTuple):
     """What one call is given, checked and in one shape."""
 
     own: Standard  # the library of the user's arrays
@@ -44,7 +44,7 @@ class Samples(NamedTuple):
     may_drop: bool
 
 
-class Counts(NamedTuple):
+class LabelCounts(NamedTuple):
     """The counts of one call, in the user's library."""
 
     matrix: Array  # (*B, K, 2, 2), for K labels or samples; K is 1 for whole samples
@@ -59,7 +59,7 @@ def enter(
     *,
     threshold: float | None = None,
     state: Array | None = None,
-) -> Samples:
+) -> LabelSets:
     """Check what the user has given. Without a state, values other than 0 and 1 raise where looking is free.
 
     With one, given by its counts (*B, L, 2, 2), all axes between B and L are samples.
@@ -97,7 +97,7 @@ def enter(
             f"expected labels with the batch {tuple(state.shape[:-3])} of the state, got "
             f"{said({'y_true': true, 'y_pred': pred})}"
         )
-    return Samples(
+    return LabelSets(
         own=own,
         backend=backend,
         y_true=given[0],
@@ -109,7 +109,7 @@ def enter(
     )
 
 
-def count(samples: Samples, of: Of = "label") -> Counts:
+def count(samples: LabelSets, of: Of = "label") -> LabelCounts:
     """The matrices, and what was dropped."""
     own, backend, weights = samples.own, samples.backend, samples.weights
     if backend is NUMPY:
@@ -120,7 +120,9 @@ def count(samples: Samples, of: Of = "label") -> Counts:
         matrix, dropped = _anywhere(samples, of)
     if weights is not None:
         matrix = backend.xp.astype(matrix, weights.dtype)
-    return Counts(matrix, dropped) if own is backend else Counts(own.from_host(matrix), own.from_host(dropped))
+    return (
+        LabelCounts(matrix, dropped) if own is backend else LabelCounts(own.from_host(matrix), own.from_host(dropped))
+    )
 
 
 # What enters ----------------------------------------------------------------------------------------------------------
@@ -195,7 +197,7 @@ def _flat(array: Array, sample_ndim: int, backend: Standard) -> Array:
     return backend.xp.reshape(array, (*shape[:batch], math.prod(shape[batch:-1]), shape[-1]))
 
 
-def _refuse(samples: Samples) -> None:
+def _refuse(samples: LabelSets) -> None:
     """Raise for the first value in the host's memory that is neither 0 nor 1."""
     kept = ~_is_ignored(widen(samples.y_true, NUMPY), samples.ignored)
     for name, values in (("y_true", samples.y_true), ("y_pred", samples.y_pred)):
@@ -242,7 +244,7 @@ def _as_whole(y_true: Array, y_pred: Array, ignored: tuple[int, ...], xp: Any) -
     return true, xp.astype(right, y_true.dtype)
 
 
-def _anywhere(samples: Samples, of: Of) -> tuple[Array, Array]:
+def _anywhere(samples: LabelSets, of: Of) -> tuple[Array, Array]:
     """As sums of masks, which a compiler fuses, and which need no scatter."""
     backend, xp, weights, ignored = samples.backend, samples.backend.xp, samples.weights, samples.ignored
     y_true, y_pred = widen(samples.y_true, backend), widen(samples.y_pred, backend)
@@ -264,7 +266,7 @@ def _anywhere(samples: Samples, of: Of) -> tuple[Array, Array]:
     return xp.reshape(sums, (*sums.shape[:-1], 2, 2)), xp.sum(xp.astype(lost, integer), axis=axis)
 
 
-def _on_host(samples: Samples, of: Of) -> tuple[Array, Array]:
+def _on_host(samples: LabelSets, of: Of) -> tuple[Array, Array]:
     """In parts that stay in a cache: memory does not grow with the samples."""
     shape = samples.y_true.shape
     batch, n, number = math.prod(shape[:-2]), shape[-2], shape[-1]
@@ -274,7 +276,7 @@ def _on_host(samples: Samples, of: Of) -> tuple[Array, Array]:
     sums = np.zeros((batch, rows, 4), np.int64 if samples.weights is None else np.float64)
     dropped = np.zeros((batch, rows), np.int64)
     several, step = max(1, SAMPLES_AT_ONCE // max(1, n * number)), max(1, SAMPLES_AT_ONCE // number)
-    bins = Bins(min(several, batch), min(step, n), 1 if of == "whole" else number, samplewise=of == "sample")
+    bins = LabelBins(min(several, batch), min(step, n), 1 if of == "whole" else number, samplewise=of == "sample")
     for start in range(0, batch, several):
         for first in range(0, n, step):
             part = (slice(start, start + several), slice(first, first + step))
@@ -285,7 +287,7 @@ def _on_host(samples: Samples, of: Of) -> tuple[Array, Array]:
     return sums.reshape(*shape[:-2], rows, 2, 2), dropped.reshape(*shape[:-2], rows)
 
 
-class Bins:
+class LabelBins:
     """The bins of a part, and memory for them: new memory for every part would take longer than to count."""
 
     def __init__(self, batch: int, n: int, number: int, *, samplewise: bool) -> None:
@@ -310,7 +312,7 @@ class Bins:
         return np.bincount(bins.ravel(), worth, minlength=batch * rows * 5).reshape(batch, rows, 5)[..., :4]
 
 
-def _part(arrays: list[Array], of: Of, ignored: tuple[int, ...], bins: Bins) -> tuple[Array, Array | int]:
+def _part(arrays: list[Array], of: Of, ignored: tuple[int, ...], bins: LabelBins) -> tuple[Array, Array | int]:
     """Cells (S, K, 4) and what is dropped (S, K), of NumPy's arrays (S, N, L)."""
     y_true, y_pred, *weights = arrays
     if of == "whole":

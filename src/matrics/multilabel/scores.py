@@ -11,7 +11,7 @@ from matrics.arrays import Array
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, check_options
 from matrics.multilabel.averages import Average, asked, by_spec, checked_average, means, over_labels
-from matrics.multilabel.counting import Samples, count, enter
+from matrics.multilabel.counting import LabelSets, count, enter
 from matrics.scoring.score import score
 from matrics.typing import ArrayLike, ArrayT, HostArray, NumPyArray
 
@@ -209,7 +209,7 @@ def multilabel_score(
 
 
 def _over_samples(
-    samples: Samples, metrics: dict[str, Metric], scored: Callable[..., dict[str, Array]], zero_division: float
+    samples: LabelSets, metrics: dict[str, Metric], scored: Callable[..., dict[str, Array]], zero_division: float
 ) -> dict[str, Array]:
     """Weights are those of the mean alone: in a sample's own matrix most measures would not see them."""
     matrix = count(samples._replace(weights=None), "sample").matrix

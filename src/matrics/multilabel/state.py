@@ -12,7 +12,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, check_options
 from matrics.engine.results import short_repr
 from matrics.multilabel.averages import Average, asked, checked_average, over_labels
-from matrics.multilabel.counting import Counts, count, enter
+from matrics.multilabel.counting import LabelCounts, count, enter
 from matrics.states import words
 from matrics.states.confusion import ConfusionState
 from matrics.typing import ArrayLike
@@ -163,7 +163,7 @@ class MultilabelState(NamedTuple):
                 )
         given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
         whole = count(given, "whole")
-        whole = Counts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
+        whole = LabelCounts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
         return MultilabelState(_grown(self.labels, count(given)), _grown(self.samples, whole))
 
     def __add__(self, other: Any) -> MultilabelState:
@@ -272,7 +272,7 @@ class MultilabelState(NamedTuple):
         return self.score("hamming_loss", average="micro", zero_division=zero_division)["hamming_loss"]
 
 
-def _grown(state: ConfusionState, counts: Counts) -> ConfusionState:
+def _grown(state: ConfusionState, counts: LabelCounts) -> ConfusionState:
     """The state with these counts added."""
     backend, (_, carried) = as_arrays(counts=state.counts, carried=state.carried)
     xp = backend.xp

@@ -12,8 +12,8 @@ import numpy as np
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import list_metrics
-from matrics.plot.cells import draw_cells, short_name
 from matrics.plot.display import Display
+from matrics.plot.heat_map import draw_cells, short_name
 from matrics.plot.signs import mark_cells
 from matrics.plot.style import FAINT, INK, SMALL, ink_on, right, tidy, wrong
 from matrics.quoting import quoted

@@ -10,7 +10,8 @@ import numpy as np
 
 from matrics.engine.evaluation import InvalidConfusionMatrix, check
 from matrics.engine.results import short_repr
-from matrics.plot.cells import (
+from matrics.plot.display import Display
+from matrics.plot.heat_map import (
     FEW,
     CellText,
     cell_text,
@@ -21,7 +22,6 @@ from matrics.plot.cells import (
     size_of_cells,
     write_below,
 )
-from matrics.plot.display import Display
 from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
 from matrics.plot.style import INK, right, tidy, wrong

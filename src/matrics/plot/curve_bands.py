@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY
-from matrics.arrays.draws import Source, source_of
+from matrics.arrays.draws import RandomSource, source_of
 from matrics.arrays.sizes import check_draws
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import evaluate
 from matrics.engine.results import frame_of, short_repr, to_dict
-from matrics.plot.curve_data import Scores
+from matrics.plot.curve_data import CurveScores
 from matrics.scoring.score import resolve
 from matrics.typing import NumPyArray
 from matrics.uncertainty.limits import percentile_limits
@@ -53,7 +53,7 @@ class Band(NamedTuple):
 
 
 def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
-    models: Sequence[Scores], kind: str, measures: Mapping[str, Metric], level: Any, num: Any, rng: Any
+    models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], level: Any, num: Any, rng: Any
 ) -> list[list[Band]]:
     """The bands of every model; empty ones of those without a curve.
 
@@ -72,7 +72,7 @@ def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
 
 
 def _bands(  # noqa: PLR0917 (what is drawn, and how)
-    model: Scores, kind: str, measures: Mapping[str, Metric], level: float, num: int, source: Source
+    model: CurveScores, kind: str, measures: Mapping[str, Metric], level: float, num: int, source: RandomSource
 ) -> list[Band]:
     """A band for each line of a model: bootstrap of its samples, by the counts between neighbouring thresholds."""
     thresholds = np.unique(model.scores[np.isfinite(model.scores)])
@@ -100,7 +100,7 @@ def _bands(  # noqa: PLR0917 (what is drawn, and how)
     return [Band(WHERE, *_limits(np.stack(there), level))]
 
 
-def _drawn_from(counts: NumPyArray, source: Source) -> tuple[Any, Any]:
+def _drawn_from(counts: NumPyArray, source: RandomSource) -> tuple[Any, Any]:
     """The number of samples (1,) and the shares of the cells (1, K), as the source's arrays."""
     xp = source.backend.xp
     total = int(counts.sum())

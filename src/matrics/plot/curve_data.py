@@ -15,7 +15,7 @@ from matrics.plot.inputs import on_host
 from matrics.quoting import quoted
 from matrics.ranking.areas import average_precision, roc_auc
 from matrics.ranking.curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
-from matrics.ranking.inputs import Samples, read
+from matrics.ranking.inputs import ScoredSamples, read
 from matrics.ranking.positive import two_classes
 from matrics.ranking.rows import as_rows
 from matrics.ranking.thresholds import ThresholdCurve, threshold_curve
@@ -24,7 +24,7 @@ from matrics.typing import NumPyArray
 
 __all__ = [
     "CurveLine",
-    "Scores",
+    "CurveScores",
     "computed_before",
     "equal_values",
     "index_of",
@@ -53,7 +53,7 @@ NAMED = {
 EACH = Classes(2, ("the rest", "each class"), by_construction=True)
 
 
-class Scores(NamedTuple):
+class CurveScores(NamedTuple):
     """The scores of one model, or of one class against the rest."""
 
     name: str
@@ -109,7 +109,7 @@ def read_scores(
     names: Sequence[str] | None,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
-) -> list[Scores]:
+) -> list[CurveScores]:
     """Each model, or each class against the rest, with a name; with ``positive`` that class alone.
 
     Raises
@@ -123,7 +123,7 @@ def read_scores(
         raise ValueError("y_score: expected the scores of at least one model, got an empty mapping")
     if names is not None:
         raise ValueError("names: expected none, as the keys of y_score are the names")
-    found: list[Scores] = []
+    found: list[CurveScores] = []
     for key, scores in y_score.items():
         parts = _read_one(y_true, scores, None, class_names, positive)
         named = [part._replace(name=f"{key}, {part.name}" if len(parts) > 1 else str(key)) for part in parts]
@@ -133,7 +133,7 @@ def read_scores(
 
 def _read_one(
     y_true: Any, y_score: Any, names: Sequence[str] | None, class_names: Sequence[str] | None, positive: Hashable
-) -> list[Scores]:
+) -> list[CurveScores]:
     samples = read(y_true, y_score, positive=index_of(class_names, positive))
     sides = sides_of(samples, class_names)
     rows, shape = as_rows(samples)
@@ -149,7 +149,9 @@ def _read_one(
         what = "curve" if samples.num_classes is None else "class"
         found = [f"{what} {', '.join(map(str, place))}" for place in np.ndindex(*shape)] if shape else [""]
     return [
-        Scores(name, labels[k].astype(np.int64), scores[k], _problem(labels[k], is_spoiled=bool(spoiled[k])), sides)
+        CurveScores(
+            name, labels[k].astype(np.int64), scores[k], _problem(labels[k], is_spoiled=bool(spoiled[k])), sides
+        )
         for k, name in enumerate(_chosen(names, found))
     ]
 
@@ -161,7 +163,7 @@ def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
     return Classes.of(len(class_names), tuple(class_names), positive).positive
 
 
-def sides_of(samples: Samples, class_names: Sequence[str] | None) -> Classes:
+def sides_of(samples: ScoredSamples, class_names: Sequence[str] | None) -> Classes:
     """What titles call the two classes that scores tell apart."""
     if samples.num_classes is not None:
         return EACH
@@ -212,13 +214,13 @@ def measures_of(kind: Any, classes: Classes) -> dict[str, Metric]:
 
 
 def lines_of_scores(
-    models: Sequence[Scores], kind: str, measures: Mapping[str, Metric], best: Any
+    models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], best: Any
 ) -> list[list[CurveLine]]:
     """The lines of each model: one of a curve that has a name, one for each measure otherwise."""
     return [_lines_of(model, kind, measures, best) for model in models]
 
 
-def _lines_of(model: Scores, kind: str, measures: Mapping[str, Metric], best: Any) -> list[CurveLine]:
+def _lines_of(model: CurveScores, kind: str, measures: Mapping[str, Metric], best: Any) -> list[CurveLine]:
     nothing = np.empty(0)
     if model.problem:
         empty = CurveLine(model.name, nothing, nothing, nothing, problem=model.problem)

@@ -10,8 +10,8 @@ import numpy as np
 
 from matrics.engine.evaluation import check
 from matrics.engine.results import short_repr
-from matrics.plot.cells import class_ticks, draw_cells, short_name, size_of_cells, write_below
 from matrics.plot.display import Display
+from matrics.plot.heat_map import class_ticks, draw_cells, short_name, size_of_cells, write_below
 from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
 from matrics.plot.signs import mark_cells, outline, signed, signed_bar

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics.catalogue.naming import title_of
-from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
+from matrics.plot.heat_map import short_name, write_below
 from matrics.plot.inputs import names_of_rows, on_host
 from matrics.plot.style import INK, SMALL, tidy
 from matrics.typing import ArrayLike, NumPyArray

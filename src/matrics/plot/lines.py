@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics.plot.cells import short_name
 from matrics.plot.display import Display
+from matrics.plot.heat_map import short_name
 from matrics.plot.style import FAINT, INK, SMALL, Style, styles
 from matrics.typing import NumPyArray
 

@@ -12,8 +12,8 @@ from matrics.catalogue.naming import metric_of, title_of
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric
 from matrics.engine.results import frame_of, short_repr, to_dict
-from matrics.plot.cells import short_name, write_below
 from matrics.plot.display import Display
+from matrics.plot.heat_map import short_name, write_below
 from matrics.plot.inputs import names_of_rows, on_host
 from matrics.plot.style import FAINT, INK, SMALL, tidy
 from matrics.quoting import quoted

@@ -12,7 +12,7 @@ from matrics.quoting import quoted
 from matrics.ranking.averages import Average, check_average, of_rows
 from matrics.ranking.inputs import is_number, read
 from matrics.ranking.pairwise import one_vs_one
-from matrics.ranking.rows import Points, Rows, points
+from matrics.ranking.rows import Points, SampleRows, points
 from matrics.typing import ArrayLike
 
 MULTI_CLASS = {"one_vs_rest": "one_vs_rest", "one_vs_one": "one_vs_one", "ovr": "one_vs_rest", "ovo": "one_vs_one"}
@@ -167,7 +167,7 @@ def partial_roc_auc(
         raise ValueError(f"max_fpr: expected a number above 0 and up to 1, got {quoted(max_fpr)}")
     most = float(max_fpr)
 
-    def area(rows: Rows, safe: Safe) -> Array:
+    def area(rows: SampleRows, safe: Safe) -> Array:
         found = points(rows)
         value = _area_up_to(found, most, safe)
         if standardized:
@@ -234,7 +234,7 @@ def average_precision(
     )
 
 
-def _roc_area(rows: Rows, safe: Safe) -> Array:
+def _roc_area(rows: SampleRows, safe: Safe) -> Array:
     found = points(rows)
     xp, backend = rows.backend.xp, rows.backend
     if backend.is_float(found.tp) or backend.widest_int(found.tp) is None:  # products would not fit in 32 bits
@@ -256,7 +256,7 @@ def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
     return xp.sum(width * height, axis=-1) / 2
 
 
-def _average_precision(rows: Rows, safe: Safe) -> Array:
+def _average_precision(rows: SampleRows, safe: Safe) -> Array:
     found = points(rows)
     precision, recall = found.precision(safe), found.rates(safe)[1]
     area = safe.xp.sum((recall[:, 1:] - recall[:, :-1]) * precision[:, 1:], axis=-1)

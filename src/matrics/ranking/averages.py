@@ -10,13 +10,13 @@ from matrics.arrays import Array
 from matrics.engine.evaluation import check_options
 from matrics.engine.safety import Safe
 from matrics.quoting import quoted
-from matrics.ranking.inputs import Samples
-from matrics.ranking.rows import Rows, as_rows, each
+from matrics.ranking.inputs import ScoredSamples
+from matrics.ranking.rows import SampleRows, as_rows, each
 
 Average = Literal["macro", "weighted", "micro", "class"]
 
 #: The value of each row, undefined where there is nothing to divide by.
-RowFunction = Callable[[Rows, Safe], Array]
+RowFunction = Callable[[SampleRows, Safe], Array]
 
 
 def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, positive: Any = None) -> str:
@@ -32,7 +32,7 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
     return str(found)
 
 
-def of_rows(function: RowFunction, samples: Samples, average: str, zero_division: float) -> Array:
+def of_rows(function: RowFunction, samples: ScoredSamples, average: str, zero_division: float) -> Array:
     """The value of the scores of two classes, (*B,); of more, that of each class against the rest, averaged."""
     check_options(zero_division, "nan")
     backend = samples.backend
@@ -59,14 +59,14 @@ def mean_of_defined(values: Array, weights: Array | None, safe: Safe) -> Array:
     return safe.divide(xp.sum(xp.where(defined, values, 0) * weights, axis=-1), xp.sum(weights, axis=-1))
 
 
-def _class_sizes(rows: Rows, shape: tuple[int, ...], like: Array) -> Array:
+def _class_sizes(rows: SampleRows, shape: tuple[int, ...], like: Array) -> Array:
     """The samples of each class, or the sums of their weights."""
     xp = rows.backend.xp
     size = xp.astype(rows.positive, like.dtype) if rows.weight is None else xp.where(rows.positive, rows.weight, 0)
     return xp.astype(xp.reshape(xp.sum(size, axis=-1), shape), like.dtype)
 
 
-def _pooled(rows: Rows, shape: tuple[int, ...]) -> Rows:
+def _pooled(rows: SampleRows, shape: tuple[int, ...]) -> SampleRows:
     """Rows in which all classes are one: whether a sample is of the class that a score is of."""
     xp, count = rows.backend.xp, math.prod(shape[:-1])
     length = shape[-1] * rows.scores.shape[-1]
@@ -76,4 +76,4 @@ def _pooled(rows: Rows, shape: tuple[int, ...]) -> Rows:
 
     weight = None if rows.weight is None else flat(rows.weight)
     spoiled = xp.any(xp.reshape(rows.spoiled, (count, shape[-1])), axis=-1)
-    return Rows(rows.backend, flat(rows.scores), flat(rows.positive), weight, spoiled)
+    return SampleRows(rows.backend, flat(rows.scores), flat(rows.positive), weight, spoiled)

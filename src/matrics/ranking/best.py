@@ -16,7 +16,7 @@ from matrics.engine.evaluation import evaluate, frames_to_the_user
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import cut, quoted_list
 from matrics.ranking.constraints import Constraint, read_constraints
-from matrics.ranking.inputs import Samples, read
+from matrics.ranking.inputs import ScoredSamples, read
 from matrics.ranking.thresholds import all_thresholds
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
@@ -167,7 +167,7 @@ def best_threshold(
     return find_best(samples, goal, zero_division=zero_division, workers=workers)
 
 
-def find_best(samples: Samples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:
+def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:
     """The best threshold of samples; on the host says why where there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)

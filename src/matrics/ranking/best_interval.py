@@ -15,7 +15,7 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import cut
 from matrics.ranking.best import Goal, find_best, read_goal
 from matrics.ranking.inputs import read
-from matrics.ranking.rows import Rows, as_rows
+from matrics.ranking.rows import SampleRows, as_rows
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
@@ -179,7 +179,7 @@ class _Row(NamedTuple):
     units: int
 
     @classmethod
-    def of(cls, rows: Rows, k: int, clusters: Array | None) -> _Row:
+    def of(cls, rows: SampleRows, k: int, clusters: Array | None) -> _Row:
         """One of the rows."""
         scores, positive = rows.scores[k], rows.positive[k]
         order = np.lexsort((~positive, -scores))

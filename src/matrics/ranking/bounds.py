@@ -38,7 +38,7 @@ class Bounded(NamedTuple):
         return frame_of(self)
 
 
-class Bins(NamedTuple):
+class BoundedBins(NamedTuple):
     """What areas are made of: floats, with the highest bin first."""
 
     positives: Array  # (*B, K + 2)
@@ -51,7 +51,7 @@ class Bins(NamedTuple):
     has_units: bool  # whether every sample counts 1
 
 
-def roc_auc(bins: Bins, backend: Standard) -> tuple[list[Array], Array]:
+def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     """Value, low and high of the area under the ROC curve, and where it is defined.
 
     It is the share of pairs, a positive and a negative, of which the positive has the higher score; half of those with
@@ -67,7 +67,7 @@ def roc_auc(bins: Bins, backend: Standard) -> tuple[list[Array], Array]:
     return areas, ((bins.all_positives > 0) & (bins.all_negatives > 0))[..., 0]
 
 
-def average_precision(bins: Bins, backend: Standard) -> tuple[list[Array], Array]:
+def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     """Value, low and high of the average precision, and where it is defined.
 
     It is the mean, over the positives, of the precision among all samples with the same score or a higher one. Let a

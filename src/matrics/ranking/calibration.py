@@ -10,9 +10,9 @@ from matrics.arrays import Array
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.engine.safety import Safe
 from matrics.quoting import quoted
-from matrics.ranking.inputs import Samples
+from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.probabilities import check_zero_division, finish, read_probabilities
-from matrics.ranking.probability_bins import Binned, Bins, Forecasts, Of, binned, check_bins, forecasts
+from matrics.ranking.probability_bins import BinnedProbabilities, Bins, Forecasts, Of, binned, check_bins, forecasts
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability_curve"]
@@ -269,7 +269,7 @@ def _read(
     num_bins: Any,
     bins: Any,
     of: Any,
-) -> tuple[Samples, Forecasts, Binned]:
+) -> tuple[ScoredSamples, Forecasts, BinnedProbabilities]:
     num_bins = check_bins(num_bins, bins)
     if of is not None and of not in get_args(Of):
         raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")

@@ -12,8 +12,8 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.engine.safety import Safe
 from matrics.quoting import quoted
 from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
-from matrics.ranking.inputs import Samples, is_number, read
-from matrics.ranking.rows import Rows, as_rows, points
+from matrics.ranking.inputs import ScoredSamples, is_number, read
+from matrics.ranking.rows import SampleRows, as_rows, points
 from matrics.typing import ArrayLike
 
 
@@ -252,7 +252,7 @@ def recall_at_precision(
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:
     """The highest value of one rate where the other is at least this."""
 
-    def best(rows: Rows, safe: Safe) -> Array:
+    def best(rows: SampleRows, safe: Safe) -> Array:
         found, xp = points(rows), rows.backend.xp
         rates = {"precision": found.precision(safe), "recall": found.rates(safe)[1]}
         reached = (rates[bound] >= least) & (found.tp + found.fp > 0)
@@ -267,7 +267,7 @@ def _share(value: Any, name: str) -> float:
     return float(value)
 
 
-def _curve(samples: Samples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
+def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
     """Two rates at all points, and the thresholds."""
     check_options(zero_division, "nan")
     rows, shape = as_rows(samples)

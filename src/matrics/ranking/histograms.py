@@ -27,7 +27,7 @@ from matrics.states.words import TwoWords
 SCORES_AT_ONCE = 2**14
 
 
-class Binned(NamedTuple):
+class ScoreHistograms(NamedTuple):
     """The histograms of one batch of samples."""
 
     backend: Standard
@@ -45,7 +45,7 @@ def bin_samples(
     batch_ndim: int,
     edges: Array,
     states: Array,
-) -> Binned:
+) -> ScoreHistograms:
     """Histograms of labels and scores in the shapes of a state, whose leaves the last four are."""
     has_classes = counts.ndim - batch_ndim == 3
     if has_classes and positive is not None:
@@ -86,7 +86,7 @@ def bin_samples(
         made = count(samples, ignored, edges, batch, backend)
     if own is not backend:
         made = [own.from_host(array) for array in made]
-    return Binned(own, tuple(made))
+    return ScoreHistograms(own, tuple(made))
 
 
 def _against_rest(

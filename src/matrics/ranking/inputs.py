@@ -28,7 +28,7 @@ from matrics.quoting import quoted
 from matrics.ranking.positive import REST, Labels, against_rest, read_labels, two_classes
 
 
-class Samples(NamedTuple):
+class ScoredSamples(NamedTuple):
     """Samples as all functions of scores see them, in the library that computes with them."""
 
     backend: Standard
@@ -50,7 +50,7 @@ class Samples(NamedTuple):
         """A result as an array of the user's library; a single number of NumPy is a scalar, as its own sums are."""
         return returned(x, self.backend, self.own)
 
-    def moved(self, own: Standard) -> Samples:
+    def moved(self, own: Standard) -> ScoredSamples:
         """The samples as arrays of a library: beside constants, other arrays may be traced."""
         if self.backend is not NUMPY or own is NUMPY:
             return self
@@ -82,7 +82,7 @@ def read(
     name: str = "y_score",
     has_classes: bool | None = None,
     keeps_gradient: bool = False,
-) -> Samples:
+) -> ScoredSamples:
     """Arrays of samples in one shape, and whether scores have an axis of classes.
 
     Scores with one axis more than the labels, and the samples before it, are scores of classes; others are scores of
@@ -147,7 +147,7 @@ def read(
         weight = xp.where(kept, xp.ones_like(kept, dtype=scores.dtype) if weight is None else weight, 0)
     weight, spoiled = _checked(y_true, weight, is_bad, n, backend, "" if has_classes else OTHERS)
     y_true = widen(y_true, backend)
-    samples = Samples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names)
+    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, num_classes, is_weighted, names)
     return samples if labels.positive is None or not has_classes else _of_one_class(samples, labels, name)
 
 
@@ -167,7 +167,7 @@ def _checked(  # noqa: PLR0917 (all of it is what is to be checked)
     return weight, backend.xp.any(is_bad, axis=-1)
 
 
-def _of_one_class(samples: Samples, labels: Labels, name: str) -> Samples:
+def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSamples:
     """The samples of scores of classes as those of one class against the rest."""
     xp, n = samples.backend.xp, samples.scores.shape[-1]
     if name == "logits":

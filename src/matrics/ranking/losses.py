@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from matrics.arrays import Array, Standard, as_arrays
 from matrics.counting.labels import class_axis_last, listed, warn_if_ambiguous
-from matrics.ranking.inputs import WORDS, Samples, read
+from matrics.ranking.inputs import WORDS, ScoredSamples, read
 from matrics.ranking.probabilities import (
     check_zero_division,
     finish,
@@ -256,7 +256,7 @@ def _read(
     class_axis: int | None,
     has_classes: bool | None,
     positive: Hashable,
-) -> tuple[Samples, bool]:
+) -> tuple[ScoredSamples, bool]:
     """The samples, and whether their labels are soft."""
     own, (labels,) = as_arrays(y_true=y_true)
     is_soft = own.is_float(listed(y_true, labels, "y_true"))
@@ -299,14 +299,16 @@ def _read(
     return spoiled_where(samples, bad), is_soft
 
 
-def _warn_of_two_readings(labels: Array, scores: Any, samples: Samples, name: str, class_axis: int | None) -> None:
+def _warn_of_two_readings(
+    labels: Array, scores: Any, samples: ScoredSamples, name: str, class_axis: int | None
+) -> None:
     """Warn where the classes could be on axis 1 as well, and the labels fit both."""
     shape = tuple(getattr(scores, "shape", ()))
     if class_axis is None and samples.num_classes is not None and tuple(labels.shape) == shape[:-1]:
         warn_if_ambiguous(shape, samples.num_classes, -1, name)
 
 
-def _of_class_1(samples: Samples, name: str, *, is_soft: bool) -> Array:
+def _of_class_1(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:
     """The loss of each sample (*B, N), from scores of class 1."""
     xp, y, x = samples.backend.xp, samples.y_true, samples.scores
     if name == "y_prob":
@@ -320,7 +322,7 @@ def _of_class_1(samples: Samples, name: str, *, is_soft: bool) -> Array:
     return _share(y, if_1, xp) + _share(1 - y, if_0, xp) if is_soft else xp.where(y == 1, if_1, if_0)
 
 
-def _of_classes(samples: Samples, name: str, *, is_soft: bool) -> Array:
+def _of_classes(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:
     """The loss of each sample (*B, N), from scores of every class."""
     backend, x = samples.backend, samples.scores
     xp = backend.xp

@@ -8,11 +8,11 @@ from matrics.arrays import Array
 from matrics.engine.evaluation import check_options
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import mean_of_defined
-from matrics.ranking.inputs import Samples
+from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.rows import before_and_after, new_scores
 
 
-def one_vs_one(samples: Samples, average: str, zero_division: float) -> Array:
+def one_vs_one(samples: ScoredSamples, average: str, zero_division: float) -> Array:
     """The mean over all pairs of classes of the areas of both against each other, (*B,)."""
     check_options(zero_division, "nan")
     backend, n = samples.backend, samples.scores.shape[-1]
@@ -32,7 +32,7 @@ def one_vs_one(samples: Samples, average: str, zero_division: float) -> Array:
     return samples.finish(xp.reshape(values, batch))
 
 
-def _wins(samples: Samples) -> tuple[Array, Array, Array]:
+def _wins(samples: ScoredSamples) -> tuple[Array, Array, Array]:
     """Pairs of a sample of class i and one of class j in which the former has the higher score for i, (R, n, n).
 
     Also the samples of each class, (R, n), and which rows are spoiled. One sort of the scores of each class does for

@@ -11,14 +11,14 @@ from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.counting.labels import broadcast, check_weights, refuse_weights, said
 from matrics.engine.evaluation import check_options
 from matrics.engine.safety import Safe
-from matrics.ranking.inputs import Samples, read
+from matrics.ranking.inputs import ScoredSamples, read
 
 # Reading ------------------------------------------------------------------------------------------------------------
 
 
 def read_probabilities(
     y_true: Any, y_prob: Any, sample_weight: Any, ignore_index: Any, *, positive: Any, keeps_gradient: bool = False
-) -> Samples:
+) -> ScoredSamples:
     """Labels and probabilities; one that is NaN, or out of range where nobody can look, spoils its batch element."""
     samples = read(
         y_true, y_prob, sample_weight, ignore_index, positive=positive, name="y_prob", keeps_gradient=keeps_gradient
@@ -29,13 +29,13 @@ def read_probabilities(
     return spoiled_where(samples, bad)
 
 
-def read_scores(y_true: Any, scores: Any, sample_weight: Any, ignore_index: Any) -> Samples:
+def read_scores(y_true: Any, scores: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
     """Labels and scores of any size; one that is NaN spoils its batch element."""
     samples = read(y_true, scores, sample_weight, ignore_index)
     return spoiled_where(samples, missing(samples.scores, samples.backend))
 
 
-def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_classes: bool) -> Samples:
+def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_classes: bool) -> ScoredSamples:
     """Labels that are probabilities themselves: of class 1 (*B, N), or of every class (*B, N, n), as the scores are."""
     values = {"y_true": y_true, name: scores}
     if sample_weight is not None:
@@ -64,7 +64,7 @@ def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_cl
     elif weight is not None:
         is_bad = ~((weight >= 0) & (weight < math.inf))
         weight, spoiled = backend.xp.where(is_bad, 0, weight), backend.xp.any(is_bad, axis=-1)
-    samples = Samples(backend, own, y_true, scores, weight, spoiled, n)
+    samples = ScoredSamples(backend, own, y_true, scores, weight, spoiled, n)
     return spoiled_where(samples, not_probabilities(y_true, "y_true", backend))
 
 
@@ -95,7 +95,7 @@ def missing(x: Array, backend: Standard) -> Array | None:
     return backend.xp.isnan(x)
 
 
-def spoiled_where(samples: Samples, bad: Array | None) -> Samples:
+def spoiled_where(samples: ScoredSamples, bad: Array | None) -> ScoredSamples:
     """The samples, with the batch elements spoiled in which anything is bad: ``bad`` is (*B, N) or (*B, N, n)."""
     if bad is None:
         return samples
@@ -113,14 +113,14 @@ def check_zero_division(zero_division: Any) -> float:
 # Computing ----------------------------------------------------------------------------------------------------------
 
 
-def of_true_class(samples: Samples) -> Array:
+def of_true_class(samples: ScoredSamples) -> Array:
     """The score of each sample's true class (*B, N); of another class where the label is out of range."""
     n = samples.scores.shape[-1]
     position = samples.y_true if samples.spoiled is None else samples.backend.clamped(samples.y_true, 0, n - 1)
     return samples.backend.take_along(samples.scores, position[..., None])[..., 0]
 
 
-def is_class(samples: Samples) -> Array:
+def is_class(samples: ScoredSamples) -> Array:
     """Whether each class is the true one (*B, N, n)."""
     xp = samples.backend.xp
     classes = xp.astype(samples.backend.class_index(samples.scores.shape[-1], samples.y_true), samples.y_true.dtype)
@@ -128,7 +128,7 @@ def is_class(samples: Samples) -> Array:
     return samples.y_true[..., None] == xp.reshape(classes, (*lead, samples.scores.shape[-1]))
 
 
-def mean(samples: Samples, values: Array, zero_division: float) -> Array:
+def mean(samples: ScoredSamples, values: Array, zero_division: float) -> Array:
     """The mean over samples by their weights: (*B, N) to (*B,); one without weight counts for nothing, even if ∞."""
     xp, size = samples.backend.xp, values.shape[-1]
     if samples.weight is not None:
@@ -141,7 +141,7 @@ def mean(samples: Samples, values: Array, zero_division: float) -> Array:
     return total / size if size else xp.full_like(total, zero_division)
 
 
-def finish(samples: Samples, value: Array) -> Array:
+def finish(samples: ScoredSamples, value: Array) -> Array:
     """A result (*B, …) as the user's array, NaN where its batch element is spoiled."""
     if samples.spoiled is not None:
         xp = samples.backend.xp

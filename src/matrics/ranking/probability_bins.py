@@ -9,7 +9,7 @@ from matrics.arrays import Array, Standard, is_compiling
 from matrics.arrays.sizes import check_count
 from matrics.counting.labels import label_dtype
 from matrics.quoting import quoted
-from matrics.ranking.inputs import Samples
+from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.probabilities import is_class
 
 Bins = Literal["width", "mass"]
@@ -27,7 +27,7 @@ class Forecasts(NamedTuple):
     weight: Array  # likewise
 
 
-def forecasts(samples: Samples, of: Of | None) -> Forecasts:
+def forecasts(samples: ScoredSamples, of: Of | None) -> Forecasts:
     """The probability of class 1, of the class with the highest one, or of each."""
     backend, y, p = samples.backend, samples.y_true, samples.scores
     xp, weight = backend.xp, samples.weight
@@ -45,7 +45,7 @@ def forecasts(samples: Samples, of: Of | None) -> Forecasts:
     return Forecasts(p, xp.astype(outcome, p.dtype), weight)
 
 
-class Binned(NamedTuple):
+class BinnedProbabilities(NamedTuple):
     """The bin of each sample, and the edges of the bins."""
 
     backend: Standard
@@ -77,7 +77,9 @@ def check_bins(num_bins: Any, bins: Any) -> int:
     return check_count(num_bins, "num_bins", most=MOST_BINS)
 
 
-def binned(probability: Array, weight: Array | None, num_bins: int, bins: Bins, backend: Standard) -> Binned:
+def binned(
+    probability: Array, weight: Array | None, num_bins: int, bins: Bins, backend: Standard
+) -> BinnedProbabilities:
     """Put probabilities (*B, N) into bins [a, b), the last of which is [a, 1]."""
     xp, p = backend.xp, probability
     lead = tuple(p.shape[:-1])
@@ -87,7 +89,7 @@ def binned(probability: Array, weight: Array | None, num_bins: int, bins: Bins, 
     else:
         ends = xp.zeros_like(p[..., :1])
         edges = xp.concat([ends, _quantiles(p, weight, num_bins, backend), ends + 1], axis=-1)
-    return Binned(backend, number_below(edges[..., 1:-1], p, backend, (num_bins - 1).bit_length()), edges)
+    return BinnedProbabilities(backend, number_below(edges[..., 1:-1], p, backend, (num_bins - 1).bit_length()), edges)
 
 
 def _quantiles(p: Array, weight: Array | None, num_bins: int, backend: Standard) -> Array:

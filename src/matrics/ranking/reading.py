@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.ranking.bins import decode
-from matrics.ranking.bounds import Bins
+from matrics.ranking.bounds import BoundedBins
 from matrics.ranking.histograms import running
 from matrics.ranking.inputs import returned
 from matrics.states.words import WORD, TwoWords
@@ -95,13 +95,13 @@ class Reading(NamedTuple):
         negative = xp.flip(self.running(from_the_top=False), axis=-2)
         return xp.stack([negative, positive], axis=-1)
 
-    def bins(self) -> Bins:
+    def bins(self) -> BoundedBins:
         """What areas are made of."""
         xp, dtype = self.backend.xp, self.edges.dtype
         counts = xp.flip(self.floats(), axis=-2)
         total = xp.astype(self.running(from_the_top=True), dtype)
         is_tied = xp.flip(self.offsets, axis=-1) == 0
-        return Bins(
+        return BoundedBins(
             counts[..., 1],
             counts[..., 0],
             total[..., :-1, 1],

@@ -11,13 +11,13 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.counting.labels import label_dtype
 from matrics.engine.safety import Safe
-from matrics.ranking.inputs import Samples
+from matrics.ranking.inputs import ScoredSamples
 
 # So many scores are ranked at a time on the host: what is made of them on the way stays in or near a core's cache.
 SCORES_AT_ONCE = 2**15
 
 
-class Rows(NamedTuple):
+class SampleRows(NamedTuple):
     """Rows of samples: each has scores, of which larger ones speak for the positive class."""
 
     backend: Standard
@@ -26,13 +26,13 @@ class Rows(NamedTuple):
     weight: Array | None  # (R, N), in the widest float
     spoiled: Array  # (R,), where a score is NaN, a label out of range or a weight not one
 
-    def cut(self, part: slice) -> Rows:
+    def cut(self, part: slice) -> SampleRows:
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[part]
-        return Rows(self.backend, self.scores[part], self.positive[part], weight, self.spoiled[part])
+        return SampleRows(self.backend, self.scores[part], self.positive[part], weight, self.spoiled[part])
 
 
-def as_rows(samples: Samples) -> tuple[Rows, tuple[int, ...]]:
+def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
     """The rows of samples, and their shape: (*B), or (*B, n) with a row for each class against the rest."""
     backend, y_true, scores, weight = samples.backend, samples.y_true, samples.scores, samples.weight
     xp, n = backend.xp, samples.num_classes
@@ -62,11 +62,11 @@ def as_rows(samples: Samples) -> tuple[Rows, tuple[int, ...]]:
         # In float32, adding up a million weights one by one has an error of a hundredth.
         weight = xp.astype(weight, backend.widest_float(weight))
         weight = flat(weight if n is None else weight[..., None, :])
-    rows = Rows(backend, flat(scores), flat(positive), weight, xp.reshape(spoiled, (count,)))
+    rows = SampleRows(backend, flat(scores), flat(positive), weight, xp.reshape(spoiled, (count,)))
     return rows, shape
 
 
-def each(rows: Rows, function: Callable[[Rows], Array]) -> Array:
+def each(rows: SampleRows, function: Callable[[SampleRows], Array]) -> Array:
     """What a function makes of every row: on the host of a few of them at a time."""
     count, length = rows.scores.shape
     step = max(1, SCORES_AT_ONCE // max(1, length))
@@ -75,7 +75,7 @@ def each(rows: Rows, function: Callable[[Rows], Array]) -> Array:
     return np.concatenate([function(rows.cut(slice(start, start + step))) for start in range(0, count, step)])
 
 
-class Sorted(NamedTuple):
+class SortedScores(NamedTuple):
     """Rows in the order of their scores, the highest first."""
 
     backend: Standard
@@ -93,7 +93,7 @@ def new_scores(keys: Array, backend: Standard) -> Array:
     return xp.concat([_column(True, keys, xp.bool, backend), keys[:, 1:] != keys[:, :-1]], axis=-1)
 
 
-def sort(rows: Rows) -> Sorted:
+def sort(rows: SampleRows) -> SortedScores:
     """Sort every row by its scores."""
     backend, xp = rows.backend, rows.backend.xp
     if rows.weight is None:
@@ -102,16 +102,16 @@ def sort(rows: Rows) -> Sorted:
             return packed
         (keys, positive) = backend.sort_descending(rows.scores, rows.positive)
         dtype = label_dtype(rows.scores, backend)
-        return Sorted(backend, keys, xp.astype(positive, dtype), xp.astype(~positive, dtype), _same)
+        return SortedScores(backend, keys, xp.astype(positive, dtype), xp.astype(~positive, dtype), _same)
     keys, positive, weight = backend.sort_descending(rows.scores, rows.positive, rows.weight)
-    return Sorted(backend, keys, xp.where(positive, weight, 0), xp.where(positive, 0, weight), _same)
+    return SortedScores(backend, keys, xp.where(positive, weight, 0), xp.where(positive, 0, weight), _same)
 
 
 def _same(keys: Array) -> Array:
     return keys
 
 
-def _packed(rows: Rows) -> Sorted | None:
+def _packed(rows: SampleRows) -> SortedScores | None:
     """The order of scores whose labels travel in a spare bit of the sort key; None where there is no spare bit.
 
     NumPy sorts integers in half the time that it takes to find their order, and nothing has to be gathered. Floating
@@ -140,7 +140,7 @@ def _packed(rows: Rows) -> Sorted | None:
         back = back.view(scores.dtype)
         return back * scores.dtype.type(2.0**exponent) if exponent else back
 
-    return Sorted(NUMPY, keys >> integer(1), 1 - negative, negative, decode)
+    return SortedScores(NUMPY, keys >> integer(1), 1 - negative, negative, decode)
 
 
 class Points(NamedTuple):
@@ -189,7 +189,7 @@ class Points(NamedTuple):
         return self.backend.xp.astype(x, self.backend.widest_float(x))
 
 
-def points(rows: Rows, *, with_thresholds: bool = False, with_rest: bool = False) -> Points:
+def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool = False) -> Points:
     """Sort the rows, and count positive and negative samples from the highest score down to each; or the rest, too."""
     backend, xp = rows.backend, rows.backend.xp
     ranked = sort(rows)

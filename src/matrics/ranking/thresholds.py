@@ -13,8 +13,8 @@ from matrics.catalogue.record import Metric
 from matrics.counting.labels import label_dtype
 from matrics.engine.evaluation import evaluate
 from matrics.engine.results import frame_of, short_repr, to_dict
-from matrics.ranking.inputs import Samples, read
-from matrics.ranking.rows import Points, Rows, as_rows, points
+from matrics.ranking.inputs import ScoredSamples, read
+from matrics.ranking.rows import Points, SampleRows, as_rows, points
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
 
@@ -181,7 +181,7 @@ def threshold_curve(
     )
 
 
-def _at(samples: Samples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[Samples, Array, Array]:
+def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
     """The samples beside these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
     # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
     of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy")
@@ -221,7 +221,7 @@ def _beside(y_score: Any, thresholds: Any) -> Any:
     return backend.constant([thresholds], backend.to_float(y_score))[0, :]
 
 
-def all_thresholds(samples: Samples, *, unique: bool = False) -> tuple[Array, Array]:
+def all_thresholds(samples: ScoredSamples, *, unique: bool = False) -> tuple[Array, Array]:
     """The thresholds (*B, T) of samples and the matrices there, in the library that computes."""
     rows, shape = as_rows(samples)
     backend = rows.backend
@@ -248,7 +248,7 @@ def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
     return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, last=None)
 
 
-def _matrices(true_0: list[Any], true_1: list[Any], rows: Rows) -> Array:
+def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:
     """Matrices (R, T, 2, 2) of their rows; those of spoiled samples are invalid, and so have no measure."""
     backend, xp = rows.backend, rows.backend.xp
     cm = xp.stack([xp.stack(cells, axis=-1) for cells in (true_0, true_1)], axis=-2)
@@ -258,7 +258,7 @@ def _matrices(true_0: list[Any], true_1: list[Any], rows: Rows) -> Array:
     return xp.where(rows.spoiled[:, None, None, None], marker, cm)
 
 
-def _counts_at(rows: Rows, limits: Array) -> tuple[list[Array], list[Array]]:
+def _counts_at(rows: SampleRows, limits: Array) -> tuple[list[Array], list[Array]]:
     """Rows [tn, fp] and [fn, tp], each (R, T), at thresholds in any order: a histogram, added up from both ends."""
     backend, xp = rows.backend, rows.backend.xp
     count, number = rows.scores.shape[0], limits.shape[0]

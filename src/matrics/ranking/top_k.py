@@ -12,7 +12,7 @@ from matrics.arrays import Array
 from matrics.arrays.sizes import check_count
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import check_average, mean_of_defined
-from matrics.ranking.inputs import Samples
+from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.probabilities import check_zero_division, finish, mean, of_true_class, read_scores
 from matrics.typing import ArrayLike, ArrayT, HostArray
 
@@ -195,7 +195,7 @@ def top_k_recall(
     return finish(samples, (recalls[..., 0, :] if how == "class" else recalls[..., 0]) if is_one else recalls)
 
 
-def _read(y_true: Any, y_score: Any, sample_weight: Any, ignore_index: Any) -> Samples:
+def _read(y_true: Any, y_score: Any, sample_weight: Any, ignore_index: Any) -> ScoredSamples:
     samples = read_scores(y_true, y_score, sample_weight, ignore_index)
     if samples.num_classes is None:
         raise ValueError(
@@ -215,7 +215,7 @@ def _places(k: Any) -> tuple[list[int], bool]:
     return [check_count(one, "k") for one in ([k] if is_one else k)], is_one
 
 
-def _hits(samples: Samples, ks: list[int]) -> list[Array]:
+def _hits(samples: ScoredSamples, ks: list[int]) -> list[Array]:
     """For each k, the share of each sample's true class in the places (*B, N): 0, 1, or between where it is tied.
 
     Counting how many scores are higher, instead of sorting them: O(n) a sample, and the same on every backend.
@@ -229,7 +229,7 @@ def _hits(samples: Samples, ks: list[int]) -> list[Array]:
     return [xp.clip((k - higher) / tied, 0, 1) for k in ks]
 
 
-def _by_class(samples: Samples, hits: list[Array], zero_division: float) -> Array:
+def _by_class(samples: ScoredSamples, hits: list[Array], zero_division: float) -> Array:
     """The recall of each class (*B, K, n)."""
     backend, n = samples.backend, samples.scores.shape[-1]
     xp, batch_shape, size = backend.xp, tuple(samples.y_true.shape[:-1]), samples.y_true.shape[-1]

@@ -10,7 +10,7 @@ from matrics.arrays import Array
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import of_rows
 from matrics.ranking.inputs import read
-from matrics.ranking.rows import Rows, before_and_after, new_scores, sort
+from matrics.ranking.rows import SampleRows, before_and_after, new_scores, sort
 from matrics.typing import ArrayLike
 
 
@@ -68,7 +68,7 @@ def roc_auc_variance(
     return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan)
 
 
-def _delong(rows: Rows, safe: Safe) -> Array:
+def _delong(rows: SampleRows, safe: Safe) -> Array:
     ranked, backend, xp = sort(rows), rows.backend, rows.backend.xp
     wide = backend.widest_float(rows.scores)
     positive, negative = xp.astype(ranked.positive, wide), xp.astype(ranked.negative, wide)

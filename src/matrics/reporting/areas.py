@@ -17,7 +17,7 @@ from matrics.ranking import (
     roc_auc_variance,
 )
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Manner
+from matrics.reporting.leaderboard import IntervalSettings
 
 __all__ = ["ModelScores", "area_limits", "model_scores"]
 
@@ -51,14 +51,14 @@ class ModelScores:
     calibration_error: float
 
 
-def model_scores(data: Data, manner: Manner) -> list[ModelScores]:
+def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
     """The measures of the scores of all models, in the order of the data."""
     if data.scores is None:
         return []
     return [_of_model(data, k, manner) for k in range(len(data.models))]
 
 
-def _of_model(data: Data, model: int, manner: Manner) -> ModelScores:
+def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
     scores = data.scores
     assert scores is not None  # noqa: S101 (the caller has looked)
     true, values = scores.by_model[model]

@@ -12,7 +12,7 @@ import numpy as np
 from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
-from matrics.reporting.leaderboard import LEAST_NUM, Leaderboard, Manner, cells_of, repeats
+from matrics.reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
 from matrics.reporting.wording import amount, count, listed, number, percent, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty import IntervalStatus, interval
@@ -44,7 +44,11 @@ class Caution(NamedTuple):
 
 
 def cautions(
-    data: Data, found: Leaderboard, scores: Sequence[ModelScores], same: Sequence[Sequence[str]], manner: Manner
+    data: Data,
+    found: Leaderboard,
+    scores: Sequence[ModelScores],
+    same: Sequence[Sequence[str]],
+    manner: IntervalSettings,
 ) -> list[Caution]:
     """All warnings, the warnings before the notes."""
     told = [
@@ -106,7 +110,7 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
             )
 
 
-def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
+def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
     """Models whose limits hold what a guess of the same class sizes would score."""
     totals = np.maximum(data.matrices.sum((-2, -1)), 1)
     if len(data.classes) <= FEW_CLASSES:
@@ -124,7 +128,7 @@ def _at_chance(data: Data, manner: Manner) -> Iterator[Caution]:
         )
 
 
-def _lows(data: Data, measure: str, manner: Manner) -> NumPyArray:
+def _lows(data: Data, measure: str, manner: IntervalSettings) -> NumPyArray:
     """The lower limits of all models; where samples are repeated, those for samples as clusters."""
     if repeats(data) == 1:
         squares = None if data.weighted is None else data.weighted.squares

@@ -10,7 +10,7 @@ import numpy as np
 from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Manner, cells_of, repeats
+from matrics.reporting.leaderboard import IntervalSettings, cells_of, repeats
 from matrics.reporting.wording import amount, between, count, number, percent, short
 from matrics.scoring.score import score
 from matrics.uncertainty import interval
@@ -76,7 +76,7 @@ class ModelClasses:
         return told
 
 
-def model_classes(data: Data, model: int, manner: Manner) -> ModelClasses:
+def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClasses:
     """The classes and the errors of one model."""
     matrix = data.matrices[model]
     cells, options = cells_of(data, model)

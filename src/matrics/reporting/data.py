@@ -14,7 +14,7 @@ from matrics.catalogue.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.quoting import quoted, quoted_list
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
-from matrics.reporting.scores import Scores, predicted, read_scores
+from matrics.reporting.scores import ReportScores, predicted, read_scores
 from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
 from matrics.tables.class_codes import class_codes, sorted_labels
@@ -23,11 +23,11 @@ from matrics.tables.counts import MOST_CELLS
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
 
-__all__ = ["Data", "Groups", "Paired", "Wanted", "data_of_matrices", "data_of_table"]
+__all__ = ["Data", "Groups", "Paired", "ReportColumns", "data_of_matrices", "data_of_table"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReportColumns:
     """Which columns have what.
 
     Parameters
@@ -169,7 +169,7 @@ class Data:
     paired: Paired | None = None
     same_labels: bool = False
     groups: Groups | None = None
-    scores: Scores | None = None
+    scores: ReportScores | None = None
     from_scores: str = ""
     weighted: Weighted | None = None
 
@@ -223,7 +223,7 @@ def data_of_matrices(
     return Data(origin, names, known, names_of_classes(class_names, n), stack)
 
 
-def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> Data:
+def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = None) -> Data:
     """The data of a table of labels, one prediction a row.
 
     Raises

@@ -20,7 +20,7 @@ from matrics.reporting.disagreements import (
     winners,
 )
 from matrics.reporting.group_findings import ModelGroups, model_groups
-from matrics.reporting.leaderboard import Leaderboard, Manner, leaderboard, repeats
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics.reporting.methods import methods
 from matrics.reporting.wording import amount, between, count, listed, number, short
 from matrics.study.agreement import Agreement
@@ -83,7 +83,7 @@ class Findings:
     references: list[str]
 
 
-def find(data: Data, metrics: Any, manner: Manner, version: str) -> Findings:
+def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Findings:
     """Compute all of it."""
     board = leaderboard(data, metrics, manner)
     best = board.order[: BEST_MODELS if len(data.classes) <= FEW_CLASSES else 2]

@@ -20,7 +20,7 @@ from matrics.quoting import quoted
 from matrics.reporting.origin import Origin, origin_of_files
 
 if TYPE_CHECKING:
-    from matrics.reporting.data import Wanted
+    from matrics.reporting.data import ReportColumns
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ReportNames(Names):
         return (*self.scores, *super().numbers)
 
 
-def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, Origin]:
+def read_table(path: Path, wanted: ReportColumns, *, command: str = "") -> tuple[Any, Origin]:
     """The columns of a file of labels as a table of pyarrow, or a mapping of names to matrices; and their origin.
 
     Raises
@@ -76,7 +76,7 @@ def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, O
     return read_rows(path, names_wanted, lambda table, _: table)[1], origin
 
 
-def class_names_of(path: Path, wanted: Wanted) -> tuple[str, ...] | None:
+def class_names_of(path: Path, wanted: ReportColumns) -> tuple[str, ...] | None:
     """The names of the classes of a file of matrices; None for labels, which have names of their own."""
     return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if has_matrices(path) else None
 

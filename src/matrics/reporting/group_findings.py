@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Leaderboard, Manner
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics.reporting.wording import between, count, number, short
 from matrics.scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.typing import NumPyArray
@@ -81,14 +81,14 @@ class ModelGroups:
         return f"{told}, {'more than chance explains' if self.is_beyond_chance else 'which chance alone may explain'}."
 
 
-def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: Manner) -> list[ModelGroups]:
+def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[ModelGroups]:
     """The groups of some models."""
     if data.groups is None:
         return []
     return [_of_model(data, model, found, manner) for model in models]
 
 
-def _of_model(data: Data, model: int, found: Leaderboard, manner: Manner) -> ModelGroups:
+def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettings) -> ModelGroups:
     groups, measure = data.groups, found.metrics[found.first]
     assert groups is not None  # noqa: S101 (the caller has looked)
     matrices = groups.matrices[model]

@@ -12,14 +12,14 @@ import numpy as np
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.reporting.data import Data
-from matrics.reporting.verdicts import Verdict, judged_alone, judged_together
+from matrics.reporting.verdicts import ModelVerdict, judged_alone, judged_together
 from matrics.scoring.score import resolve, score
 from matrics.typing import NumPyArray
 from matrics.uncertainty import interval
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DEFAULT_NUM
 
-__all__ = ["DEFAULT_METRICS", "Leaderboard", "Manner", "cells_of", "leaderboard"]
+__all__ = ["DEFAULT_METRICS", "IntervalSettings", "Leaderboard", "cells_of", "leaderboard"]
 
 #: The first orders the models, as it is corrected for chance. The others are the group core; the mean of the classes'
 #: recalls is balanced accuracy.
@@ -34,7 +34,7 @@ LEAST_NUM = 1000
 
 
 @dataclass(frozen=True)
-class Manner:
+class IntervalSettings:
     """How intervals and comparisons are made.
 
     Parameters
@@ -77,14 +77,14 @@ class Leaderboard:
 
     first: str
     metrics: dict[str, Metric] = field(repr=False)
-    verdicts: dict[str, Verdict] = field(repr=False)
+    verdicts: dict[str, ModelVerdict] = field(repr=False)
     judged: tuple[str, ...]
     order: list[int]
     compared: list[int]
     num: int
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ModelVerdict:
         """That of the measure that orders the models."""
         return self.verdicts[self.first]
 
@@ -103,7 +103,7 @@ class Leaderboard:
         return [k for k in self.order if self.verdict.tied[k]]
 
 
-def leaderboard(data: Data, metrics: Any, manner: Manner) -> Leaderboard:
+def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboard:
     """Score and compare the models.
 
     Raises
@@ -154,8 +154,8 @@ def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
 
 
 def _verdicts(
-    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: Manner
-) -> tuple[dict[str, Verdict], int]:
+    data: Data, metrics: Mapping[str, Metric], chosen: Sequence[int], manner: IntervalSettings
+) -> tuple[dict[str, ModelVerdict], int]:
     if data.paired is None:
         squares, level = data.squares_of(chosen), manner.level
         found = judged_alone(
@@ -171,7 +171,7 @@ def _verdicts(
     return dict(zip(metrics, found, strict=True)), num
 
 
-def _of_all(verdict: Verdict, chosen: Sequence[int], values: NumPyArray) -> Verdict:
+def _of_all(verdict: ModelVerdict, chosen: Sequence[int], values: NumPyArray) -> ModelVerdict:
     """A verdict on some models as one on all of them."""
 
     def spread(part: NumPyArray | None, fill: Any) -> Any:
@@ -197,21 +197,25 @@ def _of_all(verdict: Verdict, chosen: Sequence[int], values: NumPyArray) -> Verd
     )
 
 
-def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> Verdict:
+def _plain(name: str, values: NumPyArray, *, higher_is_better: bool) -> ModelVerdict:
     """A verdict without limits, on all models."""
     nothing = np.full(len(values), math.nan)
     side = 1 if higher_is_better else -1
     known = np.where(np.isnan(values), -math.inf, side * values)
     best = None if np.isnan(values).all() else int(known.argmax())
     tied = np.zeros(len(values), bool) if best is None else known == known[best]
-    return Verdict(
+    return ModelVerdict(
         name, values, nothing, nothing, nothing, nothing, nothing, best, tied, None, higher_is_better,
         np.zeros(len(values), int),
     )  # fmt: skip
 
 
 def _add_limits(
-    verdicts: dict[str, Verdict], metrics: Mapping[str, Metric], data: Data, others: Sequence[int], manner: Manner
+    verdicts: dict[str, ModelVerdict],
+    metrics: Mapping[str, Metric],
+    data: Data,
+    others: Sequence[int],
+    manner: IntervalSettings,
 ) -> None:
     """Give limits to the models that were not compared, as long as this takes no minutes."""
     n = len(data.classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import Leaderboard, Manner, is_proportion, repeats
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, is_proportion, repeats
 from matrics.reporting.wording import count, listed
 
 __all__ = ["methods"]
@@ -33,7 +33,7 @@ SHORT = {
 }  # fmt: skip
 
 
-def methods(data: Data, found: Leaderboard, manner: Manner, version: str) -> tuple[str, list[str]]:
+def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: str) -> tuple[str, list[str]]:
     """The paragraph, and the references that it cites."""
     level = f"{100 * manner.level:.10g} %"
     limits, used = _limits(data, found, level)

@@ -11,9 +11,9 @@ import numpy as np
 
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
-from matrics.reporting.leaderboard import Leaderboard, Manner
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics.reporting.pictures import draw
-from matrics.reporting.verdicts import Verdict
+from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import amount, between, number, percent, short
 
 __all__ = ["rendered"]
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     cells: list[Cell]
 
 
-def rendered(data: Data, found: Findings, manner: Manner, version: str) -> str:
+def rendered(data: Data, found: Findings, manner: IntervalSettings, version: str) -> str:
     """The page."""
     jinja2 = importlib.import_module("jinja2")
     environment = jinja2.Environment(
@@ -112,7 +112,7 @@ def _verdict(board: Leaderboard, model: int, models: int) -> str:
     return "tied" if board.verdict.tied[model] else "behind"
 
 
-def _cell(verdict: Verdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
+def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
     value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
     is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
     limits = between(low, high) if judged and not math.isnan(low) else ""

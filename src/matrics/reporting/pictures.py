@@ -15,8 +15,8 @@ from matrics.plot import Display
 from matrics.ranking import roc_curve
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
-from matrics.reporting.leaderboard import Leaderboard, Manner, repeats
-from matrics.reporting.verdicts import Verdict
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
+from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import listed, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty import Interval, ModelComparison, joint_confusion_matrix
@@ -48,7 +48,7 @@ class Picture:
         return width is not None and float(width[1]) > WIDE
 
 
-def draw(data: Data, found: Findings, manner: Manner) -> dict[str, list[Picture]]:
+def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, list[Picture]]:
     """All pictures, by the section of the page to which they belong."""
     return {
         "leaderboard": _forest(data, found, manner),
@@ -70,7 +70,7 @@ def _picture(name: str, display: Display, caption: str) -> Picture:
     return Picture(name, svg, caption)
 
 
-def _forest(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
     if len(data.models) < 2:
         return []
     board = found.leaderboard
@@ -107,7 +107,7 @@ def _shown(board: Leaderboard) -> list[list[int]]:
     return [board.compared, half] if squeezed and len(half) < len(known) else [board.compared]
 
 
-def _compared(verdict: Verdict, models: list[int]) -> ModelComparison:
+def _compared(verdict: ModelVerdict, models: list[int]) -> ModelComparison:
     """A verdict on some models as the comparison that pictures take."""
     estimate, low, high, status, tied = (
         part[models] for part in (verdict.estimate, verdict.low, verdict.high, verdict.status, verdict.tied)
@@ -134,7 +134,7 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
     return pictures
 
 
-def _difference(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
     """The second best model less the best one."""
     if len(found.best) < 2 or data.weighted is not None:  # the tests of its cells are those of counts
         return []
@@ -223,7 +223,7 @@ def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> 
     return [_picture("roc", plot.curve(curves), caption)] if curves else []
 
 
-def _calibration(data: Data, found: Findings, manner: Manner) -> list[Picture]:
+def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
     scores = data.scores
     if scores is None or not scores.are_probabilities:
         return []

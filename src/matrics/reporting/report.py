@@ -17,9 +17,9 @@ from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, to_dict
 from matrics.quoting import quoted
-from matrics.reporting.data import Data, Wanted, data_of_matrices, data_of_table
+from matrics.reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
-from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
+from matrics.reporting.leaderboard import DEFAULT_METRICS, IntervalSettings
 from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
@@ -43,7 +43,7 @@ class Report:
 
     data: Data = field(repr=False)
     findings: Findings = field(repr=False)
-    manner: Manner = field(repr=False)
+    manner: IntervalSettings = field(repr=False)
     version: str = field(repr=False)
 
     def __repr__(self) -> str:
@@ -206,7 +206,7 @@ def report(
     net is best, with accuracy 0.850 (0.767 to 0.907), and no other model is tied with it.
     Beware: no better than guessing, as far as these samples can tell: tree.
     """
-    wanted = Wanted(
+    wanted = ReportColumns(
         by=() if by is None else names_of_columns(by),
         y_true=y_true,
         y_pred=y_pred,
@@ -222,9 +222,9 @@ def report(
 
 def make_report(
     data: Any,
-    wanted: Wanted,
+    wanted: ReportColumns,
     metrics: Any,
-    manner: Manner,
+    manner: IntervalSettings,
     *,
     class_names: Sequence[str] | None = None,
     origin: Origin | None = None,
@@ -246,7 +246,7 @@ def make_report(
     return Report(read, find(read, metrics, manner, version), manner, version)
 
 
-def _read_file(path: Path, wanted: Wanted) -> tuple[Any, Origin]:
+def _read_file(path: Path, wanted: ReportColumns) -> tuple[Any, Origin]:
     """The columns of a file, as the command line reads them, and their origin."""
     try:
         from matrics.reporting.from_file import read_table
@@ -274,7 +274,7 @@ def _columns(y_score: Any) -> dict[Any, Hashable]:
     return {None: y_score}
 
 
-def make_manner(level: float, num: int | None, rng: Any) -> Manner:
+def make_manner(level: float, num: int | None, rng: Any) -> IntervalSettings:
     """The options of intervals and comparisons, checked."""
     if rng is None or isinstance(rng, np.random.Generator):
         rng = np.random.default_rng(rng).integers(2**31)
@@ -282,4 +282,4 @@ def make_manner(level: float, num: int | None, rng: Any) -> Manner:
         raise ValueError(
             f"rng: expected a seed, which is an integer from 0, a generator of NumPy or None, got {quoted(rng)}"
         )
-    return Manner(check_level(level), None if num is None else check_draws(num), int(rng))
+    return IntervalSettings(check_level(level), None if num is None else check_draws(num), int(rng))

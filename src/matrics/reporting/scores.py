@@ -12,7 +12,7 @@ from matrics.catalogue.classes import Classes
 from matrics.quoting import quoted_list
 from matrics.typing import NumPyArray
 
-__all__ = ["Scores", "predicted", "read_scores"]
+__all__ = ["ReportScores", "predicted", "read_scores"]
 
 # What class 1 of two is called where nothing is said.
 POSITIVES: dict[tuple[str, ...], int] = {
@@ -24,7 +24,7 @@ POSITIVES: dict[tuple[str, ...], int] = {
 
 
 @dataclass(frozen=True)
-class Scores:
+class ReportScores:
     """Scores of samples.
 
     Parameters
@@ -47,9 +47,9 @@ class Scores:
         inside = bool(((self.values >= 0) & (self.values <= 1)).all())
         return inside and (len(self.positives) == 1 or bool(np.allclose(self.values.sum(axis=1), 1, atol=1e-3)))
 
-    def of_models(self, true: NumPyArray, rows: Sequence[NumPyArray]) -> Scores:
+    def of_models(self, true: NumPyArray, rows: Sequence[NumPyArray]) -> ReportScores:
         """The same, cut into models by the rows of each."""
-        return Scores(self.positives, self.values, [(true[one], self.values[one]) for one in rows])
+        return ReportScores(self.positives, self.values, [(true[one], self.values[one]) for one in rows])
 
 
 def read_scores(
@@ -58,7 +58,7 @@ def read_scores(
     known: Classes,
     true: NumPyArray,
     classes: Sequence[str],
-) -> Scores:
+) -> ReportScores:
     """The scores of a table, whose columns are known by the label of their class, or None for the positive one.
 
     Raises
@@ -75,15 +75,15 @@ def read_scores(
             raise ValueError(
                 f"positive: expected the label of the class whose scores these are, one of {known.listed}, got none"
             )
-        return Scores((place,), values)
+        return ReportScores((place,), values)
     if len(columns) not in (1, len(classes)):
         raise ValueError(
             f"y_score: expected one column, or one for each of the {len(classes)} classes, got [{quoted_list(columns)}]"
         )
-    return Scores(tuple(known.index(label, "y_score") for label in columns), values)
+    return ReportScores(tuple(known.index(label, "y_score") for label in columns), values)
 
 
-def predicted(scores: Scores | None, n: int) -> tuple[NumPyArray, str]:
+def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
     """The class that the scores predict for each row, and how, in words."""
     if scores is None:
         raise TypeError("y_score: expected scores to predict classes from, got none")

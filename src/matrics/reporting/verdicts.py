@@ -14,11 +14,11 @@ from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.uncertainty import compare, compare_models, interval
 
-__all__ = ["Verdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
+__all__ = ["ModelVerdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ModelVerdict:
     """One measure of all models: estimates with limits, how far each is from the best, and which are tied with it.
 
     Parameters
@@ -121,7 +121,7 @@ def judged_together(
     metrics: Mapping[str, Metric],
     classes: Sequence[str],
     **options: Any,
-) -> list[Verdict]:
+) -> list[ModelVerdict]:
     """Verdicts on models that have predicted the same samples; several rows of one sample are a cluster.
 
     ``options`` are those of :func:`matrics.compare_models`.
@@ -147,7 +147,7 @@ def judged_together(
             tied, chances = _of_class(one.tied, k), _of_class(one.probability_best, k)
             status = _of_class(one.intervals.status, k)
             verdicts.append(
-                Verdict(label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status)
+                ModelVerdict(label, estimate, low, high, gap, least, most, best, tied, chances, side > 0, status)
             )
     return verdicts
 
@@ -160,7 +160,7 @@ def judged_alone(
     level: float,
     squared_weights: Array | None = None,
     **options: Any,
-) -> list[Verdict]:
+) -> list[ModelVerdict]:
     """Verdicts on matrices (M, n, n) of independent samples; the level is shared by all pairs (Bonferroni).
 
     ``squared_weights`` and ``options`` are those of :func:`matrics.interval`.
@@ -182,7 +182,9 @@ def judged_alone(
             worst, most = np.where(itself, np.nan, worst), np.where(itself, np.nan, most)
             tied = ~(worst > 0) & ~np.isnan(estimate)
             status = _of_class(one.status, k)
-            verdicts.append(Verdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status))
+            verdicts.append(
+                ModelVerdict(label, estimate, low, high, gap, worst, most, best, tied, None, side > 0, status)
+            )
     return verdicts
 
 

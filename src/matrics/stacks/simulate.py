@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
-from matrics.arrays.draws import Source, source_of
+from matrics.arrays.draws import RandomSource, source_of
 from matrics.arrays.inputs import library
 from matrics.arrays.sizes import check_count, check_draws
 from matrics.engine.evaluation import InvalidConfusionMatrix, as_stack, describe_invalid
@@ -144,7 +144,7 @@ class Plan(NamedTuple):
 class Drawable(NamedTuple):
     """What is drawn from."""
 
-    source: Source
+    source: RandomSource
     cells: Array  # in the library of the source, floating
     valid: Array | None  # which matrices are, where values cannot be inspected; those that are not are zeros
     integers: bool  # whether draws are integers
@@ -196,7 +196,7 @@ def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
         )
 
 
-def check_prior(prior: Any, shape: tuple[int, ...], source: Source) -> Array:
+def check_prior(prior: Any, shape: tuple[int, ...], source: RandomSource) -> Array:
     """What is added to each of the cells, of all of which it is one sample if left out."""
     values = np.asarray(1 / math.prod(shape) if prior is None else prior)
     if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
@@ -213,7 +213,7 @@ def in_a_row(cells: Array, scheme: str, xp: Any) -> Array:
     return xp.reshape(cells, (*lead, math.prod(cells.shape[len(lead) : -2]), n, n))
 
 
-def draw(source: Source, cells: Array, which: slice, num: int, *, scheme: str, prior: Array | None) -> Array:
+def draw(source: RandomSource, cells: Array, which: slice, num: int, *, scheme: str, prior: Array | None) -> Array:
     """Replicates (num, b, r, c) of some of the tables (B, r, c), or (K, B, r, c) of clusters."""
     xp, (rows, columns) = source.backend.xp, cells.shape[-2:]
     if scheme == "clusters":

@@ -14,7 +14,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options
 from matrics.quoting import quoted
 from matrics.typing import ArrayLike
-from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples, tell_of
+from matrics.uncertainty.arguments import by_class_names, metrics_of, refuse_samples, tell_of
 from matrics.uncertainty.differences import dependent, independent
 from matrics.uncertainty.draws import differences_by_draws
 from matrics.uncertainty.interval import on_host, reasons, source_for, status_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matrics.arrays import NUMPY, Array, Standard
-from matrics.arrays.draws import Source
+from matrics.arrays.draws import RandomSource
 from matrics.engine.execution.blocks import in_threads
 from matrics.stacks.simulate import check_prior
 from matrics.uncertainty.limits import bca_limits, percentile_limits, spread, summary_of_finite
@@ -14,7 +14,7 @@ from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.replicates import acceleration, replicates
 
 
-def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
+def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits]:
     """The limits of every measure from replicates of the cells."""
     backend, options = task.backend, task.options
     scheme, added, skew = _prepared([task], source, prior)
@@ -37,7 +37,7 @@ def limits_by_draws(task: Task, source: Source, prior: Any) -> list[Limits]:
     return results
 
 
-def differences_by_draws(tasks: Sequence[Task], source: Source, prior: Any) -> list[tuple[Array, ...]]:
+def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any) -> list[tuple[Array, ...]]:
     """Limits of differences from replicates, and how often the first is above, half of the ties included.
 
     Of one task, which scores differences, or of two on independent samples.
@@ -63,7 +63,7 @@ def differences_by_draws(tasks: Sequence[Task], source: Source, prior: Any) -> l
     return [tuple(xp.concat(list(column), axis=0) for column in zip(*one, strict=True)) for one in parts]
 
 
-def _prepared(tasks: Sequence[Task], source: Source, prior: Any) -> tuple[str, Array | None, list[Array] | None]:
+def _prepared(tasks: Sequence[Task], source: RandomSource, prior: Any) -> tuple[str, Array | None, list[Array] | None]:
     """What is drawn, the prior of a posterior, and BCa's accelerations."""
     options, added = tasks[0].options, None
     scheme = options.scheme

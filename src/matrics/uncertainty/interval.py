@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
-from matrics.arrays.draws import Source
+from matrics.arrays.draws import RandomSource
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
 from matrics.stacks.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
-from matrics.uncertainty.asked import by_class_names, metrics_of, refuse_samples
+from matrics.uncertainty.arguments import by_class_names, metrics_of, refuse_samples
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
 from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, tables_of
@@ -274,7 +274,9 @@ def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Ta
     return known, has_limits, status
 
 
-def source_for(arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm") -> Source:
+def source_for(
+    arrays: Sequence[Array], backend: Standard, rng: Any, options: Options, name: str = "cm"
+) -> RandomSource:
     """Where draws come from; checks that the cells can be drawn."""
     scheme = options.scheme if options.method != "posterior" else "dirichlet"
     for array in arrays:

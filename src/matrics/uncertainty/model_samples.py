@@ -9,7 +9,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.counting.build import confusion_matrix
-from matrics.counting.codes import Classes, as_codes, check_classes
+from matrics.counting.codes import CodedClasses, as_codes, check_classes
 from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
 from matrics.quoting import cut, quoted
 
@@ -17,19 +17,19 @@ from matrics.quoting import cut, quoted
 CELLS_AT_ONCE = 2**23
 
 
-class Samples(NamedTuple):
+class PairedSamples(NamedTuple):
     """What is known of the samples, on the host: numbers of classes, clusters and weights of mean 1."""
 
     true: Array  # (N,)
     predictions: Array  # (M, N)
     clusters: Array | None  # (N,)
     weights: Array | None  # (N,)
-    classes: Classes
+    classes: CodedClasses
 
     @classmethod
     def of(  # noqa: PLR0917 (as of the door)
         cls, y_true: Any, y_pred: Any, num_classes: Any, labels: Any, clusters: Any, weights: Any, ignore_index: Any
-    ) -> Samples:
+    ) -> PairedSamples:
         """The samples that are not to be left out."""
         if isinstance(y_pred, Mapping):
             raise TypeError(
@@ -105,7 +105,7 @@ class Draws:
         self.units = int(counts.sum())
 
     @classmethod
-    def of(cls, samples: Samples) -> Draws:
+    def of(cls, samples: PairedSamples) -> Draws:
         """Count the distinct samples in one pass, or the matrices of the clusters."""
         n, weights = samples.classes.number, samples.weights
         cells = samples.true * n + samples.predictions

@@ -21,11 +21,11 @@ from matrics.engine.evaluation import check_options
 from matrics.engine.execution.blocks import in_threads
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
-from matrics.uncertainty.asked import by_class_names
+from matrics.uncertainty.arguments import by_class_names
 from matrics.uncertainty.interval import interval, reasons, status_of
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, Task, score_of
-from matrics.uncertainty.model_samples import Draws, Samples
+from matrics.uncertainty.model_samples import Draws, PairedSamples
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
 from matrics.uncertainty.weighted import effective
@@ -134,7 +134,7 @@ def compare_models(
     level = check_level(level)
     check_options(zero_division, "nan", workers)
     num = DEFAULT_NUM if num is None else check_draws(num)
-    samples = Samples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
+    samples = PairedSamples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
     n, labels = samples.classes.number, samples.classes.labels
     check_names(class_names, n)
     chosen = resolve(metrics, Classes.of(n, class_names if labels is None else labels, positive))
@@ -166,7 +166,7 @@ def compare_models(
 
 
 def _by_replicates(
-    samples: Samples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
+    samples: PairedSamples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
 ) -> list[Interval]:
     """The interval of each model from its replicates: as far from the estimate as they are, and within the range."""
     assert samples.weights is not None  # noqa: S101 (the caller has looked)

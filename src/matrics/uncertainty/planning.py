@@ -15,7 +15,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options
 from matrics.quoting import quoted
 from matrics.typing import ArrayLike
-from matrics.uncertainty.asked import metrics_of, tell_of
+from matrics.uncertainty.arguments import metrics_of, tell_of
 from matrics.uncertainty.formulas import at_samples, noise_of
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.joint import check_joint, difference_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
-from matrics.arrays.draws import Source
+from matrics.arrays.draws import RandomSource
 from matrics.engine.execution.blocks import in_threads
 from matrics.stacks.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
@@ -22,14 +22,16 @@ BYTES_AT_ONCE = 2**25
 CELLS_AT_ONCE = 2**22
 
 
-def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> Iterator[tuple[slice, list[Array]]]:
+def replicates(
+    task: Task, source: RandomSource, scheme: str, prior: Array | None
+) -> Iterator[tuple[slice, list[Array]]]:
     """The values of all measures for the replicates of some matrices at a time: (b, num) or (b, C, num)."""
     cells, score, num = task.cells, task.score, task.options.num
     count = cells.shape[-3]
     if source.backend is not NUMPY:
         everything = slice(0, count)
 
-        def make(stream: Source, size: int) -> list[Array]:
+        def make(stream: RandomSource, size: int) -> list[Array]:
             return score(draw(stream, cells, everything, size, scheme=scheme, prior=prior), 1)
 
         xp = source.backend.xp
@@ -47,7 +49,7 @@ def replicates(task: Task, source: Source, scheme: str, prior: Array | None) -> 
         found: list[Array] = []
 
         def work(
-            share: Sequence[tuple[tuple[slice, slice], Source]],
+            share: Sequence[tuple[tuple[slice, slice], RandomSource]],
             start: int = start,
             part: Plan = part,
             found: list[Array] = found,

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays.draws.source import Source
+from matrics.arrays.draws.source import RandomSource
 from matrics.quoting import quoted
 
-__all__ = ["Source", "source_of"]
+__all__ = ["RandomSource", "source_of"]
 
 
-def source_of(rng: Any) -> Source:
+def source_of(rng: Any) -> RandomSource:
     """The stream of a generator, a key or a seed; anything else raises an error."""
     if isinstance(rng, np.random.Generator):
         from matrics.arrays.draws.numpy import NumPySource

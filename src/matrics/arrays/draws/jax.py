@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from matrics.arrays import Array
-from matrics.arrays.draws.source import Source
+from matrics.arrays.draws.source import RandomSource
 from matrics.arrays.jax import JAX
 
 
@@ -29,7 +29,7 @@ class JaxSource:
         self._key, key = jax.random.split(self._key)
         return key
 
-    def split(self, number: int) -> list[Source]:
+    def split(self, number: int) -> list[RandomSource]:
         """A key for each."""
         return [JaxSource(key) for key in jax.random.split(self._next(), number)]
 
@@ -58,7 +58,7 @@ class JaxSource:
         """As of any source."""
         return jax.random.uniform(self._next(), shape, minval=low, maxval=high)
 
-    def collect(self, make: Callable[[Source, int], list[Array]], num: int, at_once: int) -> list[Array]:
+    def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
         """As of any source; in a loop of XLA, which compiles one round of it."""
         rounds, rest = divmod(num, at_once)
         parts = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
-from matrics.arrays.draws.source import Source
+from matrics.arrays.draws.source import RandomSource
 from matrics.quoting import quoted
 
 
@@ -20,7 +20,7 @@ class NumPySource:
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
 
-    def split(self, number: int) -> list[Source]:
+    def split(self, number: int) -> list[RandomSource]:
         """Generators of their own."""
         try:
             return [NumPySource(child) for child in self.generator.spawn(number)]
@@ -48,7 +48,7 @@ class NumPySource:
         """As of any source."""
         return self.generator.uniform(low, high, shape)
 
-    def collect(self, make: Callable[[Source, int], list[Array]], num: int, at_once: int) -> list[Array]:
+    def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
         """As of any source."""
         parts = [make(self, min(at_once, num - start)) for start in range(0, num, at_once)]
         return [np.concatenate(part) for part in zip(*parts, strict=True)]

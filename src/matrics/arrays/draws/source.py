@@ -8,14 +8,14 @@ from typing import Any, Protocol
 from matrics.arrays import Array, Standard
 
 
-class Source(Protocol):
+class RandomSource(Protocol):
     """A stream of random numbers."""
 
     @property
     def backend(self) -> Standard:
         """The library of its arrays."""
 
-    def split(self, number: int) -> list[Source]:
+    def split(self, number: int) -> list[RandomSource]:
         """So many independent streams, the same ones from the same seed."""
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
@@ -30,7 +30,7 @@ class Source(Protocol):
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
         """Uniform numbers in [low, high)."""
 
-    def collect(self, make: Callable[[Source, int], list[Array]], num: int, at_once: int) -> list[Array]:
+    def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
         """What ``make`` gives for ``num`` draws, some at a time, along the first axis."""
 
     def asarray(self, values: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from matrics.arrays import Array
-from matrics.arrays.draws.source import Source
+from matrics.arrays.draws.source import RandomSource
 from matrics.arrays.torch import TORCH
 
 
@@ -21,7 +21,7 @@ class TorchSource:
         self.generator = generator
         self._dtype = torch.float32 if generator.device.type == "mps" else torch.float64
 
-    def split(self, number: int) -> list[Source]:
+    def split(self, number: int) -> list[RandomSource]:
         """The same stream, from which one after the other draws."""
         return [self] * number
 
@@ -61,7 +61,7 @@ class TorchSource:
         device = self.generator.device
         return low + (high - low) * torch.rand(shape, generator=self.generator, device=device, dtype=self._dtype)
 
-    def collect(self, make: Callable[[Source, int], list[Array]], num: int, at_once: int) -> list[Array]:
+    def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
         """As of any source."""
         parts = [make(self, min(at_once, num - start)) for start in range(0, num, at_once)]
         return [torch.cat(part) for part in zip(*parts, strict=True)]

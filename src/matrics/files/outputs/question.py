@@ -17,7 +17,7 @@ PIECES = 64  # of all inputs together, besides the head and the tail of each
 
 
 @dataclass(frozen=True)
-class Input:
+class InputFile:
     """A file that is read, and how it is recognised: not all of it is read for that."""
 
     name: str
@@ -41,7 +41,7 @@ class Question:
 
     versions: dict[str, str]
     options: dict[str, Any]  # of the command line, as they were written; those left out that change no result
-    inputs: tuple[Input, ...]
+    inputs: tuple[InputFile, ...]
 
     def record(self) -> dict[str, Any]:
         """All of it, for JSON."""
@@ -50,7 +50,7 @@ class Question:
     @classmethod
     def of_record(cls, record: dict[str, Any]) -> Question:
         """The question of a record."""
-        return cls(record["versions"], record["options"], tuple(Input(**one) for one in record["inputs"]))
+        return cls(record["versions"], record["options"], tuple(InputFile(**one) for one in record["inputs"]))
 
     def difference(self, before: Question) -> str | None:
         """What is not as it was before, in words."""
@@ -88,7 +88,7 @@ def _spell(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def inputs_of(path: Path) -> tuple[Input, ...]:
+def inputs_of(path: Path) -> tuple[InputFile, ...]:
     """How all files of a path are recognised: one file, those in a directory, or those that a pattern finds."""
     files = [one.path for one in find(path)]
     pieces = max(2, PIECES // len(files))
@@ -101,7 +101,7 @@ def _place(file: Path, path: Path) -> str:
     return str(file.relative_to(path)) if file != path else ""
 
 
-def _recognise(file: Path, place: str, pieces: int) -> Input:
+def _recognise(file: Path, place: str, pieces: int) -> InputFile:
     status = file.stat()
     digest = hashlib.blake2b(digest_size=16)
     last = max(0, status.st_size - PIECE)
@@ -109,4 +109,4 @@ def _recognise(file: Path, place: str, pieces: int) -> Input:
         for start in sorted({last * piece // (pieces + 1) for piece in range(pieces + 2)}):
             content.seek(start)
             digest.update(content.read(PIECE))
-    return Input(str(file), place, status.st_size, status.st_mtime_ns, digest.hexdigest())
+    return InputFile(str(file), place, status.st_size, status.st_mtime_ns, digest.hexdigest())

@@ -22,7 +22,7 @@ from matrics.integrations.dask.blocks import (
     unwrapped,
 )
 from matrics.typing import ArrayLike
-from matrics.uncertainty.asked import by_class_names, metrics_of
+from matrics.uncertainty.arguments import by_class_names, metrics_of
 from matrics.uncertainty.options import DRAWING, Method, SchemeOfInterval, check_cluster_axis
 from matrics.uncertainty.results import Interval
 

@@ -15,7 +15,7 @@ from matrics.integrations.loggers.wandb import WeightsAndBiases
 from matrics.quoting import quoted
 
 
-class Destination(Protocol):
+class LogDestination(Protocol):
     """Where numbers and pictures of a run go."""
 
     def write(self, numbers: dict[str, float], step: int) -> None:
@@ -28,7 +28,7 @@ class Destination(Protocol):
         """Record a picture (height, width, 3) of bytes."""
 
 
-def destination_of(writer: Any, run_id: str | None = None) -> Destination:
+def destination_of(writer: Any, run_id: str | None = None) -> LogDestination:
     """The logger of a writer; ``run_id`` is for MLflow alone."""
     mlflow = sys.modules.get("mlflow")
     if mlflow is not None and (writer is mlflow or isinstance(writer, (mlflow.MlflowClient, mlflow.entities.Run))):

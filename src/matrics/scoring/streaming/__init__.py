@@ -20,7 +20,7 @@ from matrics.scoring.score import resolve
 from matrics.scoring.streaming.host import HostLane
 from matrics.scoring.streaming.lane import Lane
 from matrics.scoring.streaming.results import Results
-from matrics.scoring.streaming.source import Source
+from matrics.scoring.streaming.source import BlockSource
 
 __all__ = ["score_blocks"]
 
@@ -112,14 +112,14 @@ def score_blocks(
     wrong = isinstance(block_bytes, bool) or not isinstance(block_bytes, Integral | None)
     if wrong or (block_bytes is not None and block_bytes < 1):
         raise ValueError(f"block_bytes: expected a number of bytes of at least 1, got {quoted(block_bytes)}")
-    source = Source(stack)
+    source = BlockSource(stack)
     chosen = resolve(metrics, Classes.of(source.n, check_names(class_names, source.n), positive))
     lane = _lane(device, tuple(chosen.values()), _number(zero_division), workers)
     values = _stream(source, lane, invalid, int(block_bytes or lane.block_bytes))
     return by_names(dict(zip(chosen, values, strict=True)), chosen, class_names)
 
 
-def _stream(source: Source, lane: Lane, invalid: Invalid, block_bytes: int) -> list[Any]:
+def _stream(source: BlockSource, lane: Lane, invalid: Invalid, block_bytes: int) -> list[Any]:
     """Start blocks one after the other, and write down what is done: a lane may have one more on its way."""
     dtype = lane.dtype_for(source.dtype)
     size = max(1, block_bytes // (source.n**2 * dtype.itemsize))

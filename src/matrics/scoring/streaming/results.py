@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from matrics.engine.evaluation import SHOWN, InvalidConfusionMatrix, describe_first
-from matrics.scoring.streaming.source import Source
+from matrics.scoring.streaming.source import BlockSource
 from matrics.typing import NumPyArray
 
 
@@ -22,7 +22,7 @@ class Results:
         That in which its cells are scored.
     """
 
-    def __init__(self, source: Source, dtype: np.dtype[Any]) -> None:
+    def __init__(self, source: BlockSource, dtype: np.dtype[Any]) -> None:
         self._source, self._dtype = source, dtype
         self._arrays: list[NumPyArray] = []
         self._first: list[tuple[int, NumPyArray]] = []

@@ -17,7 +17,7 @@ from matrics.typing import NumPyArray
 Index = int | slice
 
 
-class Source:
+class BlockSource:
     """A stack ``(*B, n, n)`` that is read by slices, of which each becomes a NumPy array.
 
     Parameters

@@ -68,7 +68,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What one look at cases gives."""
 
     gap: Array  # (N,) the largest over the variants; NaN where nothing applies
@@ -114,7 +114,7 @@ def _large(judge: Judge, prop: Property, n: int) -> Array:
     return large(prop.shape(n), judge.cases, judge.random(n, *prop.name.encode()))
 
 
-def look(judge: Judge, prop: Property, cases: Array) -> Found:
+def look(judge: Judge, prop: Property, cases: Array) -> SearchResult:
     """How far each case breaks the property, in floats."""
     matrices, applies = prop.made(cases)
     values = judge.values(matrices) * (judge.sign if prop.directed else 1)
@@ -128,10 +128,10 @@ def look(judge: Judge, prop: Property, cases: Array) -> Found:
     ranked = np.where(np.isnan(gap), -np.inf, gap)
     variant = ranked.argmax(0)
     at = (variant, np.arange(len(cases)))
-    return Found(gap[at], variant, suspected[at])
+    return SearchResult(gap[at], variant, suspected[at])
 
 
-def _confirmed(judge: Judge, prop: Property, cases: Array, found: Found) -> Witness | None:
+def _confirmed(judge: Judge, prop: Property, cases: Array, found: SearchResult) -> Witness | None:
     """A witness of one of the suspects with the fewest samples, made as small as can be; None if all are rounding."""
     suspects = np.flatnonzero(found.broken)
     order = np.argsort(samples(cases[suspects]), kind="stable")
@@ -166,7 +166,7 @@ def _witness(judge: Judge, prop: Property, case: Array) -> Witness | None:
     return Witness.of(matrices, prop.roles, values) if gap > (-EXACT if prop.strict else EXACT) else None
 
 
-def _climb(judge: Judge, prop: Property, cases: Array, found: Found) -> tuple[Array, Found, int]:
+def _climb(judge: Judge, prop: Property, cases: Array, found: SearchResult) -> tuple[Array, SearchResult, int]:
     """From the cases that are nearest to breaking a property, step by step to the neighbour that is nearer.
 
     The differences between a case and its neighbours, in which one count is changed, are the gradient of the gap.

@@ -18,7 +18,7 @@ VERDICTS = ("match", "erratum", "ambiguous", "unexplained")
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceDocument:
     """A source: how it is called, and how its numbers are computed.
 
     Attributes
@@ -41,9 +41,11 @@ class Source:
 SOURCES = {
     source.number: source
     for source in (
-        Source("000", "eve", "Dembélé, eigenvalues entropy", "eigenvalues", eigenvalues.value, eigenvalues.readings),
-        Source("001", "review", "Labatut and Cherifi, review of measures", "review", review.value),
-        Source(
+        SourceDocument(
+            "000", "eve", "Dembélé, eigenvalues entropy", "eigenvalues", eigenvalues.value, eigenvalues.readings
+        ),
+        SourceDocument("001", "review", "Labatut and Cherifi, review of measures", "review", review.value),
+        SourceDocument(
             "002",
             "cen",
             "Jurman and Furlanello, MCC and CEN",
@@ -52,10 +54,10 @@ SOURCES = {
             entropy.readings,
             entropy.error,
         ),
-        Source(
+        SourceDocument(
             "003", "imbalance", "Mullick et al., imbalanced classes", "imbalance", imbalance.value, imbalance.readings
         ),
-        Source("004", "zoo", "The Living Thing, metric zoo", "zoo", zoo.value),
+        SourceDocument("004", "zoo", "The Living Thing, metric zoo", "zoo", zoo.value),
     )
 }
 
@@ -163,5 +165,5 @@ def find_source(name: str) -> str:
     return known[asked]
 
 
-def _reproduced(record: Record, source: Source) -> Reproduced:
+def _reproduced(record: Record, source: SourceDocument) -> Reproduced:
     return judge(record, source.value(record), source.readings(record), source.error(record))

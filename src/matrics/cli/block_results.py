@@ -25,7 +25,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Found:
+class BlockResult:
     """The scores or intervals of the matrices from ``start`` to ``stop``, those of invalid ones undefined."""
 
     start: int
@@ -46,12 +46,12 @@ class Found:
         return rows
 
 
-def joined(pieces: list[Found]) -> Found:
+def joined(pieces: list[BlockResult]) -> BlockResult:
     """Pieces that follow each other, as one."""
     if len(pieces) == 1:
         return pieces[0]
     keys = pieces[0].keys
-    return Found(
+    return BlockResult(
         pieces[0].start,
         pieces[-1].stop,
         np.concatenate([piece.values for piece in pieces]),
@@ -76,7 +76,7 @@ class Totals:
     statuses: Counter[int] = field(default_factory=Counter)
     state: Any = None
 
-    def add(self, found: Found) -> None:
+    def add(self, found: BlockResult) -> None:
         """Add what was found for the next matrices."""
         self.matrices = found.stop
         self.samples += found.samples
