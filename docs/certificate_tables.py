@@ -1,6 +1,6 @@
 """What the certificates of the catalogue say: the tables of ``certificates.md``, and a page of witnesses per family."""
 
-from matrics.catalogue.certified import certified
+from matrics.catalogue.description import certified
 from matrics.catalogue.record import METRICS
 from matrics.cli.markdown import escape, table
 from matrics.study.certificates.catalogue import SOURCES, STATEMENTS

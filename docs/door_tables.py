@@ -90,7 +90,7 @@ REASONS = {
         "DeLong's variance is one of counts": ("roc_auc_variance",),
         "not yet": (
             *("plot.curve", "plot.calibration"),
-            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare", "report")),
+            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare", "count", "report")),
         ),
     },
     "clusters": {

@@ -14,7 +14,7 @@ import reference
 from mpmath import mp, mpf
 
 import matrics
-from matrics.catalogue.certified import certified
+from matrics.catalogue.description import certified
 from matrics.catalogue.record import METRICS
 from matrics.engine.table import Table
 from matrics.study.certificates.catalogue import RELATIONS, SOURCES, STATEMENTS

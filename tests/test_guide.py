@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import matrics
-from matrics.catalogue.certified import certified
+from matrics.catalogue.description import certified
 from matrics.study import Certificate
 from matrics.study.certificates.catalogue import STATEMENTS
 from matrics.study.certificates.stored import stored_certificate

@@ -13,8 +13,7 @@ import pytest
 
 import matrics
 from matrics.integrations.loggers import log_confusion_matrix, log_to
-from matrics.integrations.loggers.allowed import allowed_names
-from matrics.integrations.loggers.mlflow import REFUSED, _beside_each_other
+from matrics.integrations.loggers.trackers import REFUSED, _beside_each_other, allowed_names
 
 CM = [[8, 2, 0], [1, 6, 3], [0, 5, 15]]
 CLASSES = ["cat", "dog", "owl"]

@@ -7,8 +7,9 @@ np.float64(0.8)
 
 import difflib
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from matrics import metrics, plot, ranking, study, uncertainty
+from matrics import metrics, ranking, uncertainty
 from matrics.catalogue.description import describe
 from matrics.catalogue.own import metric
 from matrics.catalogue.record import Metric
@@ -21,7 +22,6 @@ from matrics.metrics import *  # noqa: F403 (each family says what of it is publ
 from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
 from matrics.quoting import quoted
 from matrics.ranking import *  # noqa: F403 (likewise)
-from matrics.reporting import Report, report
 from matrics.scoring.costs import expected_cost
 from matrics.scoring.fairness import (
     Disparity,
@@ -48,6 +48,10 @@ from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 from matrics.tables import FrameCounts, count_frame, to_frame
 from matrics.uncertainty import *  # noqa: F403 (likewise)
+
+if TYPE_CHECKING:
+    from matrics import plot, study
+    from matrics.reporting.report import Report, report
 
 __all__ = [
     "ConfusionState",
@@ -109,7 +113,17 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Name the measure that an alias means: each has one name in Python, and all of them in ``score``."""
+    """Import pictures, studies and reports when they are first used, and name the measure that an alias means.
+
+    Each measure has one name in Python, and all its names in ``score``.
+    """
+    if name in {"plot", "study", "Report", "report"}:  # they would take a third of the time of the import
+        import matrics.plot
+        import matrics.study  # noqa: F401 (which makes it an attribute)
+        from matrics import reporting
+
+        globals().update(Report=reporting.Report, report=reporting.report)
+        return globals()[name]
     if name.isidentifier() and not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
         raise AttributeError(
             f"module 'matrics' has no attribute {quoted(name)} before it is imported: import matrics.{name}"

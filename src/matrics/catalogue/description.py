@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from dataclasses import replace
+from importlib.resources import files
+from typing import Any
 
 from matrics.catalogue import weights
 from matrics.catalogue.averages import TWO_CLASS_WORDS
-from matrics.catalogue.certified import certified
 from matrics.catalogue.elsewhere import ELSEWHERE
 from matrics.catalogue.options import Option
 from matrics.catalogue.pycm import PYCM
@@ -175,3 +178,11 @@ def _option(option: Option) -> str:
     others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
     others += f", or {weights.in_words(option.matrix)}" if option.matrix else ""
     return f"{option.name}={spell(option.default)} ({others})"
+
+
+@functools.cache
+def certified() -> dict[str, Any]:
+    """By spec: the verdicts and ranges that ``matrics.study.certificate`` has found."""
+    text = files("matrics.catalogue").joinpath("certificates.json").read_text("utf-8")
+    known: dict[str, Any] = json.loads(text)
+    return known

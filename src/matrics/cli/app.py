@@ -10,8 +10,7 @@ from rich.text import Text
 import matrics
 from matrics import study
 from matrics.catalogue.description import facts
-from matrics.cli import count, decisions, markdown, report_page
-from matrics.cli import printing as report
+from matrics.cli import count, decisions, markdown, printing, report_page
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
@@ -278,7 +277,7 @@ def reproduce(
     console = open_console()
     show_reproduction(console, found, verbose=verbose)
     if figures is not None:
-        report.show(console, Text(), *(Text(report.plain(str(path))) for path in draw(figures, chosen)))
+        printing.show(console, Text(), *(Text(printing.plain(str(path))) for path in draw(figures, chosen)))
     if found.of("unexplained"):
         raise typer.Exit(1)
 
@@ -303,14 +302,14 @@ def list_metrics(
     console = open_console()
     # On a terminal, where lines are short, the source goes below the summary.
     apart = [] if console.is_terminal else ["source"]
-    table = report.text_table("name", "kind", "range", *apart, "summary")
+    table = printing.text_table("name", "kind", "range", *apart, "summary")
     for column in table.columns[:3]:
         column.no_wrap = True
     for metric in listed:
         interval, source = facts(metric)["range"], Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
         table.add_row(metric.name, metric.kind.replace("_", " "), Text(interval), *about)
-    report.show(console, table)
+    printing.show(console, table)
 
 
 @app.command()
@@ -325,7 +324,7 @@ def describe(
     table = Table.grid(padding=(0, 2))
     for label, fact in facts(metric).items():
         table.add_row(Text(label, "bold"), Text(fact))
-    report.show(open_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
+    printing.show(open_console(), Text(f"{metric.name}: {metric.summary}", "bold"), Text(), table)
 
 
 @app.command()

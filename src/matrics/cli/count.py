@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from matrics.cli import printing as report
+from matrics.cli import printing
 from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
 from matrics.cli.printing import counted as in_words
 from matrics.cli.progress import watching
@@ -82,7 +82,7 @@ def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
     with whole_file(work) as file:
         write_counts(file, counted, given.names)
     lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(number, 'matrix', 'matrices')}"]
-    report.show(open_console(), *(Text(report.plain(line)) for line in lines))
+    printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
 
 
 def _in_words(counted: SortedCounts) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
-from matrics.cli import printing as report
+from matrics.cli import printing
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
 from matrics.cli.measures import measures
@@ -86,7 +86,7 @@ def curve(
     title = _title(source, "curve")
     if output is None:
         console = open_console()
-        report.show(console, title, Text())
+        printing.show(console, title, Text())
         show_curves(console, run, every=every)
         return
     labels = [column.label for column in run.columns]
@@ -135,11 +135,11 @@ def threshold(
     source = _read(path, scores, true=true, by=by, positive=positive, output=output)
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
-    title = Text("\n").join([_title(source, "curve"), Text(report.plain(wanted.title))])
+    title = Text("\n").join([_title(source, "curve"), Text(printing.plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none
     if output is None:
         console = open_console()
-        report.show(console, title, Text())
+        printing.show(console, title, Text())
         show_thresholds(console, run)
         return
     columns = run.outputs()
@@ -167,7 +167,7 @@ def _read(
 def _title(source: Scored, what: str) -> Text:
     positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
     text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
-    return Text(report.plain(text))
+    return Text(printing.plain(text))
 
 
 def _refuse_same(source: Scored, names: list[str]) -> None:
@@ -178,4 +178,4 @@ def _refuse_same(source: Scored, names: list[str]) -> None:
 
 def _show_written(output: str, title: Text, rows: int, what: str) -> None:
     written = f"{output}: {counted(rows, 'row')} of {what}"
-    report.show(open_console(), title, Text(report.plain(written)))
+    printing.show(open_console(), title, Text(printing.plain(written)))

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from matrics.cli import report as printed
+from matrics.cli import printing
 from matrics.cli.options import (
     Level,
     Num,
@@ -149,7 +149,7 @@ def report(
     _write(target, page)
     size = len(page.encode()) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
-    printed.show(open_console(), *(Text(printed.plain(line.replace("\u00a0", " "))) for line in lines))
+    printing.show(open_console(), *(Text(printing.plain(line.replace("\u00a0", " "))) for line in lines))
 
 
 def _check_output(output: str, path: Path) -> Path:

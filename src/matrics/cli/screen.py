@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from matrics.cli import printing as report
+from matrics.cli import printing
 from matrics.cli.block_results import BlockResult, joined
 from matrics.cli.disparity_report import show_disparity
 from matrics.cli.interval import IntervalRun
@@ -30,7 +30,7 @@ def deliver(run: Run, work: Unfinished | None, *, disparity: bool = False) -> No
     """Write all that is found to a file, or show it as a table or, where there are many matrices, as a summary."""
     if work is not None:
         _write(run, work, disparity=disparity)
-    elif run.source.count > report.MOST_ROWS:
+    elif run.source.count > printing.MOST_ROWS:
         _summarise_intervals(run) if isinstance(run, IntervalRun) else _summarise(run, disparity=disparity)
     elif isinstance(run, IntervalRun):
         _tabulate_intervals(run)
@@ -44,12 +44,12 @@ def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
         raise ValueError(
             f"--output: expected different names, got a measure and a column of the file both named {quoted(both[0])}"
         )
-    summary = report.Summary(len(run.columns)) if disparity else None
+    summary = printing.Summary(len(run.columns)) if disparity else None
     write_blocks(run, work, summary)
     rows = counted(_rows(run), "row")
     console = open_console()
     written = f"{work.destination.path}: {rows} of {counted(len(run.columns), run.unit)}"
-    report.show(console, *_title(run), Text(report.plain(written)))
+    printing.show(console, *_title(run), Text(printing.plain(written)))
     show_statuses(console, run.totals.statuses, signs=False)
     if summary is not None:
         show_disparity(console, run.columns, summary, run.source.name)
@@ -85,12 +85,12 @@ def _all_found(run: Run) -> tuple[Array, list[str]]:
 
 
 def _summarise(run: Run, *, disparity: bool) -> None:
-    summary = report.Summary(len(run.columns))
+    summary = printing.Summary(len(run.columns))
     for found in _found(run):
         summary.add(found.start, found.values)
     console = open_console()
-    report.show(console, *_title(run), Text())
-    report.show_summary(console, run.columns, summary, _rows(run), run.source.name)
+    printing.show(console, *_title(run), Text())
+    printing.show_summary(console, run.columns, summary, _rows(run), run.source.name)
     if disparity:
         show_disparity(console, run.columns, summary, run.source.name)
 
@@ -98,29 +98,29 @@ def _summarise(run: Run, *, disparity: bool) -> None:
 def _tabulate(run: Run, *, disparity: bool) -> None:
     scores, names = _all_found(run)
     console = open_console()
-    report.show(console, *_title(run), Text())
-    report.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
+    printing.show(console, *_title(run), Text())
+    printing.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
     if disparity:
-        summary = report.Summary(len(run.columns))
+        summary = printing.Summary(len(run.columns))
         summary.add(0, scores)
         show_disparity(console, run.columns, summary, names.__getitem__)
 
 
 def _summarise_intervals(run: IntervalRun) -> None:
-    summary = report.Summary(len(run.columns))
+    summary = printing.Summary(len(run.columns))
     for found in _found(run):
         summary.add(found.start, widths(found.values))
     console = open_console()
-    report.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
-    columns = [report.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
-    report.show_summary(console, columns, summary, _rows(run), run.source.name, missing="no limits")
+    printing.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
+    columns = [printing.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
+    printing.show_summary(console, columns, summary, _rows(run), run.source.name, missing="no limits")
     show_statuses(console, run.totals.statuses, signs=False)
 
 
 def _tabulate_intervals(run: IntervalRun) -> None:
     found, names = _all_found(run)
     console = open_console()
-    report.show(console, *_title(run), Text())
+    printing.show(console, *_title(run), Text())
     show_intervals(console, run.columns, found, names, run.source.heading, ordered=run.source.in_order)
     show_statuses(console, run.totals.statuses, signs=True)
 
@@ -133,7 +133,7 @@ def _title(run: Run) -> list[Text]:
         lines.append(run.title)
     if run.totals.invalid:
         lines.append(_invalid(run))
-    return [Text(report.plain(line)) for line in lines]
+    return [Text(printing.plain(line)) for line in lines]
 
 
 def _invalid(run: Run) -> str:

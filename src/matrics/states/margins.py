@@ -16,8 +16,7 @@ from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import by_names, check_names
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import check_classes, check_classes_of_state
-from matrics.counting.count import count_labels
-from matrics.counting.count_margins import CountMargins
+from matrics.counting.count import CountMargins, count_labels
 from matrics.counting.labels import MANY_CLASSES
 from matrics.engine.evaluation import (
     Invalid,

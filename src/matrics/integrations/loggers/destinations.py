@@ -9,9 +9,7 @@ from typing import Any, Protocol
 
 from matrics.arrays import Array
 from matrics.integrations.loggers.files import destination_of_file
-from matrics.integrations.loggers.mlflow import Mlflow
-from matrics.integrations.loggers.tensorboard import TensorBoard
-from matrics.integrations.loggers.wandb import WeightsAndBiases
+from matrics.integrations.loggers.trackers import Mlflow, TensorBoard, WeightsAndBiases
 from matrics.quoting import quoted
 
 

@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import math
+import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 
 from matrics.arrays import Array
 from matrics.catalogue.naming import title_of
-from matrics.integrations.loggers.last_line import cut_half_line, half_line
+from matrics.engine.evaluation import frames_to_the_user
 from matrics.quoting import quoted
 
 STEP = "step"
@@ -162,3 +164,36 @@ def _difference(columns: list[str], header: list[str]) -> str:
     fewer = [name for name in header if name not in columns]
     parts = [f"{', '.join(map(repr, names[:3]))} {what}" for names, what in ((more, "more"), (fewer, "less")) if names]
     return " and ".join(parts) or "the same names, of which the file has one twice"
+
+
+BLOCK = 2**16
+
+
+def half_line(path: Path) -> bytes:
+    """What follows the last end of a line: nothing in a file that is whole, and of one that does not exist."""
+    try:
+        with path.open("rb") as file:
+            start = file.seek(0, os.SEEK_END)
+            found = b""
+            while start:
+                size = min(BLOCK, start)
+                start = file.seek(start - size)
+                block = file.read(size)
+                _, end, after = block.rpartition(b"\n")
+                found = after + found
+                if end:
+                    break
+            return found
+    except FileNotFoundError:
+        return b""
+
+
+def cut_half_line(path: Path, line: bytes) -> None:
+    """Remove such a line, and warn of it."""
+    os.truncate(path, path.stat().st_size - len(line))
+    warnings.warn(
+        f"{path}: the last line was not whole, as after a process was killed, and has been removed: "
+        f"{quoted(line.decode(errors='replace'))}",
+        RuntimeWarning,
+        stacklevel=frames_to_the_user(),
+    )

@@ -17,8 +17,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, check_options, frames_to_the_user
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
-from matrics.scoring.streaming.host import HostLane
-from matrics.scoring.streaming.lane import Lane
+from matrics.scoring.streaming.lane import HostLane, Lane
 from matrics.scoring.streaming.results import Results
 from matrics.scoring.streaming.source import BlockSource
 

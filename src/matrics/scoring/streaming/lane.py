@@ -1,10 +1,12 @@
-"""What a lane is: the way of a block to where it is scored, and of its results back."""
+"""Lanes: the way of a block to the device where it is scored, and of its results back; and that of the host."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from matrics.catalogue.record import Metric
+from matrics.engine.execution.blocks import score_blocks
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:
@@ -40,3 +42,25 @@ class Lane(ABC):
 
     def close(self) -> None:  # noqa: B027 (most have nothing to do)
         """Wait for what is still on its way, as after an error: its memory is about to be used for something else."""
+
+
+class HostLane(Lane):
+    """Nothing is sent, and nothing waits."""
+
+    block_bytes = 16 * 2**20  # it is scored in smaller ones, and read in one
+
+    def __init__(self, metrics: tuple[Metric, ...], zero_division: float, workers: int) -> None:
+        self._functions = [metric.bind() for metric in metrics]
+        self._zero_division, self._workers = zero_division, workers
+
+    def dtype_for(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Any."""
+        return dtype
+
+    def start(self, block: NumPyArray) -> tuple[list[NumPyArray], NumPyArray]:
+        """Score it."""
+        return score_blocks(block, self._functions, self._zero_division, self._workers)
+
+    def finish(self, ticket: tuple[list[NumPyArray], NumPyArray]) -> tuple[list[NumPyArray], NumPyArray]:
+        """It is done."""
+        return ticket

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matrics.catalogue.certified import certified
+from matrics.catalogue.description import certified
 from matrics.catalogue.record import METRICS, Metric
 from matrics.catalogue.registry import get_metric
 from matrics.study.certificates.catalogue import RELATIONS, STATEMENTS
