@@ -24,6 +24,7 @@ from matrics.arrays.torch import TORCH
 from matrics.counting import labels
 from matrics.counting.codes import integer_codes, searched
 from matrics.integrations.checkpoints import check_counts
+from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.states.confusion import ConfusionState
 
 
@@ -75,8 +76,7 @@ class GuardedCounts:
         sample_weight: Tensor | None = None,
     ) -> None:
         """Count labels, or class scores, in place."""
-        if not (isinstance(y_true, Tensor) and isinstance(y_pred, Tensor)):
-            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_pred {type(y_pred).__name__}")
+        check_tensors(y_true, y_pred, "y_pred")
         check_tensor("y_true", y_true, torch)
         check_tensor("y_pred", y_pred, torch)
         _check_labels(y_true, "y_true")
@@ -98,14 +98,11 @@ class GuardedCounts:
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
         bins = TORCH.bordered(wide, y_pred.long(), self.num_classes)
         if mask is not None:
-            ones = ones * self._of_samples(mask, "mask", bins).bool()
+            ones = ones * of_samples(mask, "mask", bins).bool()
         if sample_weight is not None:
             if self.dtype is None:
-                raise TypeError(
-                    "sample_weight: expected None, as this metric has integer counts; make it with "
-                    "dtype=torch.float32 or torch.float64 for weighted ones"
-                )
-            ones = self._weighted(ones, bins, self._of_samples(sample_weight.detach(), "sample_weight", bins))
+                refuse_weights_of_integers()
+            ones = self._weighted(ones, bins, of_samples(sample_weight.detach(), "sample_weight", bins))
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
         if self.dtype is not None:  # one by one, float32 would stop at 2**24
@@ -134,17 +131,6 @@ class GuardedCounts:
         inside = (row > 0) & (row < last) & (column > 0) & (column < last)
         # Not by a product: ignored samples may have any weight.
         return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
-
-    @staticmethod
-    def _of_samples(values: Tensor, name: str, bins: Tensor) -> Tensor:
-        """A mask or weights in the shape of the labels."""
-        if not isinstance(values, Tensor):
-            raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
-        try:
-            return values.expand(bins.shape)
-        except RuntimeError as error:
-            shapes = f"{tuple(values.shape)} for labels {tuple(bins.shape)}"
-            raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
 
     def matrix(self, counts: Tensor) -> Tensor:
         """The counts (n, n) of the classes: a view."""

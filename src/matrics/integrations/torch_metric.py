@@ -1,11 +1,11 @@
-"""What the metrics for PyTorch have in common: buffers of counts, and all values of them."""
+"""What the metrics for PyTorch have in common: buffers of counts, all values of them, and checks of a batch."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import torch
 from torch import Tensor, distributed
@@ -130,6 +130,31 @@ class RunningMetric(torch.nn.Module):
         """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
         super()._apply(keeping_dtypes(fn), recurse)
         return self
+
+
+def check_tensors(y_true: Any, other: Any, name: str) -> None:
+    """Raise for labels, and predictions or scores of this name, that are no tensors."""
+    if not (isinstance(y_true, Tensor) and isinstance(other, Tensor)):
+        raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, {name} {type(other).__name__}")
+
+
+def refuse_weights_of_integers() -> NoReturn:
+    """Raise: sample_weight= was given where counts are integers."""
+    raise TypeError(
+        "sample_weight: expected None, as this metric has integer counts; make it with dtype=torch.float32 or "
+        "torch.float64 for weighted ones"
+    )
+
+
+def of_samples(values: Tensor, name: str, labels: Tensor) -> Tensor:
+    """A mask or weights in the shape of the labels."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
+    try:
+        return values.expand(labels.shape)
+    except RuntimeError as error:
+        shapes = f"{tuple(values.shape)} for labels {tuple(labels.shape)}"
+        raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
 
 
 def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:
