@@ -45,7 +45,7 @@ print(json.dumps(sorted({"torch", "jax"} & set(sys.modules))), file=sys.stderr)
 COPY = """
 import os, sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-from matrics.cli.outputs.formats import parquet_options
+from matrics.files.outputs.writers import parquet_options
 file, values, output, rows = *sys.argv[1:4], int(sys.argv[4])
 stack, columns = np.load(file, mmap_mode="r"), np.load(values, mmap_mode="r")
 schema = pa.schema([(str(k), pa.float64()) for k in range(len(columns))])

@@ -655,7 +655,7 @@ def test_disk_full_names_the_output(command, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device", ".o.csv.tmp")
 
     np.save(tmp_path / "s.npy", STACK)
-    monkeypatch.setattr("matrics.cli.outputs.volume.Volume.append", fill)
+    monkeypatch.setattr("matrics.files.outputs.unfinished.seal", fill)
     assert command("score", "s.npy", "--output", "o.csv") == (2, "", "matrics: o.csv: No space left on device\n")
     assert [path.name for path in tmp_path.iterdir()] == ["s.npy"]
 

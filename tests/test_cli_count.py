@@ -15,7 +15,7 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.cli.counting import counts_file  # noqa: E402
+from matrics.files import counts_file  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
@@ -42,15 +42,12 @@ def digits(tmp_path):
 
 
 @pytest.mark.usefixtures("digits")
-@pytest.mark.parametrize("suffix", ["npz", "parquet"])
-def test_two_halves_make_the_whole(command, suffix):
+def test_two_halves_make_the_whole(command):
     by = ("--by", "model,repeat,fold")
     for name in ("all", "a", "b"):
-        out = done(command, "count", f"{name}.parquet", *by, "--output", f"{name}.{suffix}x.{suffix}")
-        assert (
-            out.splitlines()[1] == f"{name}.{suffix}x.{suffix}: {'200' if name == 'all' else out.split()[1]} matrices"
-        )
-    files = {name: f"{name}.{suffix}x.{suffix}" for name in ("all", "a", "b", "merged", "both")}
+        out = done(command, "count", f"{name}.parquet", *by, "--output", f"{name}.counts.parquet")
+        assert out.splitlines()[1] == f"{name}.counts.parquet: {'200' if name == 'all' else out.split()[1]} matrices"
+    files = {name: f"{name}.counts.parquet" for name in ("all", "a", "b", "merged", "both")}
     out = done(command, "merge", files["a"], files["b"], "--output", files["merged"])
     assert out.splitlines()[0].endswith("200 matrices of 10 classes, 71,880 samples")
     done(command, "count", "a.parquet", "b.parquet", *by, "--output", files["both"])
@@ -64,21 +61,17 @@ def test_two_halves_make_the_whole(command, suffix):
 
 
 def test_counts_for_everyone(command, digits):
-    done(command, "count", DIGITS, "--by", "model,fold", "--output", "c.npz")
     done(command, "count", DIGITS, "--by", "model,fold", "--output", "c.parquet")
-    with np.load("c.npz", allow_pickle=False) as arrays:
-        assert sorted(arrays) == ["about", "by/fold", "by/model", "classes", "counts"]
-        counts, models, folds = (arrays[name] for name in ("counts", "by/model", "by/fold"))
-        np.testing.assert_array_equal(arrays["classes"], np.arange(10))
-    assert counts.shape == (40, 10, 10)
     true, pred = (digits[name].to_numpy() for name in ("y_true", "y_pred"))
-    for k in (0, 17, 39):
-        rows = (digits["model"].to_numpy() == models[k]) & (digits["fold"].to_numpy() == folds[k])
-        np.testing.assert_array_equal(counts[k], matrics.confusion_matrix(true[rows], pred[rows], num_classes=10))
     table = pq.read_table("c.parquet")
     assert table.column_names == ["model", "fold", "y_true", "y_pred", "count"]
     assert (table["count"].to_numpy() > 0).all()
     assert table["count"].to_numpy().sum() == len(digits)
+    rows = (digits["model"].to_numpy() == "svm_rbf") & (digits["fold"].to_numpy() == 3)
+    found = table.filter((pa.compute.field("model") == "svm_rbf") & (pa.compute.field("fold") == 3))
+    cells = np.zeros((10, 10))
+    cells[found["y_true"].to_numpy(), found["y_pred"].to_numpy()] = found["count"].to_numpy()
+    np.testing.assert_array_equal(cells, matrics.confusion_matrix(true[rows], pred[rows], num_classes=10))
     # A table like any other, where the column of counts is named.
     assert scores(command, "c.parquet", "--counts", "count").equals(scores(command, DIGITS))
 
@@ -86,28 +79,64 @@ def test_counts_for_everyone(command, digits):
 def test_classes_and_groups_without_samples_are_kept(command):
     columns = {"y_true": [0, 1, 5, 7], "y_pred": [0, 1, 5, 7], "g": ["a", "a", "b", "c"], "w": [2, 3, 4, 0]}
     pq.write_table(pa.table(columns), "x.parquet")
-    for name in ("c.parquet", "c.npz"):
-        done(command, "count", "x.parquet", "--counts", "w", "--by", "g", "--output", name)
-        assert "3 matrices of 4 classes, 9 samples" in done(command, "score", name, "--metrics", "accuracy")
+    done(command, "count", "x.parquet", "--counts", "w", "--by", "g", "--output", "c.parquet")
+    assert "3 matrices of 4 classes, 9 samples" in done(command, "score", "c.parquet", "--metrics", "accuracy")
     two = pa.table({"y_true": [9], "y_pred": [9], "g": ["d"]})
     pq.write_table(two, "y.parquet")
-    done(command, "count", "y.parquet", "--by", "g", "--output", "d.npz")
-    out = done(command, "merge", "c.parquet", "d.npz", "--output", "e.parquet")
+    done(command, "count", "y.parquet", "--by", "g", "--output", "d.parquet")
+    out = done(command, "merge", "c.parquet", "d.parquet", "--output", "e.parquet")
     assert "4 matrices of 5 classes, 10 samples" in out
     assert "4 matrices of 5 classes, 10 samples" in done(command, "score", "e.parquet", "--metrics", "recall:class")
-    done(command, "merge", "c.parquet", "d.npz", "--output", "e.npz")
-    with np.load("e.npz") as arrays:
-        assert arrays["counts"][3, 4].tolist() == [0, 0, 0, 0, 1]
-        assert arrays["counts"][2].tolist() == np.zeros((5, 5)).tolist()
 
 
-def test_weights(command):
+def test_counts_with_fractions(command):
     pq.write_table(pa.table({"y_true": [0, 1, 1], "y_pred": [0, 1, 0], "w": [0.5, 0.25, 3]}), "x.parquet")
-    for name in ("c.parquet", "c.npz"):
-        assert "3.75 samples" in done(command, "count", "x.parquet", "--counts", "w", "--output", name)
-        assert scores(command, name).equals(scores(command, "x.parquet", "--counts", "w"))
-        other = shutil.copy(name, f"other_{name}")
-        assert "7.5 samples" in done(command, "merge", name, other, "--output", "twice.npz")
+    assert "3.75 samples" in done(command, "count", "x.parquet", "--counts", "w", "--output", "c.parquet")
+    assert scores(command, "c.parquet").equals(scores(command, "x.parquet", "--counts", "w"))
+    other = shutil.copy("c.parquet", "other.parquet")
+    assert "7.5 samples" in done(command, "merge", "c.parquet", other, "--output", "twice.parquet")
+
+
+def test_weights_of_samples(command):
+    """Sums of weights and of their squares are all that scores and intervals need."""
+    rng = np.random.default_rng(5)
+    true = rng.integers(0, 3, 900)
+    pred = np.where(rng.random(900) < 0.7, true, rng.integers(0, 3, 900))
+    whole = pa.table({"y_true": true, "y_pred": pred, "w": rng.lognormal(size=900), "g": rng.integers(0, 2, 900)})
+    for name, rows in (("x", whole), ("a", whole.slice(0, 400)), ("b", whole.slice(400))):
+        pq.write_table(rows, f"{name}.parquet")
+        done(command, "count", f"{name}.parquet", "--weight", "w", "--by", "g", "--output", f"{name}_counts.parquet")
+    done(command, "merge", "a_counts.parquet", "b_counts.parquet", "--output", "merged.parquet")
+    columns = pq.read_table("x_counts.parquet")
+    assert columns.column_names == ["g", "y_true", "y_pred", "count", "weight", "squared_weight"]
+    assert columns["count"].to_numpy().sum() == 900
+    np.testing.assert_allclose(columns["squared_weight"].to_numpy().sum(), (whole["w"].to_numpy() ** 2).sum())
+    options = ("--metrics", "mcc,f1:macro", "--output", "i.parquet")
+    done(command, "interval", "x.parquet", "--by", "g", "--weight", "w", *options)
+    expected = pq.read_table("i.parquet").to_pandas()
+    for name in ("x_counts.parquet", "merged.parquet"):
+        done(command, "interval", name, *options)
+        np.testing.assert_allclose(pq.read_table("i.parquet").to_pandas(), expected, rtol=1e-10)
+    said = refused(command, "merge", "x_counts.parquet", "no_weights.parquet", "--output", "y.parquet")
+    assert said == "no_weights.parquet: No such file or directory"
+    done(command, "count", "x.parquet", "--by", "g", "--output", "no_weights.parquet")
+    said = refused(command, "merge", "x_counts.parquet", "no_weights.parquet", "--output", "y.parquet")
+    assert said.startswith("no_weights.parquet: expected counts of y_true and y_pred by g with weights, as in x_counts")
+
+
+def test_text_of_two_types_has_the_same_bytes(command):
+    for name, kind in (("a", pa.string()), ("b", pa.large_string())):
+        columns = {
+            "y_true": pa.array(["u", "v"], kind),
+            "y_pred": pa.array(["u", "u"], kind),
+            "g": pa.array(["m", "n"], kind),
+        }
+        pq.write_table(pa.table(columns), f"{name}.parquet")
+        done(command, "count", f"{name}.parquet", "--by", "g", "--output", f"{name}_counts.parquet")
+    assert Path("a_counts.parquet").read_bytes() == Path("b_counts.parquet").read_bytes()
+    done(command, "merge", "a_counts.parquet", "b_counts.parquet", "--output", "merged.parquet")
+    done(command, "count", "a.parquet", "b.parquet", "--by", "g", "--output", "both.parquet")
+    assert Path("merged.parquet").read_bytes() == Path("both.parquet").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -123,6 +152,8 @@ def test_weights(command):
         pa.array([1, 2], pa.date32()),
         pa.array([1, 2], pa.timestamp("ns")),
         pa.array([1, 2], pa.timestamp("us", "UTC")),
+        pa.array([1, 2]).cast(pa.decimal128(20, 1)),
+        pa.array(["a", "a\0"]),
     ],
     ids=lambda values: str(getattr(values, "type", "text")),
 )
@@ -130,19 +161,8 @@ def test_types_of_groups_stay(command, values):
     table = pa.table({"y_true": [0, 1], "y_pred": [0, 0], "g": values})
     pq.write_table(table, "x.parquet")
     expected = scores(command, "x.parquet", "--by", "g")
-    for name in ("c.parquet", "c.npz"):
-        done(command, "count", "x.parquet", "--by", "g", "--output", name)
-        assert scores(command, name).equals(expected)
-
-
-def test_groups_that_an_npz_cannot_hold(command):
-    for values in (pa.array([1, 2]).cast(pa.decimal128(20, 1)), pa.array(["a", "a\0"])):
-        pq.write_table(pa.table({"y_true": [0, 1], "y_pred": [0, 0], "g": values}), "x.parquet")
-        said = refused(command, "count", "x.parquet", "--by", "g", "--output", "c.npz")
-        assert said.startswith("--output: expected a name that ends in .parquet for 'g' of type ")
-        done(command, "count", "x.parquet", "--by", "g", "--output", "c.parquet")
-        assert scores(command, "c.parquet").equals(scores(command, "x.parquet", "--by", "g"))
-    assert sorted(path.name for path in Path().iterdir()) == ["c.parquet", "scores.parquet", "x.parquet"]
+    done(command, "count", "x.parquet", "--by", "g", "--output", "c.parquet")
+    assert scores(command, "c.parquet").equals(expected)
 
 
 def test_names_that_are_taken(command):
@@ -162,47 +182,52 @@ def test_counts_that_do_not_fit_together(command):
         by = ",".join(set(columns) - {"y_true", "y_pred"})
         done(command, "count", "x.parquet", *(["--by", by] if by else []), "--output", name)
 
-    write("a.npz", y_true=[0], y_pred=[0], g=["m"])
+    write("a.parquet", y_true=[0], y_pred=[0], g=["m"])
     write("text.parquet", y_true=["0"], y_pred=["0"], g=["m"])
     write("number.parquet", y_true=[0], y_pred=[0], g=[1])
-    write("other.npz", y_true=[0], y_pred=[0], h=["m"])
-    write("none.npz", y_true=[0], y_pred=[0])
+    write("other.parquet", y_true=[0], y_pred=[0], h=["m"])
+    write("none.parquet", y_true=[0], y_pred=[0])
     for name, expected in {
-        "text.parquet": "text.parquet: expected classes of type int64, as in a.npz, got large_string",
-        "number.parquet": "number.parquet: column 'g': expected string, as in the rows before, got int64",
-        "other.npz": "other.npz: expected counts of y_true and y_pred by g, as in a.npz, got those of y_true and",
-        "none.npz": "none.npz: expected counts of y_true and y_pred by g, as in a.npz, got those of y_true and y_pred",
+        "text.parquet": "text.parquet: expected classes of type int64, as in a.parquet, got large_string",
+        "number.parquet": "number.parquet: column 'g': expected text, as in the rows before, got int64",
+        "other.parquet": "other.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got those of",
+        "none.parquet": "none.parquet: expected counts of y_true and y_pred by g, as in a.parquet, got those of",
         "x.parquet": "x.parquet: expected a file of counts, as by matrics count, got another",
-        "x.csv": "x.csv: expected a file of counts, .npz or .parquet, as by matrics count",
-        "gone.npz": "gone.npz: No such file or directory",
+        "x.csv": "x.csv: expected a file of counts, .parquet, as by matrics count",
+        "gone.parquet": "gone.parquet: No such file or directory",
     }.items():
-        assert refused(command, "merge", "a.npz", name, "--output", "m.npz").startswith(expected)
-    assert not Path("m.npz").exists()
-    assert "got no 'x'" in refused(command, "score", "a.npz", "--by", "x")
-    assert "--true and --pred to name y_true and y_pred" in refused(command, "score", "a.npz", "--true", "t")
-    assert "--clusters: expected a file of labels" in refused(command, "interval", "a.npz", "--clusters", "g")
-    assert "as a.npz is one, got another" in refused(command, "count", "a.npz", "x.parquet", "--output", "m.npz")
+        assert refused(command, "merge", "a.parquet", name, "--output", "m.parquet").startswith(expected)
+    assert not Path("m.parquet").exists()
+    assert "got no 'x'" in refused(command, "score", "a.parquet", "--by", "x")
+    assert "--true and --pred to name y_true and y_pred" in refused(command, "score", "a.parquet", "--true", "t")
+    assert "--clusters: expected a file of labels" in refused(command, "interval", "a.parquet", "--clusters", "g")
+    assert "as a.parquet is one, got another" in refused(
+        command, "count", "a.parquet", "x.parquet", "--output", "m.parquet"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["x.csv"], "--output: expected a name that ends in .npz or .parquet, got none"),
-        (["x.csv", "--output", "c.csv"], "--output: expected a name that ends in .npz or .parquet, got 'c.csv'"),
-        (["x.csv", "--output", "no/c.npz"], "--output: expected an existing directory, got 'no'"),
-        (["c.npz", "--output", "c.npz"], "--output: expected another file than the input, got 'c.npz'"),
-        (["x.csv", "x.parquet", "--output", "d.npz"], "x.csv: expected text files alone or Parquet files alone"),
-        (["-", "-", "--output", "d.npz"], "-: expected standard input once"),
-        (["x.csv", "--counts", "y_true", "--output", "d.npz"], "--counts: expected another column"),
-        (["x.csv", "--counts", "w", "--output", "d.npz"], "x.csv: expected the columns y_true, y_pred, w, got no 'w'"),
-        (["x.csv", "--pred", "y_true", "--output", "d.npz"], "--pred: expected another column"),
-        (["gone.parquet", "--output", "d.npz"], "gone.parquet: No such file or directory"),
+        (["x.csv"], "--output: expected a name that ends in .parquet, got none"),
+        (["x.csv", "--output", "c.csv"], "--output: expected a name that ends in .parquet, got 'c.csv'"),
+        (["x.csv", "--output", "no/c.parquet"], "--output: expected an existing directory, got 'no'"),
+        (["c.parquet", "--output", "c.parquet"], "--output: expected another file than the input, got 'c.parquet'"),
+        (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected text files alone or Parquet files alone"),
+        (["-", "-", "--output", "d.parquet"], "-: expected standard input once"),
+        (["x.csv", "--counts", "y_true", "--output", "d.parquet"], "--counts: expected another column"),
+        (
+            ["x.csv", "--counts", "w", "--output", "d.parquet"],
+            "x.csv: expected the columns y_true, y_pred, w, got no 'w'",
+        ),
+        (["x.csv", "--pred", "y_true", "--output", "d.parquet"], "--pred: expected another column"),
+        (["gone.parquet", "--output", "d.parquet"], "gone.parquet: No such file or directory"),
     ],
 )
 def test_count_says_what_is_wrong(command, arguments, expected):
     Path("x.csv").write_text("y_true,y_pred\n0,0\n")
     pq.write_table(pa.table({"y_true": [0], "y_pred": [0]}), "x.parquet")
-    done(command, "count", "x.csv", "--output", "c.npz")
+    done(command, "count", "x.csv", "--output", "c.parquet")
     before = sorted(Path().iterdir())
     assert refused(command, "count", *arguments).startswith(expected)
     assert sorted(Path().iterdir()) == before
@@ -210,15 +235,15 @@ def test_count_says_what_is_wrong(command, arguments, expected):
 
 def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     Path("x.csv").write_text("y_true,y_pred\n0,0\n")
-    Path("c.npz").write_text("precious")
+    Path("c.parquet").write_text("precious")
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics.cli.outputs.whole.os.fsync", full)
-    assert refused(command, "count", "x.csv", "--output", "c.npz") == "c.npz: No space left on device"
-    assert Path("c.npz").read_text() == "precious"
-    assert sorted(path.name for path in Path().iterdir()) == ["c.npz", "x.csv"]
+    monkeypatch.setattr("matrics.files.outputs.whole.os.fsync", full)
+    assert refused(command, "count", "x.csv", "--output", "c.parquet") == "c.parquet: No space left on device"
+    assert Path("c.parquet").read_text() == "precious"
+    assert sorted(path.name for path in Path().iterdir()) == ["c.parquet", "x.csv"]
 
 
 # Damage -------------------------------------------------------------------------------------------------------------
@@ -247,7 +272,7 @@ def prepare(command, suffix):
     return suffix, ()
 
 
-FILES = ["labels.parquet", "stack.npz", "packed.npz", "counts.npz", "counts.parquet"]
+FILES = ["labels.parquet", "stack.npz", "packed.npz", "counts.parquet"]
 
 
 @pytest.mark.parametrize("file", FILES)

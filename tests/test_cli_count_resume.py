@@ -21,27 +21,28 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 FileLock = pytest.importorskip("filelock").FileLock
 
-from matrics.cli import labels, progress  # noqa: E402
-from matrics.cli.counting import batches, count  # noqa: E402
-from matrics.cli.counting.counter import Counter  # noqa: E402
-from matrics.cli.outputs.snapshot import save_snapshot, snapshot_number  # noqa: E402
-from matrics.cli.stopping import Stopped  # noqa: E402
+from matrics.cli import progress  # noqa: E402
+from matrics.files import count, text  # noqa: E402
+from matrics.files import rows as batches  # noqa: E402
+from matrics.files.counts import Counts  # noqa: E402
+from matrics.files.names import Names  # noqa: E402
+from matrics.files.notices import Stopped  # noqa: E402
+from matrics.files.outputs.sealed import named, seal, sealed, stem_of  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 ROWS, BATCH = 2400, 100
 BY = ("--by", "model,fold")
 COMMANDS = {
-    "count to .npz": ("count", "x.parquet", *BY, "--output", "o.npz"),
-    "count to .parquet": ("count", "x.parquet", *BY, "--output", "o.parquet"),
+    "count": ("count", "x.parquet", *BY, "--output", "o.parquet"),
     "score": ("score", "x.parquet", *BY, "--metrics", "mcc,recall:class", "--output", "o.parquet"),
 }
 OTHERS = {
     "interval": ("interval", "x.parquet", *BY, "--metrics", "mcc", "--num", "9", "--seed", "1", "--output", "o.csv"),
-    "weights": ("count", "x.parquet", "--by", "fold", "--counts", "w", "--output", "o.npz"),
+    "weights": ("count", "x.parquet", "--by", "fold", "--counts", "w", "--output", "o.parquet"),
     "text": ("score", "x.csv", *BY, "--metrics", "mcc", "--output", "o.parquet"),
-    "gzip": ("count", "x.csv.gz", *BY, "--output", "o.npz"),
-    "a pattern and a file": ("count", "d/*", "x.parquet", *BY, "--output", "o.npz"),
-    "merge": ("merge", "a.npz", "b.parquet", "--output", "o.parquet"),
+    "gzip": ("count", "x.csv.gz", *BY, "--output", "o.parquet"),
+    "a pattern and a file": ("count", "d/*", "x.parquet", *BY, "--output", "o.parquet"),
+    "merge": ("merge", "a.parquet", "b.parquet", "--output", "o.parquet"),
 }
 
 
@@ -68,7 +69,7 @@ def others(tmp_path, command):
     (tmp_path / "d").mkdir()
     for k, rows in enumerate((table.slice(0, 950), table.slice(950))):
         pq.write_table(rows, tmp_path / "d" / f"{k}.parquet")
-    for name, part in (("a.npz", "d/0.parquet"), ("b.parquet", "d/1.parquet")):
+    for name, part in (("a.parquet", "d/0.parquet"), ("b.parquet", "d/1.parquet")):
         assert command("count", part, *BY, "--output", name)[0] == 0
 
 
@@ -76,11 +77,11 @@ def others(tmp_path, command):
 def stop(monkeypatch):
     """Count few rows at a time, save after each of them, and stop before some row; 0 for not at all."""
     monkeypatch.setattr(batches, "BATCH_ROWS", BATCH)
-    monkeypatch.setattr(labels, "CHUNK_ROWS", BATCH)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 40 * BATCH)
     monkeypatch.setattr(count, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(count, "SAVING", float("inf"))
     monkeypatch.setattr("os.fsync", lambda _: None)
-    add, counted = Counter.add, []
+    add, counted = Counts.add, []
 
     def arrange(row, error=KeyboardInterrupt):
         counted.clear()
@@ -91,7 +92,7 @@ def stop(monkeypatch):
             counted.append(len(batch.table))
             add(self, batch)
 
-        monkeypatch.setattr(Counter, "add", add_some)
+        monkeypatch.setattr(Counts, "add", add_some)
         return counted
 
     return arrange
@@ -100,8 +101,8 @@ def stop(monkeypatch):
 # Stopped in this process ----------------------------------------------------------------------------------------------
 
 ENDS = {
-    "Ctrl-C": (KeyboardInterrupt, 130, "o.npz: stopped; --resume goes on from row 1,300"),
-    "SIGTERM": (Stopped(143), 143, "o.npz: stopped; --resume goes on from row 1,300"),
+    "Ctrl-C": (KeyboardInterrupt, 130, "o.parquet: stopped; --resume goes on from row 1,300"),
+    "SIGTERM": (Stopped(143), 143, "o.parquet: stopped; --resume goes on from row 1,300"),
     "memory": (MemoryError("of all things"), 2, "of all things; --resume goes on from row 1,300"),
 }
 
@@ -109,34 +110,34 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_what_is_counted_is_kept(command, stop, end):
     error, expected, message = ENDS[end]
-    arguments = COMMANDS["count to .npz"]
+    arguments = COMMANDS["count"]
     made, shown = whole(command, *arguments)
     stop(1300, error)
     code, out, err = command(*arguments)
     assert (code, out, len(err.splitlines())) == (expected, "", 1)
     assert err.endswith(f"{message}\n")
-    assert not Path("o.npz").exists()
+    assert not Path("o.parquet").exists()
     counted = stop(0)
     code, out, err = command(*arguments, "--resume")
     assert (code, out) == (0, shown)
-    assert err == "matrics: o.npz: 1,300 rows were counted before; the run goes on from there\n"
+    assert err == "matrics: o.parquet: 1,300 rows were counted before; the run goes on from there\n"
     assert sum(counted) == ROWS - 1300
-    assert contents("o.npz") == made
-    assert sorted(path.name for path in Path().iterdir()) == ["o.npz", "x.parquet"]
+    assert contents("o.parquet") == made
+    assert sorted(path.name for path in Path().iterdir()) == ["o.parquet", "x.parquet"]
 
 
 def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch):
     arguments = COMMANDS["score"]
     made, shown = whole(command, *arguments)
 
-    def save(path, number, write):
-        if number > 1300:
-            raise OSError(28, "No space left on device", str(path))
-        save_snapshot(path, number, write)
+    def save(folder, stem, write, suffix=""):
+        if stem == "counted-1400":
+            raise OSError(28, "No space left on device", stem)
+        return seal(folder, stem, write, suffix)
 
     stop(0)
     with monkeypatch.context() as patch:
-        patch.setattr("matrics.cli.outputs.unfinished.save_snapshot", save)
+        patch.setattr("matrics.files.outputs.unfinished.seal", save)
         code, out, err = command(*arguments)
     message = "matrics: o.parquet: No space left on device; --resume goes on from row 1,300\n"
     assert (code, out, err) == (2, "", message)
@@ -146,7 +147,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
 
 
 @pytest.mark.parametrize("name", [*list(COMMANDS)[1:], *OTHERS])
-@pytest.mark.exhaustive(name=["count to .parquet", "weights", "gzip"])
+@pytest.mark.exhaustive(name=["weights", "gzip"])
 @pytest.mark.usefixtures("others")
 def test_the_same_bytes_after_many_stops(command, stop, name):
     arguments = {**COMMANDS, **OTHERS}[name]
@@ -155,8 +156,7 @@ def test_the_same_bytes_after_many_stops(command, stop, name):
     for stops in (3, 11):
         stop(stops * batch)
         assert command(*arguments, "--resume")[0] == 130
-        before = snapshot_number(folder() / "counted")
-        assert before > 0
+        assert sealed(folder(), "counted-[0-9]+")
     counted = stop(0)
     code, out, err = command(*arguments, "--resume")
     assert (code, out, "rows were counted before" in err) == (0, shown, True)
@@ -173,7 +173,7 @@ def test_a_run_that_is_stopped_before_anything_is_saved_leaves_nothing(command, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(count, "SAVE_EVERY", 1e9)
         stop(1300)
-        assert command(*COMMANDS["count to .npz"]) == (130, "", "")
+        assert command(*COMMANDS["count"]) == (130, "", "")
     assert sorted(path.name for path in Path().iterdir()) == ["o.parquet", "x.parquet"]
 
 
@@ -193,7 +193,7 @@ def test_saving_takes_a_small_part_of_the_time(monkeypatch):
     keeper = count.Keeper(Work())
     while clock[0] < 200:
         clock[0] += 1
-        keeper.tell(Counter(labels.Names()))
+        keeper.save(Counts(Names()))
     assert saved == [1, 64, 127, 190]
 
 
@@ -229,19 +229,19 @@ def test_another_question_is_refused(command, stop, options, change, expected):
     code, out, err = command(*arguments, *options, "--resume")
     assert (code, out) == (2, "")
     assert err == f"matrics: --resume: {expected}; without --resume the run starts again from the beginning\n"
-    assert snapshot_number(folder() / "counted") == 1000
+    assert [stem_of(path) for path in sealed(folder(), "counted-[0-9]+")] == ["counted-1000"]
 
 
 def test_an_input_that_changes_while_it_is_counted(command, stop, monkeypatch):
     stop(0)
-    add = Counter.add
+    add = Counts.add
 
     def add_and_touch(self, batch):
         os.utime("x.parquet", ns=(1, 1))
         add(self, batch)
 
-    monkeypatch.setattr(Counter, "add", add_and_touch)
-    code, _, err = command(*COMMANDS["count to .npz"])
+    monkeypatch.setattr(Counts, "add", add_and_touch)
+    code, _, err = command(*COMMANDS["count"])
     assert (code, err) == (
         2,
         "matrics: x.parquet: expected a file that stays as it is, got one that changed while it was read\n",
@@ -250,18 +250,18 @@ def test_an_input_that_changes_while_it_is_counted(command, stop, monkeypatch):
 
 
 def test_two_runs_on_one_output(command, stop):
-    arguments = COMMANDS["count to .npz"]
+    arguments = COMMANDS["count"]
     made, _ = whole(command, *arguments)
     stop(1000)
     assert command(*arguments)[0] == 130
     stop(0)
     with FileLock(folder() / "lock"):
         for options in ([], ["--resume"]):
-            assert command(*arguments, *options) == (2, "", "matrics: o.npz: another run is writing this output\n")
+            assert command(*arguments, *options) == (2, "", "matrics: o.parquet: another run is writing this output\n")
     code, _, err = command(*arguments)
     said = "the count of 1,000 rows by an earlier run is discarded; --resume would have gone on with it"
-    assert (code, err) == (0, f"matrics: o.npz: {said}\n")
-    assert contents("o.npz") == made
+    assert (code, err) == (0, f"matrics: o.parquet: {said}\n")
+    assert contents("o.parquet") == made
 
 
 def test_an_error_in_the_input_leaves_nothing(command, stop):
@@ -301,13 +301,13 @@ def test_pipes_are_counted_once_and_not_resumed(command, stop, others):  # noqa:
 
 @pytest.mark.parametrize("times", [2, pytest.param(40, marks=pytest.mark.exhaustive)])
 def test_a_damaged_count_is_not_believed(command, stop, times):
-    arguments = COMMANDS["count to .npz"]
+    arguments = COMMANDS["count"]
     made, _ = whole(command, *arguments)
     for place in np.linspace(0.1, 0.9, times):
         for damage in ("flip", "cut"):
             stop(300)
             command(*arguments)
-            path = folder() / "counted"
+            (path,) = named(folder(), "counted-[0-9]+")
             content = bytearray(path.read_bytes())
             at = int(place * (len(content) - 1))
             content[at] ^= 1 << RANDOM.integers(8)
@@ -315,28 +315,25 @@ def test_a_damaged_count_is_not_believed(command, stop, times):
             counted = stop(0)
             code, _, err = command(*arguments, "--resume")
             said = "there is nothing to resume; the run starts from the beginning"
-            assert (code, err) == (0, f"matrics: o.npz: {said}\n")
+            assert (code, err) == (0, f"matrics: o.parquet: {said}\n")
             assert sum(counted) == ROWS
-            assert contents("o.npz") == made
+            assert contents("o.parquet") == made
 
 
-def test_snapshots(tmp_path):
-    path = tmp_path / "x"
-    assert snapshot_number(path) == 0
+def test_files_that_are_sealed(tmp_path):
+    assert sealed(tmp_path, "x") == sealed(tmp_path / "none", "x") == []
     with pytest.raises(OSError, match="full"):
-        save_snapshot(path, 5, lambda _: (_ for _ in ()).throw(OSError("full")))
-    assert snapshot_number(path) == 0
-    for number, content in ((7, b"seven"), (2**40, b""), (9, b"x" * 3_000_000)):
-        save_snapshot(path, number, lambda file, content=content: file.write(content))
-        assert snapshot_number(path) == number
-        assert path.read_bytes().startswith(content)
-    with pytest.raises(OSError, match="full"):
-        save_snapshot(path, 5, lambda _: (_ for _ in ()).throw(OSError("full")))
-    assert snapshot_number(path) == 9
-    content = path.read_bytes()
+        seal(tmp_path, "x", lambda _: (_ for _ in ()).throw(OSError("full")))
+    assert sealed(tmp_path, "x") == []
+    content = b"x" * 3_000_000
+    path = seal(tmp_path, "x-7", lambda file: file.write(content), ".bin")
+    assert (stem_of(path), path.suffix, path.read_bytes()) == ("x-7", ".bin", content)
+    assert sealed(tmp_path, "x-[0-9]+") == [path]
+    assert sealed(tmp_path, "x") == []
     for wrong in (b"", content[:10], content[:-1], content + b"x", content[:-30] + b"y" + content[-29:]):
         path.write_bytes(wrong)
-        assert snapshot_number(path) == 0
+        assert sealed(tmp_path, "x-7") == []
+        assert named(tmp_path, "x-7") == [path]
 
 
 # Progress -------------------------------------------------------------------------------------------------------------
@@ -347,15 +344,18 @@ def test_snapshots(tmp_path):
     [
         (("score", "x.parquet", "--metrics", "mcc"), r"\d+ %: [\d,]+ of 2,400 rows counted, .* rows/s, .* left"),
         (("interval", "x.parquet", "--method", "delta"), r"\d+ %: [\d,]+ of 2,400 rows counted, .* rows/s, .* left"),
-        (("count", "x.csv", "--output", "o.npz"), r"\d+ %: [\d,]+ rows counted, .* rows/s, .* MB/s, .* left"),
-        (("count", "x.csv.gz", "--output", "o.npz"), r"\d+ %: [\d,]+ rows counted, .* rows/s, .* MB/s, .* left"),
-        (("merge", "a.npz", "b.parquet", "--output", "o.npz"), r"\d+ %: [\d,]+ rows counted, .* rows/s.*"),
+        (("count", "x.csv", "--output", "o.parquet"), r"\d+ %: [\d,]+ rows counted, .* rows/s, .* MB/s, .* left"),
+        (("count", "x.csv.gz", "--output", "o.parquet"), r"\d+ %: [\d,]+ rows counted, .* rows/s, .* MB/s, .* left"),
+        (
+            ("merge", "a.parquet", "b.parquet", "--output", "o.parquet"),
+            r"\d+ %: [\d,]+ of [\d,]+ rows counted, .* rows/s.*",
+        ),
     ],
 )
 @pytest.mark.usefixtures("others")
 def test_lines_while_labels_are_counted(command, stop, monkeypatch, arguments, expected):
     stop(0)
-    add, seen, told = Counter.add, threading.Event(), []
+    add, seen, told = Counts.add, threading.Event(), []
 
     def say(line):
         told.append(line)
@@ -369,10 +369,10 @@ def test_lines_while_labels_are_counted(command, stop, monkeypatch, arguments, e
 
     assert command(*arguments)[2] == ""
     monkeypatch.setattr(batches, "BATCH_ROWS", ROWS // 3)
-    monkeypatch.setattr(labels, "CHUNK_ROWS", ROWS // 3)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 40 * ROWS // 3)
     monkeypatch.setattr(progress, "LINE_EVERY", 0.001)
     monkeypatch.setattr(progress, "say", say)
-    monkeypatch.setattr(Counter, "add", add_and_wait)
+    monkeypatch.setattr(Counts, "add", add_and_wait)
     assert command(*arguments, "--progress")[0] == 0
     counted = [line for line in told if "rows counted" in line]
     assert re.fullmatch(expected, counted[-1]), counted[-1]
@@ -380,19 +380,19 @@ def test_lines_while_labels_are_counted(command, stop, monkeypatch, arguments, e
 
 def test_a_bar_is_on_a_terminal_alone(command, stop, monkeypatch):
     stop(0)
-    add = Counter.add
+    add = Counts.add
 
     def add_slowly(self, batch):
         time.sleep(0.005)
         add(self, batch)
 
-    monkeypatch.setattr(Counter, "add", add_slowly)
+    monkeypatch.setattr(Counts, "add", add_slowly)
     monkeypatch.setattr(progress, "SHOW_AFTER", 0.0)
     monkeypatch.setattr(progress, "REFRESH", 0.001)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    code, _, err = command(*COMMANDS["count to .npz"])
+    code, _, err = command(*COMMANDS["count"])
     assert code == 0
     assert "of 2,400 rows counted" in err
 
@@ -421,15 +421,15 @@ def test_words_of_counting():
 SERVER = f"""
 import contextlib, io, os, sys, time
 from matrics.cli import app, main
-from matrics.cli.counting import batches, count
-from matrics.cli.counting.counter import Counter
+from matrics.files import rows as batches, count
+from matrics.files.counts import Counts
 batches.BATCH_ROWS = {BATCH // 2}
 count.SAVE_EVERY, count.SAVING = 0.0, float("inf")
-add = Counter.add
+add = Counts.add
 def slowly(*given):
     time.sleep(0.015)
     add(*given)
-Counter.add = slowly
+Counts.add = slowly
 with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     sys.argv = ["matrics", "metrics", "core"]  # what the first command imports is there for all
     main()
@@ -467,12 +467,17 @@ def start(server, tmp_path):
     return run
 
 
+def rows_counted():
+    """How many rows an unfinished run has counted and saved."""
+    found = [path for one in Path().glob(".matrics-*.unfinished") for path in sealed(one, "counted-[0-9]+")]
+    return max((int(stem_of(path).partition("-")[2]) for path in found), default=0)
+
+
 def wait_for(rows):
     """Wait until so many rows are counted, and that is saved."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        found = list(Path().glob(".matrics-*.unfinished/counted"))
-        if found and snapshot_number(found[0]) >= rows:
+        if rows_counted() >= rows:
             return
         time.sleep(0.005)
     raise AssertionError("expected more rows within a minute")
@@ -492,7 +497,7 @@ def test_killed_at_random_moments(command, start, moments):
             os.kill(pid, signal.SIGKILL)
             assert code() == -signal.SIGKILL
             assert not Path(arguments[-1]).exists()
-            saved = snapshot_number(folder() / "counted")
+            saved = rows_counted()
         code, out, err = command(*arguments, "--resume")
         assert (code, out, "rows were counted before; the run goes on from there" in err) == (0, shown, True)
         assert contents(arguments[-1]) == made
@@ -513,7 +518,7 @@ def test_stopped_by_a_signal(command, start, number, expected):
     os.kill(pid, number)
     assert code() == expected
     (line,) = Path("err").read_text().splitlines()
-    rows = snapshot_number(folder() / "counted")
+    rows = rows_counted()
     assert line == f"matrics: o.parquet: stopped; --resume goes on from row {rows:,}"
     code, out, err = command(*arguments, "--resume")
     assert (code, out, "rows were counted before" in err) == (0, shown, True)

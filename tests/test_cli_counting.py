@@ -11,14 +11,15 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.cli import labels  # noqa: E402
-from matrics.cli.counting import batches, cells, codes, parquet  # noqa: E402
-from matrics.cli.counting.batches import Batch, TextRows, ahead  # noqa: E402
-from matrics.cli.counting.codes import Codes, Integers  # noqa: E402
-from matrics.cli.counting.count import Beside, count  # noqa: E402
-from matrics.cli.counting.counter import Counter  # noqa: E402
-from matrics.cli.counting.inputs import open_input, parquet_rows  # noqa: E402
-from matrics.cli.labels import Names  # noqa: E402
+from matrics.files import counts as of_counts  # noqa: E402
+from matrics.files import parquet  # noqa: E402
+from matrics.files import rows as batches  # noqa: E402
+from matrics.files import text as of_text  # noqa: E402
+from matrics.files.count import During, count  # noqa: E402
+from matrics.files.counts import Counts, MissingValueError, Values  # noqa: E402
+from matrics.files.inputs import open_labels, parquet_rows  # noqa: E402
+from matrics.files.names import Names  # noqa: E402
+from matrics.files.rows import Batch, TextRows, ahead  # noqa: E402
 
 
 def columns(rng, rows):
@@ -46,14 +47,34 @@ def table_of(rng, rows, classes="int"):
     return pa.table({"y_true": made(true), "y_pred": made(pred), **columns(rng, rows)})
 
 
-def assert_same(counted, expected):
-    np.testing.assert_array_equal(counted.stack, expected.stack)
-    assert counted.classes == expected.classes
-    assert list(counted.groups) == list(expected.groups)
-    for name, values in expected.groups.items():
-        assert counted.groups[name].type == labels.decoded(values).type
+def in_order(value):
+    """Values in their order, NaN last."""
+    return (value != value, 0 if value != value else value)
+
+
+def assert_counts_of(counted, table, by, weights=None):
+    """What a dictionary of Python's own counts."""
+    keys = list(zip(*(map(in_order, table[name].to_pylist()) for name in by), strict=True)) or [()] * len(table)
+    true, pred = (table[name].to_pylist() for name in ("y_true", "y_pred"))
+    groups, classes = sorted(set(keys)), sorted({*true, *pred})
+    places = {key: k for k, key in enumerate(groups)}, {label: k for k, label in enumerate(classes)}
+    expected = np.zeros((len(groups), len(classes), len(classes)), np.int64)
+    for key, i, j, weight in zip(keys, true, pred, weights or [1] * len(table), strict=True):
+        expected[places[0][key], places[1][i], places[1][j]] += weight
+    np.testing.assert_array_equal(counted.stack(counted.cells).read(0, len(groups)), expected)
+    assert counted.classes.to_pylist() == classes
+    assert list(counted.groups) == list(by)
+    for k, name in enumerate(by):
         # By text, as pyarrow takes NaN for another value than NaN.
-        assert list(map(str, counted.groups[name].to_pylist())) == list(map(str, values.to_pylist()))
+        values = [key[k][1] if not key[k][0] else float("nan") for key in groups]
+        assert list(map(str, counted.groups[name].to_pylist())) == list(map(str, values))
+
+
+def assert_same(one, other):
+    for name in ("starts", "true", "pred", "count", "weight", "squares"):
+        assert np.asarray(getattr(one, name)).tobytes() == np.asarray(getattr(other, name)).tobytes()
+    assert one.classes.equals(other.classes)
+    assert list(map(str, one.groups.values())) == list(map(str, other.groups.values()))
 
 
 BY = [
@@ -69,71 +90,105 @@ BY = [
 @pytest.mark.parametrize("by", BY, ids=",".join)
 @pytest.mark.parametrize("classes", ["int", "text"])
 @pytest.mark.parametrize("size", [10**6, 37])
-def test_batches_make_the_matrices_of_the_table(tmp_path, monkeypatch, by, classes, size):
+@pytest.mark.parametrize("bins", [0, 2000, of_counts.MOST_BINS])
+def test_batches_make_the_matrices_of_the_table(tmp_path, monkeypatch, by, classes, size, bins):  # noqa: PLR0917
+    """However the rows are cut, and whether combinations have bins, rows of a table, or first one, then the other."""
     monkeypatch.setattr(batches, "BATCH_ROWS", size)
+    monkeypatch.setattr(of_counts, "MOST_BINS", bins)
+    monkeypatch.setattr(of_counts, "MOST_PARTS", 3)
     table = table_of(np.random.default_rng(len(by)), 500, classes)
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=111)
-    names = Names(by=by)
-    counted = count(open_input([tmp_path / "x.parquet"], names)).of_source
-    assert_same(counted, labels.count_table(table.select(labels.wanted_columns(names)), names))
+    assert_counts_of(count(open_labels([tmp_path / "x.parquet"], Names(by=by))), table, by)
 
 
 @pytest.mark.parametrize("most", [1, 2**22])
-def test_hashing_and_the_table_agree(monkeypatch, most):
-    monkeypatch.setattr(codes, "MOST_RANGE", most)
-    rng, found = np.random.default_rng(0), Integers()
-    seen = np.empty(0, np.int64)
-    for low, high in ((5, 9), (0, 3), (7, 20), (-40, 2), (-40, 20)):
-        values = rng.integers(low, high, 50).astype(np.int16)
-        numbers = found.encode(values)
-        seen = np.union1d(seen, values)
-        np.testing.assert_array_equal(found.known[numbers], values)
-        np.testing.assert_array_equal(np.sort(found.known), seen)
+def test_integers_far_apart_and_near_each_other_have_codes(monkeypatch, most):
+    monkeypatch.setattr(of_counts, "MOST_RANGE", most)
+    rng = np.random.default_rng(0)
+    for low, high in ((5, 9), (0, 3), (-40, 20), (-(2**62), 2**62)):
+        for kind in (np.int64, np.int16 if high < 2**15 else np.int64):
+            values = rng.integers(low, high, 50).astype(kind)
+            codes, known = of_counts._codes(pa.array(values))
+            np.testing.assert_array_equal(known.to_numpy()[codes], values)
 
 
 def test_values_of_a_dictionary_that_no_row_has_are_not_there():
-    values = Codes(lambda _, column: labels.decoded(column))
-    column = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2]), pa.array(["b", "unused", "a", ""]))
-    assert values.known.type == pa.int64()
-    np.testing.assert_array_equal(values.encode("g", column), [1, 0, 1])
-    assert values.known.to_pylist() == ["b", "a"]
-    other = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "unused"]))
-    np.testing.assert_array_equal(values.encode("g", other), [1, 2])
-    with pytest.raises(codes.MissingValueError):
-        values.encode("g", pa.DictionaryArray.from_arrays(pa.array([3]), column.dictionary))
+    counts = Counts(Names(by=("g",)))
+
+    def add(indices, values):
+        column = pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(values))
+        ones = [1] * len(indices)
+        counts.add(Batch(pa.record_batch({"y_true": ones, "y_pred": ones, "g": column}), "x"))
+
+    add([2, 0, 2], ["b", "unused", "a", ""])
+    add([0, 1], ["a", "unused"])
+    found = counts.counted()
+    assert found.groups["g"].to_pylist() == ["a", "b", "unused"]
+    assert found.count.tolist() == [3, 1, 1]
+    values = Values(of_counts._as_groups)
+    with pytest.raises(MissingValueError):
+        values.numbers("g", pa.array([""]))
+    add([3], ["b", "unused", "a", ""])
+    with pytest.raises(ValueError, match="column 'g': expected a value in every row, got 1 missing"):
+        counts.counted()
 
 
-@pytest.mark.parametrize("weights", ["none", "integers", "floats"])
-def test_a_state_continues(tmp_path, monkeypatch, weights):
+@pytest.mark.parametrize("bins", [0, of_counts.MOST_BINS])
+@pytest.mark.parametrize("weights", ["none", "integers", "floats", "weights"])
+def test_a_state_continues(tmp_path, monkeypatch, weights, bins):
     monkeypatch.setattr(batches, "BATCH_ROWS", 50)
+    monkeypatch.setattr(of_counts, "MOST_BINS", bins)
+    monkeypatch.setattr(of_counts, "MOST_PARTS", 3)
     rng = np.random.default_rng(1)
     table = table_of(rng, 400, "text")
-    made = {"integers": rng.integers(0, 2**52, 400), "floats": rng.random(400), "none": np.zeros(400)}[weights]
+    made = {"integers": rng.integers(0, 2**52, 400), "none": np.zeros(400)}.get(weights, rng.random(400))
     table = table.append_column("w", pa.array(made))
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=130)
-    names = Names(by=("text", "date", "many", "float", "y_true"), counts=None if weights == "none" else "w")
-    given = open_input([tmp_path / "x.parquet"], names)
+    by = ("few", "bool", "int8")
+    names = Names(
+        by=by, counts="w" if weights in ("integers", "floats") else None, weight="w" if weights == "weights" else None
+    )
+    given = open_labels([tmp_path / "x.parquet"], names)
     once = count(given)
-    counter = given.counter()
+    if weights in ("none", "integers"):
+        assert_counts_of(once, table, by, None if weights == "none" else made.tolist())
+    counts = given.counts()
     ends = [0]
     work = SimpleNamespace(can_be_repeated=True, counted=tmp_path / "counted", rows=0)
     for position, batch in given.rows.batches():
         with work.counted.open("wb") as file:
-            counter.save(file)
-        work.rows = counter.rows
+            counts.save(file)
+        work.rows = counts.rows
         assert work.rows == ends[-1]
-        resumed = count(given, Beside(work))
-        assert_same(resumed.of_source, once.of_source)
-        assert resumed.stack.tobytes() == once.stack.tobytes()
-        counter.add(batch)
+        assert_same(count(given, During(work)), once)
+        counts.add(batch)
         ends.append(position)
     assert ends[-1] == 400
+
+
+def test_clusters_and_weights_of_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH_ROWS", 50)
+    table = table_of(np.random.default_rng(3), 400)
+    weights = np.random.default_rng(4).integers(1, 5, 400)
+    table = table.append_column("w", pa.array(weights))
+    pq.write_table(table, tmp_path / "x.parquet")
+    found = count(open_labels([tmp_path / "x.parquet"], Names(by=("few",), clusters="text", weight="w")))
+    assert_counts_of(found, table, ("few",), weights.tolist())
+    squares = found.stack(found.squares).read(0, len(found.starts))
+    assert squares.sum() == (weights**2).sum()
+    pairs = {*zip(table["few"].to_pylist(), table["text"].to_pylist(), strict=True)}
+    clusters = found.clusters.read(0, len(pairs))
+    assert len(clusters) == len(pairs) == len(found.parts)
+    np.testing.assert_array_equal(
+        np.add.reduceat(clusters, np.searchsorted(found.parts, found.starts), axis=0),
+        found.stack(found.cells).read(0, len(found.starts)),
+    )
 
 
 @pytest.mark.parametrize("start", [0, 1, 50, 111, 112, 399, 400])
 def test_batches_begin_at_any_row(tmp_path, monkeypatch, start):
     monkeypatch.setattr(batches, "BATCH_ROWS", 30)
-    monkeypatch.setattr(labels, "CHUNK_ROWS", 10)
+    monkeypatch.setattr(of_text, "BLOCK_BYTES", 40)
     whole = pa.table({"y_true": np.arange(400), "y_pred": np.arange(400)})
     for k, rows in enumerate((slice(0, 250), slice(250, 400))):
         part = whole.slice(rows.start, rows.stop - rows.start)
@@ -153,16 +208,15 @@ def test_batches_begin_at_any_row(tmp_path, monkeypatch, start):
 
 
 def test_counts_are_exact_and_refused_beyond_64_bits():
-    names = Names(counts="w")
-    counter = Counter(names)
+    counts = Counts(Names(counts="w"))
     big = 2**62 - 1
 
-    def add(*counts):
-        ones = [1] * len(counts)
-        counter.add(Batch(pa.record_batch({"y_true": ones, "y_pred": ones, "w": pa.array(counts, pa.int64())}), "x"))
+    def add(*numbers):
+        ones = [1] * len(numbers)
+        counts.add(Batch(pa.record_batch({"y_true": ones, "y_pred": ones, "w": pa.array(numbers, pa.int64())}), "x"))
 
     add(big, 1)
-    assert counter.counted().stack.tolist() == [[[2**62]]]
+    assert counts.counted().count.tolist() == [2**62]
     with pytest.raises(ValueError, match="whose sum is below 2\\*\\*63, got 9,223,372,036,854,775,808 so far"):
         add(big, 1)
 
@@ -171,45 +225,38 @@ def test_weights_add_up_row_by_row():
     weights = np.random.default_rng(2).random(1000)
     ones = [0] * 1000
     for cut in (1000, 7):
-        counter = Counter(Names(counts="w"))
+        counts = Counts(Names(counts="w"))
         table = pa.table({"y_true": ones, "y_pred": ones, "w": weights})
         for batch in table.to_batches(cut):
-            counter.add(Batch(batch, "x"))
-        assert counter.counted().stack.item() == list(itertools.accumulate(weights))[-1]
+            counts.add(Batch(batch, "x"))
+        assert counts.counted().count.item() == list(itertools.accumulate(weights))[-1]
 
 
-def test_too_many_cells_are_named_before_they_are_there(monkeypatch):
-    monkeypatch.setattr(cells, "MOST_CELLS", 1000)
-    counter = Counter(Names(by=("g",)))
-    for k in range(11):
-        true = np.arange(9)
-        batch = Batch(pa.record_batch({"y_true": true, "y_pred": true, "g": np.full(9, k)}), "x")
-        counter.add(batch)
-    assert counter.cells.stack.shape == (11, 9, 9)
-    two = pa.record_batch({"y_true": [0, 0], "y_pred": [0, 0], "g": [98, 99]})
-    with pytest.raises(ValueError, match="few classes, got 9 classes in 13 groups: too many to count"):
-        counter.add(Batch(two, "x"))
+def test_integers_and_then_fractions_are_counts():
+    counts = Counts(Names(counts="w"))
+    for number in (1, 0.5, 2):
+        counts.add(Batch(pa.record_batch({"y_true": [0], "y_pred": [0], "w": [number]}), "x"))
+    assert counts.counted().count.tolist() == [3.5]
 
 
-def test_memory_is_asked_for(tmp_path, monkeypatch):
-    most = cells.most_cells()
-    assert 0 < most <= cells.MOST_CELLS
+def test_too_many_classes_are_named_before_a_matrix_is_laid_out(monkeypatch):
+    monkeypatch.setattr(of_counts, "MOST_CELLS", 99)
+    counts = Counts(Names())
+    counts.add(Batch(pa.record_batch({"y_true": np.arange(9), "y_pred": np.arange(9)}), "x"))
+    assert len(counts.counted().true) == 9
+    counts.add(Batch(pa.record_batch({"y_true": [9], "y_pred": [9]}), "x"))
+    with pytest.raises(ValueError, match="few classes, got 10 classes: too many to lay out a matrix"):
+        counts.counted()
+
+
+def test_memory_is_looked_up(tmp_path, monkeypatch):
+    most = of_counts.most_cells()
+    assert 0 < most <= of_counts.MOST_CELLS
     (tmp_path / "memory.max").write_text(f"{2**20}\n")
-    monkeypatch.setattr(cells, "CGROUP", tmp_path / "memory.max")
-    assert cells.most_cells() == 2**20 // 32
+    monkeypatch.setattr(of_counts, "CGROUP", tmp_path / "memory.max")
+    assert of_counts.most_cells() == 2**20 // 32
     (tmp_path / "memory.max").write_text("max\n")
-    assert cells.most_cells() == most
-
-
-def test_the_stack_grows_in_both_ways():
-    rng, grown = np.random.default_rng(3), cells.Cells()
-    expected = np.zeros((60, 40, 40), np.int64)
-    for groups, n in ((1, 1), (3, 2), (3, 9), (60, 9), (60, 10), (60, 40)):
-        grown.reserve(groups, n)
-        of, true, pred = (rng.integers(0, most, 500) for most in (groups, n, n))
-        grown.add(of, true, pred, None)
-        np.add.at(expected, (of, true, pred), 1)
-        np.testing.assert_array_equal(grown.stack, expected[:groups, :n, :n])
+    assert of_counts.most_cells() == most
 
 
 def test_what_is_read_ahead_ends_with_an_error_and_with_its_reader():
@@ -239,6 +286,4 @@ def test_row_groups_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch)
     monkeypatch.setattr(parquet, "BUFFER_BYTES", 64)
     table = table_of(np.random.default_rng(5), 2000, "text")
     pq.write_table(table, tmp_path / "x.parquet")
-    names = Names(by=("text",))
-    counted = count(open_input([tmp_path / "x.parquet"], names)).of_source
-    assert_same(counted, labels.count_table(table.select(labels.wanted_columns(names)), names))
+    assert_counts_of(count(open_labels([tmp_path / "x.parquet"], Names(by=("text",)))), table, ("text",))

@@ -17,8 +17,8 @@ pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from matrics.cli.labels import Names  # noqa: E402
-from matrics.cli.read import read  # noqa: E402
+from matrics.files.matrices import read  # noqa: E402
+from matrics.files.names import Names  # noqa: E402
 
 CROSSTAB = "y_true,cat,dog,owl\ncat,8,2,0\ndog,1,9,0\nowl,3,0,5\n"
 COUNTS = np.array([[8, 2, 0], [1, 9, 0], [3, 0, 5]])
@@ -95,7 +95,7 @@ def test_lines_are_those_of_an_editor(command):
 
 @pytest.mark.parametrize("chunk", [2**10, 3])
 def test_the_line_in_later_chunks(command, monkeypatch, chunk):
-    monkeypatch.setattr("matrics.cli.labels.CHUNK_ROWS", chunk)
+    monkeypatch.setattr("matrics.files.text.CHUNK_ROWS", chunk)
     assert refusal(command, thousand("7,,1,x", 900)).startswith("line 900: expected a value in column 'y_true'")
     write("x.csv", thousand("7,0,1,x", 900))
     assert recalls(command, "x.csv")[0] == 1000
@@ -111,7 +111,7 @@ def test_two_open_quotes_do_not_swallow_labels(command):
 
 def test_a_huge_open_quote_does_not_take_all_memory(command, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("matrics.cli.text.MOST_LETTERS", 1000)
+        patch.setattr("matrics.files.text.MOST_LETTERS", 1000)
         assert "field larger than field limit (1000) in line" in refusal(command, thousand('7,0,1,"x', 500))
     write("x.csv", f"y_true,y_pred,text\n0,0,{'x' * 200_000}\n")
     assert recalls(command, "x.csv")[0] == 1
@@ -140,7 +140,7 @@ def test_no_slip_anywhere_loses_a_row(tmp_path, letter, end):
         except ValueError as error:
             assert re.search(r"line \d+: |got no 'y_|an empty file", str(error)), error  # noqa: PT017
         else:
-            assert source.stack.sum() == 4, position
+            assert source.block(0, source.count).sum() == 4, position
 
 
 @pytest.mark.parametrize("piece", range(1, 6))
@@ -156,7 +156,7 @@ def test_no_missing_letters_anywhere_lose_a_row(tmp_path, piece):
         except ValueError as error:
             assert re.search(r"line \d+: ", str(error)), error  # noqa: PT017
         else:
-            assert source.stack.sum() == 4, (position, lost)
+            assert source.block(0, source.count).sum() == 4, (position, lost)
 
 
 # Labels -------------------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_labels_are_taken_letter_by_letter_from_every_format(monkeypatch, tmp_pa
     pq.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), "x.parquet")
     text, parquet = (read(Path(f"x.{suffix}"), Names(), None) for suffix in ("csv", "parquet"))
     assert text.classes == parquet.classes == (" a", "B", "a", "a ", "b", "e\u0301", "é")
-    np.testing.assert_array_equal(text.stack, parquet.stack)
+    np.testing.assert_array_equal(text.block(0, 1), parquet.block(0, 1))
 
 
 def test_names_of_columns_are_taken_letter_by_letter(command):

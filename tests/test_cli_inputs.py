@@ -16,10 +16,10 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 
-from matrics.cli.counting import batches  # noqa: E402
-from matrics.cli.labels import Names  # noqa: E402
-from matrics.cli.read import read  # noqa: E402
-from matrics.cli.wide import CellNames, read_cells  # noqa: E402
+from matrics.files import rows as batches  # noqa: E402
+from matrics.files.matrices import read  # noqa: E402
+from matrics.files.matrix_rows import CellNames, read_cells  # noqa: E402
+from matrics.files.names import Names  # noqa: E402
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
 
@@ -101,8 +101,8 @@ def test_files_that_do_not_fit(command):
     parquet("d/2.parquet", y_true=pa.array([0], pa.int8()), y_pred=[1], g=pa.array(["m"]).dictionary_encode())
     assert "1 matrix of 2 classes, 2 samples" in done(command, "score", "d", "--by", "g", "--metrics", "mcc")
     for wrong, expected in {
-        "y_pred": "column 'y_true': expected int64, as in the rows before, got large_string",
-        "g": "column 'g': expected string, as in the rows before, got int64",
+        "y_pred": "column 'y_true': expected int64, as in the rows before, got text",
+        "g": "column 'g': expected text, as in the rows before, got int64",
         "none": "expected the columns y_true, y_pred, g, got no 'y_pred'; the columns are 'y_true', 'g'",
         "null": "column 'y_true': expected a value in every row, got 1 missing, the first in row 2 of d/3.parquet",
     }.items():
@@ -211,8 +211,8 @@ def test_counts_of_a_text_file_are_named_by_their_line(command):
         "x.csv: line 4: expected a number in column 'w', got 'five'"
     )
     Path("x.csv").write_text("y_true,y_pred,w\n0,0,9007199254740993\n")
-    done(command, "count", "x.csv", "--counts", "w", "--output", "c.npz")
-    assert np.load("c.npz")["counts"].item() == 2**53 + 1
+    done(command, "count", "x.csv", "--counts", "w", "--output", "c.parquet")
+    assert pq.read_table("c.parquet")["count"].to_pylist() == [2**53 + 1]
 
 
 def test_options_beside_counts(command):

@@ -13,8 +13,8 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-wide = pytest.importorskip("matrics.cli.wide")
-batches = pytest.importorskip("matrics.cli.counting.batches")
+wide = pytest.importorskip("matrics.files.matrix_rows")
+batches = pytest.importorskip("matrics.files.rows")
 
 LABELS = {"y_true": ["cat", "dog", "cat"], "y_pred": ["cat", "dog", "dog"]}
 
@@ -81,15 +81,15 @@ def test_a_file_that_is_named_twice(command):
     """Its rows would count twice, and nobody would see it."""
     parquet("in/x.parquet")
     Path("x.csv").write_text("y_true,y_pred\na,a\n")
-    done(command, "count", "x.csv", "--output", "x.npz")
+    done(command, "count", "x.csv", "--output", "x_counts.parquet")
     twice = "expected each file once, got it twice"
     for what, *given in (
         ("count", "in", "in/x.parquet"),
         ("count", "x.csv", "./x.csv"),
-        ("merge", "x.npz", "x.npz"),
+        ("merge", "x_counts.parquet", "x_counts.parquet"),
     ):
-        assert refused(command, what, *given, "--output", "y.npz") == f"{Path(given[1])}: {twice}"
-    assert not Path("y.npz").exists()
+        assert refused(command, what, *given, "--output", "y.parquet") == f"{Path(given[1])}: {twice}"
+    assert not Path("y.parquet").exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
@@ -137,10 +137,10 @@ def test_integers_beyond_64_bits_with_a_sign(command):
 
 def test_weights_whose_sum_is_beyond_all_numbers(command):
     parquet("x.parquet", w=[1e308, 1e308, 1e308])
-    for arguments in (("score", "x.parquet"), ("count", "x.parquet", "--output", "c.npz")):
+    for arguments in (("score", "x.parquet"), ("count", "x.parquet", "--output", "c.parquet")):
         said = refused(command, *arguments, "--counts", "w")
         assert said == "x.parquet: expected counts with a finite sum, got some whose sum is infinite"
-    assert not Path("c.npz").exists()
+    assert not Path("c.parquet").exists()
 
 
 @pytest.mark.parametrize("number", [2, 100])

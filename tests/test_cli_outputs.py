@@ -17,9 +17,7 @@ in_order = pytest.importorskip("matrics.cli.in_order").in_order
 progress = pytest.importorskip("matrics.cli.progress")
 runs = pytest.importorskip("matrics.cli.run")
 Totals = pytest.importorskip("matrics.cli.found").Totals
-footer = pytest.importorskip("matrics.cli.outputs.footer")
-thrift = pytest.importorskip("matrics.cli.outputs.thrift")
-formats = pytest.importorskip("matrics.cli.outputs.formats")
+writers = pytest.importorskip("matrics.files.outputs.writers")
 
 RANDOM = np.random.default_rng(0)
 ROWS = 64
@@ -77,7 +75,7 @@ def test_the_number_of_workers_changes_no_byte(command, name, metrics):
 def test_a_directory_has_the_rows_of_the_file(command):
     for name in ("o.parquet", "parts/"):
         assert command("score", "s.npy", "--metrics", "core", "--output", name)[0] == 0
-    assert [path.name for path in sorted(Path("parts").iterdir())] == ["part-00000.parquet"]
+    assert len(list(Path("parts").iterdir())) == 16
     assert pq.read_table("parts").equals(pq.read_table("o.parquet"))
 
 
@@ -85,7 +83,8 @@ def test_a_large_directory_has_several_files(command, tmp_path):
     np.save(tmp_path / "s.npy", RANDOM.integers(0, 4, (ROWS * 40, 2, 2)))
     assert command("score", "s.npy", "--metrics", "mcc", "--output", "parts/")[0] == 0
     files = sorted(Path("parts").iterdir())
-    assert [pq.read_metadata(path).num_rows for path in files] == [ROWS * 16, ROWS * 16, ROWS * 8]
+    assert [path.name for path in files] == [f"part-{k:05d}.parquet" for k in range(40)]
+    assert [pq.read_metadata(path).num_rows for path in files] == [ROWS] * 40
     assert pq.read_table("parts")["index_0"].to_pylist() == list(range(ROWS * 40))
 
 
@@ -109,10 +108,10 @@ def test_polars_reads_it(command):
 def test_blocks_are_bounded(monkeypatch):
     """By the cells that are written, and by what is read for them."""
     monkeypatch.undo()
-    read, options = pytest.importorskip("matrics.cli.read"), pytest.importorskip("matrics.cli.options")
+    read, options = pytest.importorskip("matrics.files.source"), pytest.importorskip("matrics.cli.options")
     rows = {}
     for n, metrics in ((3, "mcc,f1"), (3, "all"), (30, "mcc"), (1000, "mcc"), (10_000, "mcc")):
-        source = read.Source("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
+        source = read.MatrixSource("", np.broadcast_to(np.int64(1), (10**6, n, n)), (), tuple(map(str, range(n))))
         run = runs.ScoreRun(
             source=source,
             metrics=matrics.scoring.score.resolve(metrics),
@@ -130,7 +129,7 @@ def test_blocks_are_bounded(monkeypatch):
     }
 
 
-# Footers --------------------------------------------------------------------------------------------------------------
+# Writers --------------------------------------------------------------------------------------------------------------
 
 
 def table(rows, columns=20):
@@ -145,66 +144,31 @@ def table(rows, columns=20):
     )
 
 
-OPTIONS = [
-    {},
-    {"compression": "zstd", "use_dictionary": False, "write_page_checksum": True},
-    {"write_page_index": True, "data_page_version": "2.0", "sorting_columns": [pq.SortingColumn(3)]},
-    {"write_statistics": False, "store_schema": False, "compression": None},
-]
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_of_tables_is_the_table(tmp_path, kind):
+    """Whatever columns it has: text, numbers, times, nulls; and without rows."""
+    whole = table(100) if kind == "parquet" else table(100).drop_columns(["list"])
+    for rows in (100, 0):
+        writer = writers.open_writer(tmp_path / "o", kind, whole.schema)
+        for start in range(0, rows, 30):
+            writer.write(whole.slice(start, 30))
+        writer.write(whole.slice(0, 0))
+        writer.finish()
+        expected = whole.slice(0, rows)
+        if kind == "parquet":
+            found = pq.ParquetFile(tmp_path / "o")
+            assert found.read().equals(expected)
+            assert found.metadata.num_row_groups == -(-rows // 30)
+        else:
+            assert len((tmp_path / "o").read_text().splitlines()) == rows + 1
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_a_footer_that_is_read_and_written_is_the_same(options):
-    sink = pa.BufferOutputStream()
-    pq.write_table(table(100), sink, row_group_size=30, **options)
-    file = memoryview(sink.getvalue())
-    length = int.from_bytes(file[-8:-4], "little")
-    content = bytes(file[-8 - length : -8])
-    assert thrift.write_struct(thrift.read_struct(content)) == content
-    for end in range(0, length, 97):
-        with pytest.raises(ValueError, match="cut off"):
-            thrift.read_struct(content[:end])
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-def test_one_footer_of_many(monkeypatch, tmp_path, options):
-    """Row groups of files of their own, one behind the other, are read as if they had been written together."""
-    monkeypatch.setattr("matrics.cli.outputs.formats.parquet_options", lambda _: options)
+def test_a_part_has_its_table_and_what_is_known_of_it():
     whole = table(100)
-    form = formats.Parquet(whole.schema)
-    content, groups = form.head, []
-    for start in range(0, 100, 30):
-        part, note = form.encode(whole.slice(start, 30))
-        rows = min(30, 100 - start)
-        groups.append(formats.Placed(len(content), len(part), rows, note))
-        content += part
-    path = tmp_path / "o.parquet"
-    path.write_bytes(content + form.tail(groups))
-    form.check(path, groups)
-    found, usual = pq.read_metadata(path), tmp_path / "usual.parquet"
-    pq.write_table(whole, usual, row_group_size=30, **options)
-    together = pq.read_table(usual)
-    assert together.num_rows == 100
-    assert pq.read_table(path, page_checksum_verification=True).equals(together)
-    assert pq.ParquetFile(path).read_row_group(2).equals(together.slice(60, 30))
-    assert [found.row_group(k).to_dict()["num_rows"] for k in range(4)] == [30, 30, 30, 10]
-    assert found.schema.equals(pq.read_metadata(usual).schema)
-    assert found.metadata == pq.read_metadata(usual).metadata
-    ordinals = [group.get(footer.ORDINAL, (0, None))[1] for group in row_groups(path)]
-    assert ordinals == [group.get(footer.ORDINAL, (0, None))[1] for group in row_groups(usual)]
-
-
-def row_groups(path):
-    content = path.read_bytes()
-    length = int.from_bytes(content[-8:-4], "little")
-    return thrift.read_struct(content[-8 - length : -8])[footer.ROW_GROUPS][1][1]
-
-
-def test_types_that_no_footer_has():
-    with pytest.raises(ValueError, match="Thrift type 11"):
-        thrift.read_struct(bytes([1 << 4 | thrift.MAP, 0, 0]))
-    numbers = {1: (thrift.I64, -(2**62)), 2: (thrift.DOUBLE, b"12345678"), 40: (thrift.TRUE, None)}
-    assert thrift.read_struct(thrift.write_struct(numbers)) == numbers
+    for rows in (100, 0):
+        content = bytes(writers.end_part(writers.part_of(whole.slice(0, rows), "lz4"), {"stop": rows, "more": [1]}))
+        assert pq.read_table(pa.BufferReader(content)).replace_schema_metadata(None).equals(whole.slice(0, rows))
+        assert writers.known_of_part(content) == {"stop": rows, "more": [1]}
 
 
 # Invalid matrices -----------------------------------------------------------------------------------------------------

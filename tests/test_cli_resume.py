@@ -16,10 +16,9 @@ FileLock = pytest.importorskip("filelock").FileLock
 pytest.importorskip("typer")
 runs = pytest.importorskip("matrics.cli.run")
 IntervalRun = pytest.importorskip("matrics.cli.interval").IntervalRun
-Parts = pytest.importorskip("matrics.cli.outputs.parts").Parts
-Output = pytest.importorskip("matrics.cli.outputs.unfinished").Output
-Stopped = pytest.importorskip("matrics.cli.stopping").Stopped
-questions = pytest.importorskip("matrics.cli.outputs.question")
+unfinished = pytest.importorskip("matrics.files.outputs.unfinished")
+Stopped = pytest.importorskip("matrics.files.notices").Stopped
+questions = pytest.importorskip("matrics.files.outputs.question")
 Question, inputs_of = questions.Question, questions.inputs_of
 
 RANDOM = np.random.default_rng(0)
@@ -49,18 +48,19 @@ def stack(tmp_path):
 @pytest.fixture
 def stop(monkeypatch):
     """Make a run stop after some blocks; 0 for as many as there are."""
-    append = Parts.append
+    seal = unfinished.seal
 
     def arrange(blocks, error=KeyboardInterrupt):
         left = [blocks or 10**9]
 
-        def append_some(self, *given):
-            if not left[0]:
-                raise error
-            left[0] -= 1
-            return append(self, *given)
+        def seal_some(folder, stem, *given):
+            if stem.startswith("part-"):
+                if not left[0]:
+                    raise error
+                left[0] -= 1
+            return seal(folder, stem, *given)
 
-        monkeypatch.setattr(Parts, "append", append_some)
+        monkeypatch.setattr(unfinished, "seal", seal_some)
 
     return arrange
 
@@ -68,7 +68,7 @@ def stop(monkeypatch):
 ENDS = {
     "Ctrl-C": (KeyboardInterrupt, 130, "stopped; --resume goes on from"),
     "SIGTERM": (Stopped(143), 143, "stopped; --resume goes on from"),
-    "disk full": (OSError(28, "No space left on device"), 2, "No space left on device; --resume goes on from"),
+    "disk full": (OSError(28, "No space left on device"), 2, "; --resume goes on from"),
     "memory": (MemoryError("of all things"), 2, "not enough memory: of all things; --resume goes on from"),
 }
 
@@ -272,13 +272,13 @@ def test_an_error_in_the_input_leaves_nothing(command, tmp_path, stack):
 
 @pytest.mark.usefixtures("stack")
 def test_an_input_that_changes_while_it_is_read(command, tmp_path, monkeypatch):
-    finish = Output.finish
+    finish = unfinished.Output.finish
 
     def finish_late(self):
         touch(tmp_path / "s.npy")
         finish(self)
 
-    monkeypatch.setattr(Output, "finish", finish_late)
+    monkeypatch.setattr(unfinished.Output, "finish", finish_late)
     code, out, err = command(*SCORE, "o.csv")
     assert (code, out) == (2, "")
     assert err == "matrics: s.npy: expected a file that stays as it is, got one that changed while it was read\n"

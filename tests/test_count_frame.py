@@ -272,10 +272,10 @@ def test_no_rows(library: Any) -> None:
     counts = matrics.count_frame(frame, by="g", labels=["a", "b"])
     assert counts.matrix.shape == (0, 2, 2)
     assert len(matrics.to_frame(matrics.score(counts.matrix), axes=counts.groups)) == 0
-    with pytest.raises(ValueError, match=r"expected at least one row, or labels="):
+    with pytest.raises(ValueError, match=r"expected at least one row, got none: pass labels="):
         matrics.count_frame(frame)
     if library is pandas:
-        with pytest.raises(ValueError, match=r"expected at least one row, or labels="):  # nor any categories
+        with pytest.raises(ValueError, match=r"expected at least one row, got none"):  # nor any categories
             matrics.count_frame(frame.astype({"y_true": "category", "y_pred": "category"}))
 
 
@@ -298,7 +298,7 @@ def test_what_is_refused(library: Any) -> None:
         matrics.count_frame(mixed)
     assert matrics.count_frame(mixed, labels=["a", "b", 0, 1]).matrix.sum() == 2
     negative = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "w": [1.0, -2.0]})
-    with pytest.raises(ValueError, match="sample_weight"):
+    with pytest.raises(ValueError, match=r"column 'w': expected finite weights of at least 0, got -2 at position 1"):
         matrics.count_frame(negative, sample_weight="w")
     lists = library.DataFrame({"y_true": [0, 1], "y_pred": [0, 1], "g": [[1], [2]]})
     with pytest.raises(TypeError, match="column 'g': expected values of one kind, such as numbers, text or times"):
@@ -307,7 +307,7 @@ def test_what_is_refused(library: Any) -> None:
     with pytest.raises(TypeError, match="column 'y_true': expected values of one kind, such as numbers, text or times"):
         matrics.count_frame(parts)
     for column in ("site", "day"):
-        with pytest.raises(TypeError, match=f"column '{column}': expected weights, numbers of at least 0, got"):
+        with pytest.raises(TypeError, match=f"column '{column}': expected weights, which are numbers, got"):
             matrics.count_frame(frame, sample_weight=column)
 
 
@@ -338,8 +338,8 @@ def test_names_of_columns_that_are_not_text() -> None:
 
 def test_what_is_no_data_frame() -> None:
     frame = pandas.DataFrame(table())
-    with pytest.raises(TypeError, match="frame: expected a data frame of pandas or Polars, got a dict"):
-        matrics.count_frame(table())
+    with pytest.raises(TypeError, match=r"frame: expected a data frame of pandas or Polars, .*, got a list"):
+        matrics.count_frame([table()])
     with pytest.raises(TypeError, match="got a Series of pandas"):
         matrics.count_frame(frame["site"])
     twice = pandas.concat([frame, frame["site"]], axis=1)

@@ -100,7 +100,7 @@ def test_classes_that_are_given_are_there_without_samples() -> None:
     none = on_dask.count_frame(frame[frame["y_true"] > 5], num_classes=3, by="site").compute()
     assert none.matrix.shape == (0, 3, 3)
     assert on_dask.count_frame(frame[frame["y_true"] > 5], num_classes=3).compute().matrix.sum() == 0
-    with pytest.raises(ValueError, match="expected at least one row of labels, got none"):
+    with pytest.raises(ValueError, match="columns 'y_true' and 'y_pred': expected at least one row, got none"):
         on_dask.count_frame(frame[frame["y_true"] > 5]).compute()
 
 
@@ -170,20 +170,28 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
         return on_dask.count_frame(dd.from_pandas(rows(**columns), npartitions=2), by="site", labels=WORDS).compute()
 
     words = list(WORDS[[0] * 60])
-    with pytest.raises(ValueError, match=r"column 'y_pred': expected a value in every row, got 1 missing"):
+    with pytest.raises(
+        ValueError, match=r"column 'y_pred': expected a value in every row, got 1 missing, the first at the index 59"
+    ):
         counted(y_pred=[*words[:-1], None])
     with pytest.raises(ValueError, match=r"column 'site': expected a value in every row, got 1 missing"):
         counted(site=[*words[:-1], None])
-    with pytest.raises(ValueError, match=r"column 'y_true': expected one of the labels 'cat', 'dog', 'eel', got 'elk'"):
+    with pytest.raises(ValueError, match=r"column 'site': expected a value in every row, got 2 missing"):
+        counted(site=["", "", *words[2:]])
+    with pytest.raises(
+        ValueError, match=r"column 'y_true': expected one of the labels 'cat', 'dog', 'eel', got 'elk' at the index 59"
+    ):
         counted(y_true=[*words[:-1], "elk"])
     with pytest.raises(TypeError, match=r"column 'y_true': expected labels, integers or text, got float64"):
         counted(y_true=np.ones(60))
     with pytest.raises(TypeError, match="frame: expected a dask data frame, got pandas"):
         on_dask.count_frame(rows())
     frame = dd.from_pandas(rows(weight=[-1.0] + [1.0] * 59), npartitions=2)
-    with pytest.raises(ValueError, match=r"column 'weight': expected finite weights of at least 0, got -1\.0"):
+    with pytest.raises(
+        ValueError, match=r"column 'weight': expected finite weights of at least 0, got -1 at the index 0"
+    ):
         on_dask.count_frame(frame, sample_weight="weight").compute()
-    with pytest.raises(TypeError, match=r"column 'site': expected weights, numbers of at least 0, got str"):
+    with pytest.raises(TypeError, match=r"column 'site': expected weights, which are numbers, got str"):
         on_dask.count_frame(frame, sample_weight="site").compute()
     with pytest.raises(ValueError, match=r"by: expected different columns, got \['site', 'site'\]"):
         on_dask.count_frame(frame, by=["site", "site"])
@@ -192,7 +200,7 @@ def test_what_cannot_be_counted_is_refused_with_its_column() -> None:
     with pytest.raises(TypeError, match="got both"):
         on_dask.count_frame(frame, labels=WORDS, num_classes=3)
     mixed = dd.from_pandas(rows(y_pred=np.arange(60)), npartitions=2)
-    with pytest.raises(ValueError, match="labels that cannot be sorted"):
+    with pytest.raises(TypeError, match=r"expected labels that have an order, .*: pass labels="):
         on_dask.count_frame(mixed).compute()
     names = dd.from_pandas(rows(10**5, y_true=np.arange(10**5), y_pred=np.arange(10**5)), npartitions=2)
     with pytest.raises(ValueError, match="got 100,000 classes in 1 groups: too many to count"):

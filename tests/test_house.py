@@ -56,7 +56,7 @@ LAYERS = [
     ("scoring",),
     ("states", "uncertainty"),
     ("tables", "study", "multilabel", "ranking"),
-    ("plot",),
+    ("plot", "files"),
     ("reporting",),
     ("integrations",),
     ("cli",),

@@ -119,9 +119,11 @@ def test_the_scores_of_each_step(backend: object) -> None:
 
 def test_data_frames() -> None:
     pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
     columns = {"step": [10, 20, 30], "mcc": [0.1, 0.4, 0.3]}
     wanted = plot.training(columns)
-    for frame in (pandas.DataFrame(columns), {"a": pandas.DataFrame(columns)}, [pandas.DataFrame(columns)]):
+    table = pyarrow.table(columns)
+    for frame in (pandas.DataFrame(columns), {"a": pandas.DataFrame(columns)}, [pandas.DataFrame(columns)], table):
         for found, expected in zip(
             plot.training(frame).runs[0].values["mcc"], wanted.runs[0].values["mcc"], strict=True
         ):

@@ -35,25 +35,25 @@ def _end(app: Any) -> int:
     """The exit code of a command, however it ends."""
     import typer
 
-    from matrics.cli import stopping
+    from matrics.files import notices
 
     code = 0
     try:
-        with stopping.sigterm_stops():
+        with notices.sigterm_stops():
             code = _run(app)
             sys.stdout.flush()  # or its errors would come when nobody catches them
     except (typer.Abort, KeyboardInterrupt):  # of a command, or before it has begun
-        code = stopping.INTERRUPTED
-    except stopping.Stopped as stop:
+        code = notices.INTERRUPTED
+    except notices.Stopped as stop:
         code = stop.code
         if str(stop):
-            stopping.say(str(stop))
+            notices.say(str(stop))
     except BrokenPipeError:  # who reads the output has seen enough, as in ``matrics metrics | head``
-        code = stopping.BROKEN_PIPE
+        code = notices.BROKEN_PIPE
         _close_output()
     except OSError as error:
         if not code:  # or the command itself has met the error, and reported it
-            stopping.say(_message(error))
+            notices.say(_message(error))
         code = 2
         _close_output()
     return code
@@ -63,7 +63,7 @@ def _run(app: Any) -> int:
     """The exit code of a command."""
     import pyarrow as pa
 
-    from matrics.cli.stopping import say
+    from matrics.files.notices import say
 
     try:
         # Not standalone, or typer would draw a box around errors in the arguments.

@@ -14,9 +14,7 @@ from matrics.cli import count, decisions, markdown, report, report_page
 from matrics.cli.certificate_report import show_certificate
 from matrics.cli.compare import compare_file
 from matrics.cli.compare_report import show_comparison
-from matrics.cli.counting.count import Beside
 from matrics.cli.interval import IntervalRun, Wanted
-from matrics.cli.labels import Names
 from matrics.cli.measures import measures
 from matrics.cli.open_run import Asked, open_matrices, open_run
 from matrics.cli.options import (
@@ -51,10 +49,13 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
+from matrics.cli.progress import watching
 from matrics.cli.reproduce import check_folder, chosen_source, draw
 from matrics.cli.reproduce_report import show_reproduction
 from matrics.cli.screen import deliver, open_console
 from matrics.cli.work import open_work
+from matrics.files.count import During
+from matrics.files.names import Names
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 from matrics.study.certificates import CASES
@@ -191,7 +192,7 @@ def interval(
     manner = Manner.read(workers, on_invalid, progress=progress)
     asked = Asked(true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells)
     with open_work(context, path, output, resume=resume) as work:
-        source = open_matrices(path, asked, Beside(work, manner.progress), clusters)
+        source = open_matrices(path, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
         deliver(run, work)

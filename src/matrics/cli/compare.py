@@ -9,8 +9,8 @@ import numpy as np
 
 from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
-from matrics.cli.read import read_labels
-from matrics.cli.stopping import warn_of_odd_labels
+from matrics.files.labels import read_labels
+from matrics.files.notices import warn_of_odd_labels
 from matrics.reporting.verdicts import Verdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
@@ -18,7 +18,7 @@ from matrics.uncertainty.options import DEFAULT_NUM, check_level
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics.cli.labels import Names
+    from matrics.files.names import Names
 
 
 @dataclass(frozen=True)

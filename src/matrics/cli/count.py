@@ -9,24 +9,23 @@ import typer
 from rich.text import Text
 
 from matrics.cli import report
-from matrics.cli.counting.count import Beside
-from matrics.cli.counting.count import count as count_rows
-from matrics.cli.counting.counter import Counted
-from matrics.cli.counting.counts_file import About, write_npz, write_parquet
-from matrics.cli.counting.inputs import Input, open_counts, open_input
-from matrics.cli.labels import Names
-from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, column_names
-from matrics.cli.outputs.destination import Destination, refuse_input
-from matrics.cli.outputs.unfinished import Unfinished
-from matrics.cli.outputs.whole import whole_file
+from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
+from matrics.cli.progress import watching
 from matrics.cli.report import counted as in_words
 from matrics.cli.screen import open_console
 from matrics.cli.work import open_destination
+from matrics.files.count import During
+from matrics.files.count import count as count_rows
+from matrics.files.counts import Counted
+from matrics.files.counts_file import write_counts
+from matrics.files.inputs import LabelRows, open_counts, open_labels
+from matrics.files.names import Names
+from matrics.files.outputs.destination import Destination, refuse_input
+from matrics.files.outputs.unfinished import Unfinished
+from matrics.files.outputs.whole import whole_file
 from matrics.quoting import quoted
 
-WRITERS = {".npz": write_npz, ".parquet": write_parquet}
-
-CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .npz or .parquet.", show_default=False)]
+CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
 
 
 def count(
@@ -44,15 +43,16 @@ def count(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     counts: Counts = None,
+    weight: Weight = None,
     output: CountsOutput = None,
     resume: Resume = False,
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
     destination = _check_output(output, paths)
-    names = Names(true, pred, column_names(by or []), counts=counts)
+    names = Names(true, pred, column_names(by or []), counts=counts, weight=weight)
     names.check()
-    given = open_input(paths, names)
+    given = open_labels(paths, names)
     with open_destination(context, paths, destination, resume=resume) as work:
         _write(given, work, progress=progress)
 
@@ -76,25 +76,25 @@ def merge(
         _write(given, work, progress=progress)
 
 
-def _write(given: Input, work: Unfinished, *, progress: bool) -> None:
-    counted = count_rows(given, Beside(work, progress))
-    about, output = About.of(counted, given.names), work.destination.path
+def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
+    counted = count_rows(given, During(work, watching(lines=progress)))
+    output, number = work.destination.path, len(counted.starts)
     with whole_file(work) as file:
-        WRITERS[output.suffix.lower()](file, counted, about)
-    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(len(counted.stack), 'matrix', 'matrices')}"]
+        write_counts(file, counted, given.names)
+    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(number, 'matrix', 'matrices')}"]
     report.show(open_console(), *(Text(report.plain(line)) for line in lines))
 
 
 def _in_words(counted: Counted) -> str:
     classes = in_words(len(counted.classes), "class", "classes")
-    return f"{in_words(len(counted.stack), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
+    return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
 
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error, before any work is done, if the output cannot be written."""
-    if output is None or output.suffix.lower() not in WRITERS:
+    if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
-        raise ValueError(f"--output: expected a name that ends in .npz or .parquet, got {got}")
+        raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")
     if not output.parent.is_dir():
         raise ValueError(f"--output: expected an existing directory, got {quoted(str(output.parent))}")
     if output.is_dir():

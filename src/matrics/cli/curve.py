@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matrics.catalogue.record import Metric
-    from matrics.cli.scored import Scored
+    from matrics.files.scores import Scored
 
 Array = Any
 

@@ -11,7 +11,6 @@ from rich.text import Text
 from matrics.cli import report
 from matrics.cli.curve import CurveRun, read_thresholds
 from matrics.cli.curve_report import show_curves
-from matrics.cli.labels import Names
 from matrics.cli.measures import measures
 from matrics.cli.options import (
     By,
@@ -28,14 +27,15 @@ from matrics.cli.options import (
     integer,
     number,
 )
-from matrics.cli.outputs.destination import check_file
-from matrics.cli.outputs.whole import open_output
 from matrics.cli.plugins import plug_in
 from matrics.cli.report import counted
-from matrics.cli.scored import Scored, ScoreNames, read_scores
 from matrics.cli.screen import open_console
 from matrics.cli.threshold import NUM, Sureness, ThresholdRun, Wanted
 from matrics.cli.threshold_report import show_thresholds
+from matrics.files.names import Names
+from matrics.files.outputs.destination import check_file
+from matrics.files.outputs.whole import open_output
+from matrics.files.scores import Scored, ScoreNames, read_scores
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 from matrics.uncertainty.options import check_level

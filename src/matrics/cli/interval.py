@@ -15,7 +15,7 @@ from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
     from matrics.cli.found import Totals
-    from matrics.cli.read import Source
+    from matrics.files.source import MatrixSource
 
 Array = Any
 
@@ -146,7 +146,7 @@ class IntervalRun(MatrixRun):
         if self.rng is not None:
             given["num"] = options.num
         if self.source.squares is not None:
-            given["squared_weights"] = self.source.squares.reshape(-1, self.source.n, self.source.n)[positions]
+            given["squared_weights"] = self.source.squares_of(positions)
         try:
             if self.wanted.clusters is None:
                 return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
@@ -177,14 +177,14 @@ def _parts(intervals: dict[str, matrics.Interval]) -> Array:
     return np.stack([np.column_stack(values) for values in fields], axis=-1)
 
 
-def _refuse_single_clusters(source: Source, clusters: str | None) -> None:
+def _refuse_single_clusters(source: MatrixSource, clusters: str | None) -> None:
     alone = np.flatnonzero(source.cluster_counts < 2)
     if len(alone):
         where = f" in {source.heading} {source.name(int(alone[0]))}" if source.keys else ""
         raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}{where}, got one")
 
 
-def _refuse_fractions(source: Source, positions: Array, block: Array, scheme: str) -> None:
+def _refuse_fractions(source: MatrixSource, positions: Array, block: Array, scheme: str) -> None:
     wrong = block != np.rint(block)
     if wrong.any():
         wrong, block = (x if source.rows == "true" else x.transpose(0, 2, 1) for x in (wrong, block))

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
-from matrics.cli import labels
 from matrics.cli.found import Found, Piece
-from matrics.cli.keys import Key, Keyed
-from matrics.cli.labels import Names
-from matrics.cli.read import read_rows
 from matrics.cli.report import counted
 from matrics.cli.run import Run, score_columns
-from matrics.cli.stopping import warn_of_odd_labels
+from matrics.files import columns as of_columns
+from matrics.files.inputs import read_rows
+from matrics.files.keys import Key, Keyed
+from matrics.files.names import Names
+from matrics.files.notices import warn_of_odd_labels
 from matrics.multilabel.averages import checked_average
 from matrics.quoting import quoted
 from matrics.tables.counts import MOST_CELLS
@@ -144,9 +144,9 @@ def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, An
     if not table.num_rows:
         raise ValueError("expected at least one row of labels, got none")
     for name in names.by:
-        labels.refuse_missing(name, labels.decoded(table[name]))
+        of_columns.refuse_missing(name, of_columns.decoded(table[name]))
     parts = [_split(name, table[name], names.separator) for name in names.texts]
-    known = labels.sorted_values(pa.chunked_array([flat for _, flat in parts], pa.large_string()))
+    known = of_columns.sorted_values(pa.chunked_array([flat for _, flat in parts], pa.large_string()))
     if not len(known):
         raise ValueError(
             f"columns {quoted(names.true)} and {quoted(names.pred)}: expected at least one label, got empty cells only"
@@ -156,9 +156,9 @@ def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, An
     matrices = []
     for rows, flat in parts:
         matrix = np.zeros((table.num_rows, len(known)), bool)
-        matrix[rows, labels.codes(flat, known)] = True
+        matrix[rows, of_columns.codes(flat, known)] = True
         matrices.append(matrix)
-    of_row, values = labels.group_rows(table, names.by)
+    of_row, values = of_columns.group_rows(table, names.by)
     count = int(of_row.max()) + 1
     groups = [(matrices[0][of_row == k], matrices[1][of_row == k]) for k in range(count)]
     return tuple(known.to_pylist()), values, groups
@@ -166,8 +166,8 @@ def _samples(table: Any, names: SetNames) -> tuple[tuple[str, ...], dict[str, An
 
 def _split(name: str, column: Any, separator: str) -> tuple[Array, Any]:
     """The row of every label, and the labels."""
-    column = labels.decoded(column)
-    if not labels.is_text(column.type):
+    column = of_columns.decoded(column)
+    if not of_columns.is_text(column.type):
         raise ValueError(
             f"column {quoted(name)}: expected text, labels with {quoted(separator)} between them, got {column.type}"
         )

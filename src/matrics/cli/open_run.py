@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matrics.cli import multilabel
-from matrics.cli.counting.count import Beside
-from matrics.cli.labels import Names
 from matrics.cli.measures import measures
 from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
 from matrics.cli.options import Manner, number
-from matrics.cli.read import Source, read
+from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
-from matrics.cli.scored import ScoreNames, read_scores
-from matrics.cli.wide import CellNames, read_cells
+from matrics.files.count import During
+from matrics.files.matrices import read
+from matrics.files.matrix_rows import CellNames, read_cells
+from matrics.files.names import Names
+from matrics.files.scores import ScoreNames, read_scores
+from matrics.files.source import MatrixSource
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matrics.cli.outputs.unfinished import Unfinished
+    from matrics.files.outputs.unfinished import Unfinished
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +52,13 @@ class Asked:
                 raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
 
 
-def open_matrices(path: Path, asked: Asked, beside: Beside, clusters: str | None = None) -> Source:
+def open_matrices(path: Path, asked: Asked, during: During, clusters: str | None = None) -> MatrixSource:
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
             raise ValueError(f"--weight: expected nothing beside --clusters, got {quoted(asked.weight)}")
         names = Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts, weight=asked.weight)
-        return read(path, names, asked.rows, beside)
+        return read(path, names, asked.rows, during)
     asked.refuse("nothing beside --cells", "pred", "counts", "weight")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
@@ -89,7 +91,7 @@ def open_run(
     asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores beside it", "threshold")
-        source = open_matrices(path, asked, Beside(work, manner.progress))
+        source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
         return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
     asked.refuse("nothing beside --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if asked.threshold is None else number("threshold", asked.threshold)

@@ -16,10 +16,11 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from matrics.cli.report import counted
-from matrics.cli.stopping import say
+from matrics.files.notices import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from matrics.cli.found import Totals
 
@@ -56,7 +57,7 @@ class Progress:
         return 100 * self.totals.matrices // max(1, self.total)
 
 
-class Counted(Protocol):
+class RowsToCount(Protocol):
     """Rows that are counted."""
 
     @property
@@ -72,7 +73,7 @@ class Counted(Protocol):
 class RowProgress:
     """How many rows of labels are counted, and how fast."""
 
-    given: Counted
+    given: RowsToCount
     before: int  # rows that an earlier run has counted
     rows: int = 0
     read: float = 0.0  # bytes
@@ -129,6 +130,18 @@ def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
     finally:
         stop.set()
         watch.join()
+
+
+def watching(*, lines: bool) -> Callable[[RowsToCount, int], AbstractContextManager[RowProgress]]:
+    """Show how far counts of rows are: with a bar on a terminal, and elsewhere in lines if they are requested."""
+
+    @contextlib.contextmanager
+    def watch(given: RowsToCount, before: int) -> Iterator[RowProgress]:
+        progress = RowProgress(given, before)
+        with shown(progress, lines=lines):
+            yield progress
+
+    return watch
 
 
 def _print(progress: Progress | RowProgress, stop: threading.Event) -> None:

@@ -13,7 +13,6 @@ import typer
 from rich.text import Text
 
 from matrics.cli import report as printed
-from matrics.cli.labels import Names
 from matrics.cli.options import (
     Level,
     Num,
@@ -26,13 +25,14 @@ from matrics.cli.options import (
     integer,
     number,
 )
-from matrics.cli.outputs.destination import refuse_input
 from matrics.cli.plugins import plug_in
-from matrics.cli.report_table import class_names_of, command_of, read_table
-from matrics.cli.scored import ScoreNames
 from matrics.cli.screen import open_console
+from matrics.files.names import Names
+from matrics.files.outputs.destination import refuse_input
+from matrics.files.scores import ScoreNames
 from matrics.quoting import quoted
 from matrics.reporting.data import Wanted
+from matrics.reporting.from_file import class_names_of, command_of, read_table
 from matrics.reporting.leaderboard import DEFAULT_METRICS
 from matrics.reporting.report import make_manner, make_report
 

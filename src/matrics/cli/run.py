@@ -20,7 +20,6 @@ from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.cli.found import Found, Piece, Totals, joined
 from matrics.cli.in_order import in_order
-from matrics.cli.npy import NpyStack
 from matrics.cli.progress import Progress, shown
 from matrics.cli.report import Column, counted
 from matrics.engine.execution import table_in_order
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from matrics.cli.keys import Keyed
     from matrics.cli.options import Manner
-    from matrics.cli.read import Source
+    from matrics.files.keys import Keyed
+    from matrics.files.source import MatrixSource
 
 Array = Any
 
@@ -155,7 +154,7 @@ class Run:
 class MatrixRun(Run):
     """One pass over matrices."""
 
-    source: Source
+    source: MatrixSource
 
     @property
     def counts(self) -> str:
@@ -181,7 +180,7 @@ class MatrixRun(Run):
 
     def read(self, block: int) -> Iterator[Piece]:
         """Arrays are read by the thread that needs them; what comes from a stream is read, and named, in order."""
-        if isinstance(self.source.stack, np.ndarray | NpyStack):
+        if self.source.is_read_in_any_order:
             yield from super().read(block)
             return
         for start, stop in self.pieces(block):
@@ -284,14 +283,14 @@ def _valid(block: Array) -> Array:
         return NUMPY.to_numpy(table_in_order(NUMPY.to_float(block), NUMPY).valid)
 
 
-def _name_invalid(source: Source, positions: Array, block: Array) -> str:
+def _name_invalid(source: MatrixSource, positions: Array, block: Array) -> str:
     wrong = ~(np.isfinite(block) & (block >= 0))
     if not wrong.any():
         return f"{source.file}: expected counts with a finite sum, got a matrix whose sum is infinite"
     return f"{source.file}: expected counts of at least 0, got {name_cell(source, positions, block, wrong)}"
 
 
-def name_cell(source: Source, positions: Array, block: Array, wrong: Array) -> str:
+def name_cell(source: MatrixSource, positions: Array, block: Array, wrong: Array) -> str:
     """Name the first wrong cell by its position in the file; the library would count from the start of the block."""
     row, i, j = (int(index) for index in np.argwhere(wrong)[0])
     matrix = f" of matrix {source.name(int(positions[row]))}" if source.keys else ""

@@ -14,10 +14,10 @@ from matrics.cli.disparity_report import show_disparity
 from matrics.cli.found import Found, joined
 from matrics.cli.interval import IntervalRun
 from matrics.cli.interval_report import show_intervals, show_statuses, widths
-from matrics.cli.outputs.unfinished import Unfinished
 from matrics.cli.report import counted
 from matrics.cli.run import Run
 from matrics.cli.write_blocks import write_blocks
+from matrics.files.outputs.unfinished import Unfinished
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matrics.catalogue.classes import Classes
     from matrics.catalogue.record import Metric
     from matrics.cli.report import Column
-    from matrics.cli.scored import Scored
+    from matrics.files.scores import Scored
 
 Array = Any
 

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 import matrics
-from matrics.cli.outputs.destination import check_output
-from matrics.cli.outputs.question import Question, inputs_of
-from matrics.cli.outputs.unfinished import Unfinished, unfinished_output
-from matrics.cli.text import STDIN
+from matrics.files.outputs.destination import check_output
+from matrics.files.outputs.question import Question, inputs_of
+from matrics.files.outputs.unfinished import Unfinished, unfinished_output
+from matrics.files.text import STDIN
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from matrics.cli.outputs.destination import Destination
+    from matrics.files.outputs.destination import Destination
 
 # Options that change no byte of an output. All others do, or may, and have to be the same in a run that goes on.
 CHANGE_NOTHING = {"path", "paths", "output", "resume", "workers", "progress", "disparity"}

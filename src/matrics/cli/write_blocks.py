@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from matrics.cli.found import Found, Totals
 from matrics.cli.in_order import in_order
-from matrics.cli.outputs.whole import table_of
+from matrics.files.outputs.whole import table_of
 
 if TYPE_CHECKING:
-    from matrics.cli.outputs.unfinished import Encoded, Unfinished
     from matrics.cli.report import Summary
     from matrics.cli.run import Run
+    from matrics.files.outputs.unfinished import Encoded, Unfinished
 
 
 def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:

@@ -1,4 +1,4 @@
-"""How functions of a Table are applied to a user's stack: check it, choose the execution, mark invalid matrices last."""
+"""Apply functions of a Table to a user's stack: check it, choose the execution, mark invalid matrices."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import numpy as np
 from matrics.engine.results import short_repr
 from matrics.plot.inputs import on_host
 from matrics.quoting import cut, quoted
+from matrics.tables.any_table import open_table
 from matrics.typing import NumPyArray
 
 __all__ = ["TrainingRun", "read_runs"]
@@ -61,10 +62,11 @@ def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[Traini
 
 
 def _of_frame(value: Any) -> Any:
-    """The columns of a data frame as a mapping, and anything else as it is."""
-    if isinstance(value, Mapping) or not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+    """The columns of a table as a mapping, and anything else unchanged."""
+    if isinstance(value, Mapping) or not hasattr(value, "columns"):
         return value
-    return {str(name): np.asarray(value[name]) for name in value.columns}
+    table = open_table("runs", value)
+    return {str(name): np.asarray(column) for name, column in table.columns(table.names).items()}
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:

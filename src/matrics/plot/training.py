@@ -180,7 +180,7 @@ def training(
     Parameters
     ----------
     runs : mapping, data frame, sequence, str or Path
-        One run: a mapping of measures to values, one a step, in which ``"step"`` may have the steps, or a data frame
+        One run: a mapping of measures to values, one a step, in which ``"step"`` may have the steps, or a table
         with these columns; a list with the scores of each step, such as those of :func:`matrics.score`; or the path of
         a ``.csv`` or ``.jsonl`` file, as :func:`matrics.integrations.loggers.log_to` writes it. Several runs: a list of
         these, or a mapping of names to them. A step that is there twice, as after a restart, counts with its last

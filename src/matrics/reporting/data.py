@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import NUMPY
-from matrics.catalogue.classes import Classes, Sorted
+from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
-from matrics.quoting import cut, quoted, quoted_list
-from matrics.reporting.columns import CodedColumn, coded_column, column_names, numbers_of, weights_of
+from matrics.quoting import quoted, quoted_list
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
 from matrics.reporting.scores import Scores, predicted, read_scores
 from matrics.reporting.verdicts import aligned, weights_of_samples
+from matrics.tables.any_table import open_table
+from matrics.tables.class_codes import class_codes, sorted_labels
+from matrics.tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
 from matrics.tables.counts import MOST_CELLS
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
@@ -231,49 +233,46 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
         have other samples.
     """
     wanted.check()
-    there = column_names(table)
-    has_labels = wanted.y_pred in there or not wanted.y_score
+    source = open_table("data", table, others="; or a mapping of confusion matrices, or a path")
+    has_labels = wanted.y_pred in source.names or not wanted.y_score
     labels = [wanted.y_true, *([wanted.y_pred] if has_labels else [])]
     others = [*wanted.by, *(one for one in (wanted.paired_on, wanted.groups) if one is not None)]
     weight = () if wanted.sample_weight is None else (wanted.sample_weight,)
-    for name in [*labels, *others, *wanted.y_score.values(), *weight]:
-        if there.count(name) != 1:
-            got = "several" if name in there else f"the columns {quoted_list(there, 20)}"
-            raise ValueError(f"data: expected a column {quoted(name)}, got {got}")
-    coded = {name: coded_column(table, name) for name in [*labels, *others]}
-    numbers = {name: numbers_of(table, name) for name in wanted.y_score.values()}
+    columns = source.columns([*labels, *others, *wanted.y_score.values(), *weight])
+    found = {name: coded(name, columns[name]) for name in dict.fromkeys([*labels, *others])}
+    numbers = {name: numbers_of(name, columns[name]) for name in wanted.y_score.values()}
     weights = None
     if wanted.sample_weight is not None:
-        weights = numbers[wanted.sample_weight] = weights_of(table, wanted.sample_weight)
-    rows = len(coded[wanted.y_true].codes)
-    if not rows or any(len(column.codes) != rows for column in coded.values()):
-        raise ValueError("data: expected columns of one length, with at least one row")
-    values, codes = _classes([coded[name] for name in labels], labels)
-    classes = tuple(map(str, values))
-    true = codes[0]
-    models, model_names = _combined([coded[name] for name in wanted.by], rows)
+        weights = numbers[wanted.sample_weight] = _weights(wanted.sample_weight, columns[wanted.sample_weight])
+    rows = len(found[wanted.y_true].codes)
+    if not rows:
+        raise ValueError("data: expected at least one row, got none")
+    known_labels = sorted_labels([(name, found[name]) for name in labels])
+    classes = tuple(map(str, known_labels))
+    true, *codes = (class_codes(name, found[name], known_labels) for name in labels)
+    models, model_names = _models([found[name] for name in wanted.by], rows)
     by = ", ".join(map(str, wanted.by))
-    known = Classes.of(len(values), Sorted.of(values), wanted.positive)
+    known = Classes.of(len(known_labels), known_labels, wanted.positive)
     scores = read_scores(numbers, wanted.y_score, known, true, classes) if wanted.y_score else None
     if scores is not None and len(scores.positives) == 1 and (not has_labels or None not in wanted.y_score):
         known = replace(known, positive=known.positive if known.positive is not None else scores.positives[0])
-    pred, how = (codes[1], "") if has_labels else predicted(scores, len(classes))
-    counted = origin or origin_of_columns({str(name): one for name, one in (coded | numbers).items()})
+    pred, how = (codes[0], "") if has_labels else predicted(scores, len(classes))
+    counted = origin or origin_of_columns({str(name): one for name, one in (found | numbers).items()})
     number, n = len(model_names), len(classes)
     cells = (models * n + true) * n + pred
     groups = None
     if wanted.groups is not None:
-        groups = _grouped(str(wanted.groups), coded[wanted.groups], cells, number, n)
+        groups = _grouped(str(wanted.groups), found[wanted.groups], cells, number, n)
     _refuse_many(number, n)
     matrices = np.bincount(cells, weights, number * n * n).reshape(number, n, n)
     paired, order = None, [np.flatnonzero(models == k) for k in range(number)] if scores is not None else []
     if wanted.paired_on is not None:
-        column = coded[wanted.paired_on]
+        column = found[wanted.paired_on]
         option = f"paired_on {wanted.paired_on}"
-        first, found, samples, placed = aligned(
-            models, column.codes, true, pred, names=model_names, sample_names=column.values, option=option
+        first, predictions, samples, placed = aligned(
+            models, column.codes, true, pred, names=model_names, sample_names=column.listed(), option=option
         )
-        paired, order = Paired(first, found, samples, str(wanted.paired_on)), list(placed)
+        paired, order = Paired(first, predictions, samples, str(wanted.paired_on)), list(placed)
     weighted = None
     if weights is not None:
         squares = np.bincount(cells, weights**2, number * n * n).reshape(number, n, n)
@@ -296,46 +295,36 @@ def data_of_table(table: Any, wanted: Wanted, origin: Origin | None = None) -> D
     )
 
 
-def _classes(columns: Sequence[CodedColumn], names: Sequence[Any]) -> tuple[tuple[Any, ...], list[NumPyArray]]:
-    """The labels of the columns together, sorted, and the class of each row of each column."""
-    values = {value for column in columns for value in column.values}
-    floating = next((value for value in values if isinstance(value, float)), None)
-    if floating is not None:
-        raise TypeError(
-            f"columns {quoted_list(names)}: expected labels, integers or text, got floating numbers such as "
-            f"{quoted(floating)}"
-        )
-    try:
-        known = sorted(values)
-    except TypeError as error:
-        raise TypeError(f"columns {quoted_list(names)}: expected labels of one type, got {cut(error)}") from error
-    place = {value: k for k, value in enumerate(known)}
-    codes = [np.asarray([place[value] for value in column.values], np.int64)[column.codes] for column in columns]
-    return tuple(known), codes
+def _weights(name: Any, column: Any) -> NumPyArray:
+    """The weights of all rows, some of which are above 0."""
+    weights: NumPyArray = weights_of(name, column).astype(np.float64)
+    if not weights.any():
+        raise ValueError(f"column {quoted(name)}: expected weights above 0, got 0 alone")
+    return weights
 
 
-def _combined(columns: Sequence[CodedColumn], rows: int) -> tuple[NumPyArray, tuple[str, ...]]:
+def _models(columns: Sequence[Coded], rows: int) -> tuple[NumPyArray, tuple[str, ...]]:
     """The model of each row, and the names of the models: their values, with commas between several columns."""
     if not columns:
         return np.zeros(rows, np.int64), ("all predictions",)
-    codes, keys = columns[0].codes, [(str(value),) for value in columns[0].values]
-    for column in columns[1:]:
-        pairs, codes = np.unique(codes * len(column.values) + column.codes, return_inverse=True)
-        before, here = np.divmod(pairs, len(column.values))
-        keys = [(*keys[i], str(column.values[j])) for i, j in zip(before, here, strict=True)]
+    models, places = combined(columns, rows)
+    parts = [
+        [str(value) for value in listed(taken(column.values, at))] for column, at in zip(columns, places, strict=True)
+    ]
+    keys = list(zip(*parts, strict=True))
     names = tuple(", ".join(key) for key in keys)
     if len(set(names)) < len(names):  # as the values have commas
         names = tuple(", ".join(map(repr, key)) for key in keys)
-    return codes, names
+    return models, names
 
 
-def _grouped(name: str, column: CodedColumn, cells: NumPyArray, models: int, n: int) -> Groups:
+def _grouped(name: str, column: Coded, cells: NumPyArray, models: int, n: int) -> Groups:
     number = len(column.values)
     _refuse_many(models * number, n)
     model, cell = np.divmod(cells, n * n)
     bins = (model * number + column.codes) * n * n + cell
     counts = np.bincount(bins, minlength=models * number * n * n)
-    return Groups(name, tuple(map(str, column.values)), counts.reshape(models, number, n, n))
+    return Groups(name, tuple(map(str, column.listed())), counts.reshape(models, number, n, n))
 
 
 def _refuse_many(matrices: int, n: int) -> None:
@@ -348,10 +337,3 @@ def _have_same_labels(models: NumPyArray, true: NumPyArray, number: int) -> bool
         return False
     by_model = true[np.argsort(models, kind="stable")].reshape(number, -1)
     return bool((by_model == by_model[0]).all()) and by_model.shape[1] > 20
-
-
-def as_names(value: Hashable | Iterable[Hashable] | None) -> tuple[Hashable, ...]:
-    """Names of columns, of which one may be given by itself."""
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)

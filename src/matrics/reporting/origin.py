@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from matrics.reporting.columns import CodedColumn
+from matrics.tables.columns import Coded
 from matrics.typing import NumPyArray
 
-__all__ = ["Origin", "origin_of_columns", "origin_of_files", "origin_of_matrices", "table_of_path"]
+__all__ = ["Origin", "origin_of_columns", "origin_of_files", "origin_of_matrices"]
 
 
 @dataclass(frozen=True)
@@ -58,14 +56,14 @@ def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Orig
     return Origin(name, digest.hexdigest(), what, date, command)
 
 
-def origin_of_columns(columns: Mapping[str, CodedColumn | NumPyArray]) -> Origin:
+def origin_of_columns(columns: Mapping[str, Coded | NumPyArray]) -> Origin:
     """The origin of a table in memory."""
     digest = hashlib.sha256()
     for name, column in columns.items():
         digest.update(f"{name}\n".encode())
-        if isinstance(column, CodedColumn):
-            digest.update(repr([str(value) for value in column.values]).encode())
-        numbers = column.codes if isinstance(column, CodedColumn) else column
+        if isinstance(column, Coded):
+            digest.update(repr([str(value) for value in column.listed()]).encode())
+        numbers = column.codes if isinstance(column, Coded) else column
         digest.update(np.ascontiguousarray(numbers).tobytes())
     return Origin("a table in memory", digest.hexdigest(), "the columns that were read")
 
@@ -75,19 +73,3 @@ def origin_of_matrices(names: Sequence[str], matrices: NumPyArray) -> Origin:
     digest = hashlib.sha256(repr(list(names)).encode())
     digest.update(np.ascontiguousarray(matrices, np.float64).tobytes())
     return Origin("confusion matrices in memory", digest.hexdigest(), "the names and the matrices")
-
-
-def table_of_path(path: str | Path, wanted: Mapping[str, Any]) -> tuple[Any, Origin]:
-    """The columns of a file, as the command line reads them, and their origin.
-
-    Raises
-    ------
-    ImportError
-        The packages of the command line are missing.
-    """
-    try:  # by its name, as only a path needs the command line, which is a layer above
-        reader = importlib.import_module("matrics.cli.report_table")
-    except ModuleNotFoundError as error:
-        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
-    found: tuple[Any, Origin] = reader.read_table(Path(path), **wanted)
-    return found

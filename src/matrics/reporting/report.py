@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import importlib.metadata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,12 +17,13 @@ from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, to_dict
 from matrics.quoting import quoted
-from matrics.reporting.data import Data, Wanted, as_names, data_of_matrices, data_of_table
+from matrics.reporting.data import Data, Wanted, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, Manner
-from matrics.reporting.origin import Origin, table_of_path
+from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
+from matrics.tables.any_table import names_of_columns
 from matrics.uncertainty.options import check_level
 
 __all__ = ["Report", "make_manner", "make_report", "report"]
@@ -136,10 +138,11 @@ def report(
 
     Parameters
     ----------
-    data : data frame, mapping, str or Path
-        Labels, one prediction a row: a data frame of pandas or Polars, a table of pyarrow, a mapping of columns, or a
-        file, as the command line reads it (needs the extra ``cli``). Or a mapping of names of models to confusion
-        matrices (n, n), rows are true classes; then ``by`` and all names of columns do not matter.
+    data : data frame or other table, mapping, str or Path
+        Labels, one prediction a row: a data frame of pandas or Polars, a table of pyarrow, a mapping of names to
+        columns, an object with ``__arrow_c_stream__``, such as a relation of DuckDB, or a file, as the command line
+        reads it (needs the extra ``cli``). Or a mapping of names of models to confusion matrices (n, n), rows are true
+        classes; then ``by`` and all names of columns do not matter.
     by : column name or several, optional
         The columns that tell the models apart; all rows are those of one model if left out.
     y_true, y_pred : column name, default "y_true" and "y_pred"
@@ -204,7 +207,7 @@ def report(
     Beware: no better than guessing, as far as these samples can tell: tree.
     """
     wanted = Wanted(
-        by=as_names(by),
+        by=() if by is None else names_of_columns(by),
         y_true=y_true,
         y_pred=y_pred,
         paired_on=paired_on,
@@ -229,7 +232,7 @@ def make_report(
     """What the function and the command have in common; ``origin`` is known of files."""
     _check_packages()
     if isinstance(data, (str, Path)):
-        data, origin = table_of_path(data, {"wanted": wanted})
+        data, origin = _read_file(Path(data), wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
         raise ValueError("sample_weight: expected none beside confusion matrices, which have no samples")
@@ -239,8 +242,17 @@ def make_report(
         raise ValueError("class_names: expected none beside labels, which have names of their own")
     else:
         read = data_of_table(data, wanted, origin)
-    version = str(importlib.import_module("matrics").__version__)
+    version = importlib.metadata.version("matrics")
     return Report(read, find(read, metrics, manner, version), manner, version)
+
+
+def _read_file(path: Path, wanted: Wanted) -> tuple[Any, Origin]:
+    """The columns of a file, as the command line reads them, and their origin."""
+    try:
+        from matrics.reporting.from_file import read_table
+    except ModuleNotFoundError as error:
+        raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
+    return read_table(path, wanted)
 
 
 def _check_packages() -> None:

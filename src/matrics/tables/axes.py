@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -69,13 +70,17 @@ def _sized(name: Any, labels: Any) -> Any:
         got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
         got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got
         raise ValueError(f"axes: expected a list of labels for {quoted(name)}, got {got}")
-    has_positions = isinstance(labels, (list, tuple, range, np.ndarray)) or library(labels) in ("pandas", "polars")
+    has_positions = isinstance(labels, (list, tuple, range, np.ndarray))
+    has_positions = has_positions or library(labels) in ("pandas", "polars", "pyarrow")
     return labels if has_positions else list(labels)
 
 
 def _taken(labels: Any, positions: Array, wanted: str) -> Any:
-    """The labels at these positions; a column of the library wanted keeps its type."""
+    """The labels at these positions; a column of the library wanted, or of pyarrow, keeps its type."""
     kind = library(labels)
+    if kind == "pyarrow":
+        labels = labels.take(positions)
+        return labels.to_pandas() if wanted == "pandas" else importlib.import_module("polars").Series(labels)
     if kind == wanted == "polars":
         return labels.gather(positions)
     if kind == wanted == "pandas":

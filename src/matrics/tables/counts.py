@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import Array
-from matrics.arrays.inputs import library
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.catalogue.record import Metric
 from matrics.counting.build import confusion_matrix
-from matrics.counting.codes import check_classes
 from matrics.engine.evaluation import Invalid, frames_to_the_user
-from matrics.quoting import cut, quoted, quoted_list
+from matrics.quoting import quoted
 from matrics.scoring.score import score
+from matrics.tables.any_table import names_of_columns, open_table
 from matrics.tables.axes import axis_columns
-from matrics.tables.columns import Coded, check_frame, coded, group_names, numbered, taken, weights_of
+from matrics.tables.class_codes import class_codes, given_labels, sorted_labels
+from matrics.tables.columns import Coded, Where, at_position, coded, combined, filtered, listed, taken, weights_of
 from matrics.tables.odd_labels import odd_labels
 from matrics.tables.table import Library, imported
 from matrics.typing import NumPyArray
@@ -39,8 +39,9 @@ class FrameCounts(NamedTuple):
     ----------
     matrix : array, shape (G, n, n), or (n, n) without groups
         A confusion matrix for each group; integers, or floating numbers if weighted.
-    groups : dict of str to Series
-        For each column of the groups the value of every group; the ``axes`` of :func:`matrics.to_frame`.
+    groups : dict of str to column
+        For each column of the groups the value of every group, the ``axes`` of :func:`matrics.to_frame`: a Series of
+        pandas or Polars, or for any other table an array of pyarrow.
     labels : tuple, length n
         The label of each class.
     squared_weights : array, shape of the matrix, or None
@@ -201,7 +202,7 @@ class FrameCounts(NamedTuple):
         return {
             "matrix": self.matrix.tolist(),
             "groups": {
-                str(name): [value if isinstance(value, plain) else str(value) for value in column.to_list()]
+                str(name): [value if isinstance(value, plain) else str(value) for value in listed(column)]
                 for name, column in self.groups.items()
             },
             "labels": [label if isinstance(label, plain) else str(label) for label in self.labels],
@@ -231,8 +232,9 @@ def count_frame(
 
     Parameters
     ----------
-    frame : pandas.DataFrame or polars.DataFrame
-        One sample a row. pyarrow is not needed.
+    frame : data frame or other table
+        One sample a row: a data frame of pandas or Polars; or, where pyarrow is installed, a table of pyarrow, a
+        mapping of names to columns, or an object with ``__arrow_c_stream__``, such as a relation of DuckDB.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
     by : column name or sequence of them, optional
@@ -258,12 +260,14 @@ def count_frame(
 
     Raises
     ------
+    ImportError
+        The table is of neither pandas nor Polars, and pyarrow is not installed.
     TypeError
-        ``frame`` is no data frame, a column has values of another kind, or both ``num_classes`` and ``labels`` are
-        given.
+        ``frame`` is no table, a column has values of another kind, or both ``num_classes`` and ``labels`` are given.
     ValueError
-        A column does not exist, or there are several of that name; a value is missing; a label is not among
-        ``labels``; a weight is negative or infinite; or there are too many classes and groups to count.
+        A column does not exist, or there are several of that name; a value is missing (None, NaN or empty text); a
+        label is not among ``labels``; a weight is negative or infinite; or there are too many classes and groups to
+        count.
 
     Examples
     --------
@@ -282,42 +286,71 @@ def count_frame(
     0  north       1.0            1.0            1.0
     1  south       0.5            1.0            0.0
     """
-    names = group_names(by)
-    check_frame(frame, [y_true, y_pred, *names, *(() if sample_weight is None else (sample_weight,))])
-    given = None if num_classes is None and labels is None else check_classes(num_classes, labels)
-    frame = _without(frame, y_true, one_or_more(ignore_index))
-    found = [coded(name, frame[name]) for name in (y_true, y_pred)]
-    if given is None:
-        classes = _classes(found, (y_true, y_pred))
-        warn_of_odd_labels(*(column.listed() for column in found))
-    else:
-        classes = tuple(range(given.number)) if given.labels is None else given.labels
-    true, pred = (_numbers(name, one, classes) for name, one in zip((y_true, y_pred), found, strict=True))
-    group_of_row, groups, number = _groups(frame, names)
+    names = names_of_columns(by)
+    wanted = [y_true, y_pred, *names, *(() if sample_weight is None else (sample_weight,))]
+    table = open_table("frame", frame, wanted)
+    classes = given_labels(num_classes, labels)
+    columns, where = _without(table.columns(wanted), y_true, one_or_more(ignore_index))
+    weights = None if sample_weight is None else weights_of(sample_weight, columns[sample_weight], where=where)
+    found = {name: coded(name, columns[name], where) for name in dict.fromkeys((y_true, y_pred, *names))}
+    true_and_pred = [(name, found[name]) for name in (y_true, y_pred)]
+    by_group = {name: found[name] for name in names}
+    return count_codes(true_and_pred, by_group, classes=classes, weights=weights, where=where)
+
+
+def _without(columns: dict[Any, Any], name: Hashable, ignored: Sequence[Hashable]) -> tuple[dict[Any, Any], Where]:
+    """The rows whose true label is none of these, and what messages call the row at a position among them."""
+    if not ignored:
+        return columns, at_position
+    column = coded(name, columns[name])
+    kept = np.asarray([label not in ignored for label in column.listed()], bool)[column.codes]
+    rows = np.flatnonzero(kept)
+    return {name: filtered(column, kept) for name, column in columns.items()}, lambda row: at_position(rows[row])
+
+
+def count_codes(
+    labels: Sequence[tuple[Any, Coded]],
+    groups: Mapping[Any, Coded],
+    *,
+    classes: tuple[Hashable, ...] | None,
+    weights: Array | None,
+    where: Where = at_position,
+) -> FrameCounts:
+    """Count columns that are codes into one matrix for each group.
+
+    Parameters
+    ----------
+    labels : sequence of two pairs
+        The name and the codes of the true labels, and those of the predicted ones.
+    groups : mapping of names to Coded
+        The columns of the groups.
+    classes : tuple or None
+        The labels of the classes; those of the columns if None.
+    weights : array, shape (rows,), or None
+        The weight of each row.
+    where : function of an int, optional
+        What messages call the row at a position.
+    """
+    if classes is None:
+        classes = _classes(labels)
+        warn_of_odd_labels(*(column.listed() for _, column in labels))
+    true, pred = (class_codes(name, column, classes, where) for name, column in labels)
+    group_of_row, places = combined(list(groups.values()), len(true))
+    named = {name: taken(column.values, codes) for (name, column), codes in zip(groups.items(), places, strict=True)}
+    number = len(places[0]) if places else 1
     n = len(classes)
     if number * n * n > MOST_CELLS:
         raise ValueError(
             f"frame: expected labels of few classes, got {n:,} classes in {number:,} groups: too many to count"
         )
-    of_groups: dict[str, Any] = {"groups": group_of_row, "num_groups": number} if names and number else {}
+    of_groups: dict[str, Any] = {"groups": group_of_row, "num_groups": number} if groups and number else {}
 
     def count(weights: Array | None) -> Array:
         matrix = confusion_matrix(true, pred, num_classes=n, sample_weight=weights, **of_groups)
         return matrix if number else matrix[None][:0]  # no rows, and so no groups
 
-    if sample_weight is None:
-        return FrameCounts(count(None), groups, classes)
-    weights = weights_of(sample_weight, frame[sample_weight])
-    return FrameCounts(count(weights), groups, classes, count(np.square(weights, dtype=np.float64)))
-
-
-def _without(frame: Any, name: Hashable, ignored: Sequence[Hashable]) -> Any:
-    """The rows whose true label is none of these."""
-    if not ignored:
-        return frame
-    column = coded(name, frame[name])
-    kept = np.asarray([label not in ignored for label in column.listed()], bool)[column.codes]
-    return frame[kept] if library(frame) == "pandas" else frame.filter(kept)
+    squares = None if weights is None else count(np.square(weights, dtype=np.float64))
+    return FrameCounts(count(weights), named, classes, squares)
 
 
 def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> None:
@@ -331,58 +364,9 @@ def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Ha
         )
 
 
-def _classes(columns: Sequence[Coded], names: tuple[Hashable, Hashable]) -> tuple[Hashable, ...]:
+def _classes(columns: Sequence[tuple[Any, Coded]]) -> tuple[Hashable, ...]:
     """The labels of both columns: their categories if these are the same, otherwise those that occur, sorted."""
-    categories = {column.categories for column in columns}
+    categories = {column.categories for _, column in columns}
     if len(categories) == 1 and any(categories):  # neither None nor without categories
         return categories.pop() or ()
-    labels = {label for column in columns for label in column.listed()}
-    floating = [label for label in labels if isinstance(label, float)]
-    if floating:
-        raise TypeError(
-            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels, integers or text, got floating "
-            f"numbers such as {quoted(floating[0])}: convert them to integers first"
-        )
-    if not labels:
-        raise ValueError("frame: expected at least one row, or labels=, got none")
-    try:
-        return Sorted.of(labels)
-    except TypeError as error:
-        raise TypeError(
-            f"columns {quoted(names[0])} and {quoted(names[1])}: expected labels that have an order, got {cut(error)}: "
-            "pass labels=[...]"
-        ) from error
-
-
-def _numbers(name: Hashable, column: Coded, classes: Sequence[Hashable]) -> Array:
-    """The number of the class of each row; unknown labels raise an error."""
-    places = {label: place for place, label in enumerate(classes)}
-    values = column.listed()
-    numbers = np.asarray([places.get(value, -1) for value in values], np.int64)
-    unknown = np.flatnonzero(numbers < 0)
-    if unknown.size:
-        samples = np.isin(column.codes, unknown)
-        known = quoted_list(classes)
-        first = int(samples.argmax())
-        raise ValueError(
-            f"column {quoted(name)}: expected one of the labels {known}, got {quoted(values[column.codes[first]])} "
-            f"at position {first} ({np.count_nonzero(samples):,} of {samples.size:,} are unknown)"
-        )
-    return numbers[column.codes]
-
-
-def _groups(frame: Any, by: Sequence[Hashable]) -> tuple[Array, dict[Any, Any], int]:
-    """The group of every row, for each column the value of every group, and the number of groups."""
-    rows = np.zeros(len(frame), np.int64)
-    places: dict[Any, tuple[Any, Array]] = {}
-    number = 1
-    for name in by:
-        column = coded(name, frame[name])
-        size = len(column.values)
-        # Numbered anew after each column, so that the numbers stay below that of the rows.
-        found, rows = numbered(rows * size + column.codes, number * size)
-        before, here = np.divmod(found, max(size, 1))
-        places = {known: (values, codes[before]) for known, (values, codes) in places.items()}
-        places[name] = column.values, here
-        number = len(found)
-    return rows, {name: taken(values, codes) for name, (values, codes) in places.items()}, number
+    return sorted_labels(columns, ": pass labels=[...]")

@@ -1,4 +1,4 @@
-"""Execution on the host: stacks of NumPy in blocks that fit a cache, in threads if asked, with one look at each block."""
+"""Execution on the host: NumPy's stacks in blocks that fit a cache, with one look at each, in threads if asked."""
 
 from __future__ import annotations
 

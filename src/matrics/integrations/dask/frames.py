@@ -9,11 +9,11 @@ import dask
 import numpy as np
 
 from matrics.arrays.sizes import one_or_more
-from matrics.catalogue.classes import Sorted
-from matrics.counting.codes import check_classes
 from matrics.quoting import quoted
-from matrics.tables.columns import check_columns, group_names, in_their_order, weights_of
-from matrics.tables.counts import MOST_CELLS, FrameCounts, warn_of_odd_labels
+from matrics.tables.any_table import check_columns, names_of_columns
+from matrics.tables.class_codes import class_codes, given_labels
+from matrics.tables.columns import coded, combined, in_their_order, taken, weights_of
+from matrics.tables.counts import FrameCounts, count_codes
 
 
 def count_frame(
@@ -100,14 +100,14 @@ def count_frame(
             f"frame: expected a dask data frame, got {type(frame).__module__}.{type(frame).__qualname__}; "
             "dask.dataframe.from_pandas(frame, npartitions=...) makes one"
         )
-    known = None
-    if num_classes is not None or labels is not None:
-        classes = check_classes(num_classes, labels)
-        known = tuple(range(classes.number)) if classes.labels is None else classes.labels
-    groups = group_names(by)
+    known = given_labels(num_classes, labels)
+    groups = names_of_columns(by)
     columns = {"true": y_true, "pred": y_pred, **{f"by {k}": name for k, name in enumerate(groups)}}
     columns |= {} if sample_weight is None else {"weight": sample_weight}
     check_columns(list(frame.columns), columns.values())
+    for name in (y_true, y_pred):
+        if getattr(frame[name].dtype, "kind", "O") == "f":
+            raise TypeError(f"column {quoted(name)}: expected labels, integers or text, got {frame[name].dtype}")
     types = {own: _known_categories(frame[name]) for own, name in columns.items()}
     orders = {None if types[own] is None else in_their_order(types[own]) for own in ("true", "pred")}
     if known is None and len(orders) == 1:
@@ -116,9 +116,9 @@ def count_frame(
     counted = frame[list(dict.fromkeys(columns.values()))].reduction(
         _count_rows,
         aggregate=_merge,
-        meta=_count_rows(frame._meta, columns, ignored),
+        meta=_count_rows(frame._meta, columns, ignored, known),
         split_every=split_every,
-        chunk_kwargs={"columns": columns, "ignored": ignored},
+        chunk_kwargs={"columns": columns, "ignored": ignored, "known": known},
     )
     (table,) = counted.to_delayed()
     return dask.delayed(_matrices)(table, columns, known, types, pure=True)
@@ -129,19 +129,28 @@ def _known_categories(column: Any) -> Any:
     return column.dtype if hasattr(column.dtype, "categories") and column.cat.known else None
 
 
-def _count_rows(rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...]) -> Any:
+def _count_rows(
+    rows: Any, columns: dict[str, Any], ignored: tuple[Any, ...], known: tuple[Hashable, ...] | None
+) -> Any:
     """The counts of a partition in long form: one row per group and pair of labels, under names of our own."""
     import pandas as pd
 
     if ignored:
         rows = rows[~rows[columns["true"]].isin(ignored)]
-    found = {own: _plain(rows[name], name, is_label=own in {"true", "pred"}) for own, name in columns.items()}
-    weights = found.pop("weight", None)
-    if weights is None:
-        weights = np.ones(len(rows), np.int64)
-    else:
-        weights = _checked_weights(weights_of(columns["weight"], weights), columns["weight"])
-    return _merge(pd.DataFrame({**found, "count": weights}, index=rows.index))
+
+    def where(row: int) -> str:
+        return f"at the index {quoted(rows.index[row])}"
+
+    found = {own: coded(name, rows[name], where) for own, name in columns.items() if own != "weight"}
+    for own in ("true", "pred") if known else ():
+        class_codes(columns[own], found[own], known or (), where)  # raises for labels that are not known
+    number_of_row, places = combined(list(found.values()), len(rows))
+    weights = None if "weight" not in columns else weights_of(columns["weight"], rows[columns["weight"]], where=where)
+    sums = np.bincount(number_of_row, None if weights is None else weights, len(places[0]))
+    table = {
+        own: _plain(taken(column.values, codes)) for (own, column), codes in zip(found.items(), places, strict=True)
+    }
+    return pd.DataFrame({**table, "count": sums})
 
 
 def _merge(counts: Any) -> Any:
@@ -150,86 +159,22 @@ def _merge(counts: Any) -> Any:
     return counts.groupby(keys, sort=False, observed=True, dropna=False)["count"].sum().reset_index()
 
 
-def _plain(column: Any, name: Any, *, is_label: bool) -> Any:
-    """A column of values without categories and missing values."""
-    missing = column.isna()
-    if missing.any():
-        raise ValueError(
-            f"column {quoted(name)}: expected a value in every row, got {int(missing.sum())} missing, the first at the "
-            f"index {quoted(missing.idxmax())}"
-        )
+def _plain(column: Any) -> Any:
+    """A column without categories and of integers that cannot be missing, as all partitions can have it."""
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
-    if is_label:
-        if getattr(column.dtype, "kind", "O") not in "iubOUTmM":
-            raise TypeError(f"column {quoted(name)}: expected labels, integers or text, got {column.dtype}")
-        if column.dtype.kind in "iu":  # also those that could be missing
-            column = column.astype(np.int64 if column.dtype.kind == "i" else np.uint64)
-    return column
-
-
-def _checked_weights(weights: Any, name: Any) -> Any:
-    weights = weights.astype(np.float64)
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        raise ValueError(
-            f"column {quoted(name)}: expected finite weights of at least 0, got {weights[wrong.argmax()]} "
-            f"({np.count_nonzero(wrong)} of {wrong.size} are wrong)"
-        )
-    return weights
+    kind = getattr(column.dtype, "kind", "O")
+    return column.astype(np.int64 if kind == "i" else np.uint64) if kind in "iu" else column
 
 
 def _matrices(
     counts: Any, columns: dict[str, Any], known: tuple[Hashable, ...] | None, types: dict[str, Any]
 ) -> FrameCounts:
     """The matrices of all groups, from counts in long form."""
-    import pandas as pd
-
-    classes = known or _sorted_labels(counts, columns)
-    if known is None:
-        warn_of_odd_labels(*(counts[which].unique().tolist() for which in ("true", "pred")))
-    n = len(classes)
-    codes = {which: _codes(counts[which], classes, columns[which]) for which in ("true", "pred")}
-    groups = [name for name in counts.columns if name not in {"true", "pred", "count"}]
-    counts = counts.astype({name: types[name] for name in groups if types[name] is not None})  # and so in their order
-    numbers = np.zeros(len(counts), np.int64)
-    named = pd.DataFrame(index=range(1))
-    if groups:
-        numbers = counts.groupby(groups, sort=True, observed=True).ngroup().to_numpy()
-        named = counts[groups].iloc[np.unique(numbers, return_index=True)[1]].reset_index(drop=True)
-        named.columns = [columns[name] for name in groups]
-    if len(named) * n * n > MOST_CELLS:
-        raise ValueError(
-            f"frame: expected labels of few classes, got {n:,} classes in {len(named):,} groups: too many to count"
-        )
-    matrix = np.zeros((len(named), n, n), counts["count"].dtype)
-    matrix[numbers, codes["true"], codes["pred"]] = counts["count"]
-    return FrameCounts(matrix if groups else matrix[0], {name: named[name] for name in named.columns}, classes)
-
-
-def _sorted_labels(counts: Any, columns: dict[str, Any]) -> tuple[Hashable, ...]:
-    """All labels of the two columns in order."""
-    found = {label for which in ("true", "pred") for label in counts[which].tolist()}
-    if not found:
-        raise ValueError(
-            f"frame: expected at least one row of labels, got none: pass labels= or num_classes= to count "
-            f"{quoted(columns['true'])} and {quoted(columns['pred'])} all the same"
-        )
-    try:
-        return Sorted.of(found)
-    except TypeError as error:
-        raise ValueError(
-            f"expected {quoted(columns['true'])} and {quoted(columns['pred'])} to hold labels of one type, got "
-            "labels that cannot be sorted: pass labels= in the order of the classes"
-        ) from error
-
-
-def _codes(column: Any, classes: tuple[Hashable, ...], name: Any) -> Any:
-    """The number of the class of each label."""
-    numbers = {label: number for number, label in enumerate(classes)}
-    found = np.fromiter((numbers.get(label, -1) for label in column.tolist()), np.int64, len(column))
-    if (found < 0).any():
-        unknown = column.tolist()[int((found < 0).argmax())]
-        shown = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
-        raise ValueError(f"column {quoted(name)}: expected one of the labels {shown}, got {quoted(unknown)}")
-    return found
+    by = {own: name for own, name in columns.items() if own not in ("true", "pred", "weight")}
+    counts = counts.astype({own: types[own] for own in by if types[own] is not None})  # in the order of the categories
+    labels = [(columns[own], coded(columns[own], counts[own])) for own in ("true", "pred")]
+    groups = {name: coded(name, counts[own].rename(name)) for own, name in by.items()}
+    weights = counts["count"].to_numpy()
+    found = count_codes(labels, groups, classes=known or None, weights=weights)
+    return FrameCounts(found.matrix.astype(weights.dtype), found.groups, found.labels)

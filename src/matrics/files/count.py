@@ -1,0 +1,95 @@
+"""All rows of an input counted; what is counted is saved from time to time, for a run that goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from matrics.files.counts import Counts
+from matrics.files.rows import Rows, ahead, named
+
+if TYPE_CHECKING:
+    from matrics.files.counts import Counted
+    from matrics.files.inputs import LabelRows
+    from matrics.files.outputs.unfinished import Unfinished
+
+SAVE_EVERY = 1.0  # seconds
+SAVING = 0.05  # the part of the time that saving may take
+
+
+class Watched(Protocol):
+    """How far a count is."""
+
+    rows: int
+    read: float  # bytes
+
+
+@dataclass
+class _Unwatched:
+    rows: int = 0
+    read: float = 0.0
+
+
+def _unwatched(given: Rows, before: int) -> AbstractContextManager[Watched]:
+    del given, before
+    return contextlib.nullcontext(_Unwatched())
+
+
+@dataclass(frozen=True)
+class During:
+    """What happens during a count."""
+
+    work: Unfinished | None = None  # keeps what is counted
+    watch: Callable[[Rows, int], AbstractContextManager[Watched]] = _unwatched  # shows how far it is
+
+
+COUNT_ALONE = During()
+
+
+@dataclass
+class Keeper:
+    """Saves counts from time to time."""
+
+    work: Unfinished | None
+    due: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.work is not None and not self.work.can_be_repeated:
+            self.work = None
+        self.due = time.monotonic() + SAVE_EVERY
+
+    def begin(self, given: LabelRows) -> Counts:
+        """What an earlier run has saved, or nothing counted yet."""
+        counts = given.counts()
+        if self.work is not None and self.work.rows:
+            with self.work.counted.open("rb") as file:
+                counts.load(file)
+        return counts
+
+    def save(self, counts: Counts) -> None:
+        """Save what is counted, if it is time."""
+        begin = time.monotonic()
+        if self.work is None or begin < self.due:
+            return
+        self.work.save_counted(counts.rows, counts.save)
+        end = time.monotonic()
+        self.due = end + max(SAVE_EVERY, (end - begin) / SAVING)
+
+
+def count(given: LabelRows, during: During = COUNT_ALONE) -> Counted:
+    """Count all rows, or those that follow the ones that an earlier run has counted."""
+    keeper = Keeper(during.work)
+    counts = keeper.begin(given)
+    batches = given.rows.batches(counts.rows)
+    with during.watch(given.rows, counts.rows) as watched, contextlib.closing(ahead(batches)) as found:
+        for _, batch in found:
+            with named(batch.file):
+                counts.add(batch)
+            watched.rows, watched.read = counts.rows, batch.read
+            keeper.save(counts)
+    with named(given.file):
+        return counts.counted()

@@ -1,0 +1,70 @@
+"""One matrix in a text file: numbers alone, or a crosstab, whose first row and first column are labels."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics.quoting import cut, first_twice, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matrics.files.text import Row
+
+Array = Any
+
+
+def read_numbers(rows: Iterable[Row], skip: int = 0) -> Array:
+    """Read the numbers of all rows, without the first ``skip`` columns."""
+    numbers = []
+    for line, row in rows:
+        for column, cell in enumerate(row[skip:], skip + 1):
+            if not is_number(cell):
+                raise ValueError(f"line {line}, column {column}: expected a number, got {quoted(cell)}")
+        numbers.append([float(cell) for cell in row[skip:]])
+    return np.array(numbers)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; Python would read 1_0 as 10."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def is_crosstab(header: Sequence[str], rows: Iterable[Row]) -> bool:
+    """Whether the first column and the first row have labels in common, and the corner is a name or empty.
+
+    A corner that begins like a number is rather a mistyped number of a matrix.
+    """
+    named = len(header) > 2 and not re.match(r"\s*[-+.]?[0-9]", header[0])
+    return named and not set(header[1:]).isdisjoint(row[0] for _, row in rows)
+
+
+def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tuple[str, ...]]:
+    """Read a crosstab: its counts, with the columns in the order of the rows, and its labels in that order."""
+    true, pred = [row[0] for _, row in rows], list(header[1:])
+    for where, labels in (("row", true), ("column", pred)):
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"expected one {where} for each label, got several for {quoted(first_twice(labels))}")
+    rows_of, columns_of = set(true), {label: k for k, label in enumerate(pred)}
+    missing = [f"no row {quoted(label)}" for label in pred if label not in rows_of]
+    missing += [f"no column {quoted(label)}" for label in true if label not in columns_of]
+    if missing:
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        raise ValueError(
+            f"expected the same labels in the rows and in the columns, got {cut(', '.join(missing[:5]))}{more}"
+        )
+    counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
+    if true[-1] == pred[-1] == "All" and _is_margin(counts) and _is_margin(counts.T):
+        raise ValueError("expected counts alone, got a row and a column 'All' with the sums of the others")
+    return counts, tuple(true)
+
+
+def _is_margin(counts: Array) -> bool:
+    return bool(np.allclose(counts[-1], counts[:-1].sum(axis=0)))

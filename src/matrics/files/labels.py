@@ -1,0 +1,75 @@
+"""The rows of a file of labels as numbers of classes, groups and samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from matrics.files.columns import (
+    as_labels,
+    codes,
+    decoded,
+    group_rows,
+    is_ordered,
+    refuse_missing,
+    sorted_values,
+    weights_of,
+)
+from matrics.files.inputs import read_rows
+from matrics.files.names import Names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Column = Any
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The rows of a file of labels as numbers: of classes, of the group and of the sample of each row."""
+
+    true: Any
+    pred: Any
+    groups: Any
+    samples: Any
+    classes: tuple[str, ...]
+    ordered: bool  # whether the classes have an order of their own, as numbers have
+    names: list[str]  # of the groups
+    sample_names: list[str]
+    weights: Any = None  # of each row, or none
+
+
+def read_labels(path: Path, names: Names) -> Labelled:
+    """The labels of a file, row by row."""
+    names.check()
+    return read_rows(path, names, numbered)[1]
+
+
+def numbered(table: Any, names: Names) -> Labelled:
+    """The rows of a table as numbers."""
+    true, pred, classes = _coded(table, names)
+    groups, values = group_rows(table, names.by)
+    number = int(groups.max()) + 1
+    titles = [", ".join(str(values[name][k].as_py()) for name in names.by) for k in range(number)]
+    samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
+    sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
+    text = tuple(map(str, classes.to_pylist()))
+    weights = None if names.weight is None else weights_of(names.weight, table[names.weight])
+    return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names, weights)
+
+
+def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
+    """True and predicted labels as numbers of classes, and the classes."""
+    if not table.num_rows:
+        raise ValueError("expected at least one row of labels, got none")
+    for name in table.column_names:
+        refuse_missing(name, decoded(table[name]))
+    true, pred = (as_labels(name, table[name]) for name in names.labels)
+    if true.type != pred.type:
+        raise ValueError(
+            f"expected {names.true} and {names.pred} to hold labels of one type, got {true.type} and {pred.type}"
+        )
+    classes = sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
+    return codes(true, classes), codes(pred, classes), classes

@@ -1,0 +1,150 @@
+"""From a path to a stack of confusion matrices: read, or counted from labels. Pickled data is never loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from matrics.arrays import NUMPY
+from matrics.engine.evaluation import as_stack
+from matrics.files import crosstab, npz
+from matrics.files.columns import is_ordered
+from matrics.files.count import COUNT_ALONE, During, count
+from matrics.files.fragments import is_pattern
+from matrics.files.inputs import open_labels
+from matrics.files.keys import Key
+from matrics.files.names import Names
+from matrics.files.notices import warn_of_odd_labels
+from matrics.files.npy import NpyStack
+from matrics.files.npz import NpzStack
+from matrics.files.rows import name_of, named
+from matrics.files.source import MatrixSource
+from matrics.files.text import STDIN, TEXTS, open_text, suffix_of
+from matrics.quoting import quoted
+from matrics.uncertainty.weighted import kish
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matrics.files.counts import Counted
+    from matrics.files.text import TextFile
+
+Array = Any
+
+
+def read(path: Path, names: Names, rows: str | None, during: During = COUNT_ALONE) -> MatrixSource:
+    """Open a file of confusion matrices, or count a file of labels."""
+    if rows not in (None, "true", "pred"):
+        raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
+    names.check()
+    if path.is_dir() or is_pattern(path):
+        return _count(path, names, rows, during)
+    if path == STDIN:
+        return _read_text(path, names, rows, during)
+    path.stat()  # raises with the name of a missing file
+    suffix = suffix_of(path)
+    if suffix == ".npy":
+        return _matrices(str(path), NpyStack(path), names, rows)
+    if suffix == ".npz":
+        return _read_npz(path, names, rows)
+    if suffix == ".parquet":
+        return _count(path, names, rows, during)
+    if suffix not in TEXTS:
+        known = ", ".join((".npy", ".npz", ".parquet", *TEXTS))
+        raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
+    return _read_text(path, names, rows, during)
+
+
+def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
+    arrays = npz.members(path)
+    if not arrays:
+        raise ValueError(f"{path}: expected at least one array, got none")
+    for array in arrays:
+        as_stack(array.like, name=f"{path}: array {quoted(array.name)}")
+    if len({array.shape for array in arrays}) > 1:
+        shapes = ", ".join(f"{array.name} {array.shape}" for array in arrays)
+        raise ValueError(f"{path}: expected arrays of one shape, to make one stack, got {shapes}")
+    keys = pa.array([array.name for array in arrays]) if len(arrays) > 1 else None
+    return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
+
+
+def _read_text(path: Path, names: Names, rows: str | None, during: During) -> MatrixSource:
+    """Count labels, or read a matrix and, if it has any, its labels: whichever the first rows look like."""
+    file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
+    with named(file), open_text(path, suffix) as text:
+        if not text.header:
+            raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
+        found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
+        if found is None:
+            return _count(path, names, rows, during, text)
+    return _matrices(file, found[0], names, rows, classes=found[1])
+
+
+def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
+    """Parse a matrix and its labels; None if the rows are something else."""
+    first, *start = text.first_rows()
+    if crosstab.is_crosstab(first[1], start):
+        _, *others = text.rows()
+        return crosstab.read_crosstab(first[1], others)
+    if set(names.labels).isdisjoint(first[1]) and any(map(crosstab.is_number, first[1])):
+        return crosstab.read_numbers(text.rows()), None
+    return None
+
+
+def _count(path: Path, names: Names, rows: str | None, during: During, text: TextFile | None = None) -> MatrixSource:
+    if rows is not None:
+        raise ValueError(f"--rows: expected a file of matrices, got {name_of(path)}, which has columns of labels")
+    return counted_source(name_of(path), count(open_labels([path], names, text), during))
+
+
+def counted_source(file: str, counted: Counted) -> MatrixSource:
+    """Counts as a source of matrices: one for each group, and without groups one."""
+    warn_of_odd_labels(file, *counted.sides)
+    cells, squares = counted.stack(counted.cells), None
+    effective = None
+    if counted.squares is not None:
+        squares = counted.stack(counted.squares)
+        weights, of_squares = (np.add.reduceat(x, counted.starts) for x in (counted.cells, counted.squares))
+        effective = kish(weights, of_squares, NUMPY)
+    clusters = starts = None
+    if counted.parts is not None:
+        clusters, starts = counted.clusters, np.searchsorted(counted.parts, counted.starts)
+    return MatrixSource(
+        file,
+        cells,
+        tuple(Key(name, 0, values) for name, values in counted.groups.items()),
+        tuple(map(str, counted.classes.to_pylist())),
+        ordered=is_ordered(counted.classes),
+        squares=squares,
+        effective_samples=effective,
+        clusters=clusters,
+        starts=starts,
+    )
+
+
+def _matrices(
+    file: str,
+    stack: Array,
+    names: Names,
+    rows: str | None,
+    *,
+    arrays: Array | None = None,
+    classes: tuple[str, ...] | None = None,
+) -> MatrixSource:
+    rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
+    renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
+    for option, given in (("by", names.by), *rest, *renamed):
+        if given:
+            columns = " and ".join(names.labels)
+            raise ValueError(f"--{option}: expected a file with columns {columns}, got a file of matrices: {file}")
+    if isinstance(stack, np.ndarray):
+        as_stack(stack, name=file)
+    if 0 in stack.shape:
+        raise ValueError(f"{file}: expected at least one confusion matrix, got shape {stack.shape}")
+    of_arrays = () if arrays is None else (Key("array", 0, arrays),)
+    indexed = range(len(of_arrays), len(stack.shape) - 2)
+    keys = (*of_arrays, *(Key(f"index_{axis - len(of_arrays)}", axis) for axis in indexed))
+    names_of_classes = classes or tuple(map(str, range(stack.shape[-1])))
+    return MatrixSource(file, stack, keys, names_of_classes, rows or "true", named=classes is not None)

@@ -1,0 +1,84 @@
+"""Which columns of a file are read, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from matrics.quoting import cut, quoted, quoted_list
+
+
+@dataclass(frozen=True)
+class Names:
+    """The columns of the labels and of the groups."""
+
+    true: str = "y_true"
+    pred: str = "y_pred"
+    by: tuple[str, ...] = ()
+    clusters: str | None = None  # whose values tell which rows are not independent of each other
+    counts: str | None = field(default=None, kw_only=True)  # how many samples each row stands for
+    weight: str | None = field(default=None, kw_only=True)  # how much each sample matters, or of counts their sum
+    squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
+
+    def check(self) -> None:
+        """Raise if one column is named twice."""
+        if self.true == self.pred:
+            raise ValueError(
+                f"--pred: expected another column than that of the true labels, got {quoted(self.pred)} for both"
+            )
+        if self.clusters in {*self.by, *self.labels}:
+            raise ValueError(
+                f"--clusters: expected another column than those of the labels and of --by, got {quoted(self.clusters)}"
+            )
+        if self.counts in {*self.by, *self.labels}:
+            raise ValueError(
+                f"--counts: expected another column than those of the labels and of --by, got {quoted(self.counts)}"
+            )
+        if self.weight in {*self.by, *self.labels, self.clusters} - {None}:
+            raise ValueError(
+                f"--weight: expected another column than those of labels, groups and samples, got {quoted(self.weight)}"
+            )
+        if None not in (self.counts, self.weight):
+            raise ValueError(f"--counts: expected nothing beside --weight, got {quoted(self.counts)}")
+        if None not in (self.counts, self.clusters):
+            raise ValueError(f"--counts: expected nothing beside --clusters, got {quoted(self.counts)}")
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The columns of groups, and of clusters."""
+        return self.by if self.clusters is None else (*self.by, self.clusters)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Both columns of labels."""
+        return self.true, self.pred
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of numbers."""
+        return tuple(name for name in (self.weight, self.squares) if name is not None)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of text that may be empty, and is never a number."""
+        return ()
+
+
+def wanted_columns(names: Names) -> list[str]:
+    """The columns that are read."""
+    counts = [] if names.counts is None else [names.counts]
+    return list(dict.fromkeys([*names.labels, *names.texts, *names.numbers, *counts, *names.cells]))
+
+
+def check_columns(header: Sequence[str], names: Names) -> list[str]:
+    """The columns that are read, all of which must be there, and once."""
+    wanted = wanted_columns(names)
+    there = quoted_list(header, 20)
+    for name in wanted:
+        if name not in header:
+            raise ValueError(
+                f"expected the columns {cut(', '.join(wanted))}, got no {quoted(name)}; the columns are {there}"
+            )
+        if list(header).count(name) > 1:
+            raise ValueError(f"expected one column {quoted(name)}, got several; the columns are {there}")
+    return wanted

@@ -1,0 +1,102 @@
+"""What a report reads from a file: the columns of a table of labels, or matrices with their names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from matrics.files.inputs import files_of, has_matrices, read_rows
+from matrics.files.matrices import read
+from matrics.files.names import Names
+from matrics.files.rows import named
+from matrics.files.text import STDIN, TEXTS, open_text, suffix_of
+from matrics.quoting import quoted
+from matrics.reporting.origin import Origin, origin_of_files
+
+if TYPE_CHECKING:
+    from matrics.reporting.data import Wanted
+
+
+@dataclass(frozen=True)
+class ReportNames(Names):
+    """The columns of the labels, of the models, samples and groups, and of the scores."""
+
+    scores: tuple[str, ...] = ()
+    has_pred: bool = True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of labels; that of the predicted ones may be missing beside scores."""
+        return (self.true, self.pred) if self.has_pred else (self.true,)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of scores, and of weights."""
+        return (*self.scores, *super().numbers)
+
+
+def read_table(path: Path, wanted: Wanted, *, command: str = "") -> tuple[Any, Origin]:
+    """The columns of a file of labels as a table of pyarrow, or a mapping of names to matrices; and their origin.
+
+    Raises
+    ------
+    ValueError
+        The file is standard input, or has neither labels nor matrices.
+    """
+    if path == STDIN:
+        raise ValueError("-: expected a file, as a report has its checksum, got standard input")
+    files = files_of([path])
+    origin = origin_of_files(path.name or str(path), files, command)
+    if has_matrices(path):
+        source = read(path, Names(by=tuple(map(str, wanted.by))), None)
+        stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
+        names = [source.name(k) if source.keys else path.name for k in range(source.count)]
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
+            )
+        return dict(zip(names, stack, strict=True)), origin
+    others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
+    has_pred = not wanted.y_score or wanted.y_pred in _columns(files[0], path)
+    scores = tuple(map(str, wanted.y_score.values()))
+    names_wanted = ReportNames(
+        _text(wanted.y_true),
+        _text(wanted.y_pred),
+        tuple(map(_text, [*wanted.by, *others])),
+        scores=scores,
+        has_pred=has_pred,
+        weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
+    )
+    return read_rows(path, names_wanted, lambda table, _: table)[1], origin
+
+
+def class_names_of(path: Path, wanted: Wanted) -> tuple[str, ...] | None:
+    """The names of the classes of a file of matrices; None for labels, which have names of their own."""
+    return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if has_matrices(path) else None
+
+
+def command_of(path: Path, options: dict[str, str | list[str] | None]) -> str:
+    """The command that makes the report again; its output may be called anything."""
+    several = {name: [value] if isinstance(value, str) else value or [] for name, value in options.items()}
+    given = [part for name, values in several.items() for value in values for part in (f"--{name}", value)]
+    return shlex.join(["matrics", "report", path.name or str(path), *given, "--output", "report.html"])
+
+
+def _text(name: Hashable) -> str:
+    return str(name)
+
+
+def _columns(first: Path, path: Path) -> list[str]:
+    """The names of the columns of the first file."""
+    suffix = suffix_of(first)
+    with named(str(path)):
+        if suffix in TEXTS:
+            with open_text(first, suffix) as text:
+                return text.header
+        return list(pq.read_schema(first).names) if suffix == ".parquet" else []

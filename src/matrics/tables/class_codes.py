@@ -1,0 +1,60 @@
+"""Columns of labels as codes of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics.arrays import Array
+from matrics.catalogue.classes import Sorted
+from matrics.counting.codes import check_classes
+from matrics.quoting import cut, quoted, quoted_list
+from matrics.tables.columns import Coded, Where, at_position
+
+__all__ = ["class_codes", "given_labels", "sorted_labels"]
+
+
+def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """The labels of the classes that the call names; None if it names none."""
+    if num_classes is None and labels is None:
+        return None
+    classes = check_classes(num_classes, labels)
+    return tuple(range(classes.number)) if classes.labels is None else classes.labels
+
+
+def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple[Hashable, ...]:
+    """The labels that occur in columns with their names, sorted; ``hint`` says in messages what the caller may do."""
+    labels = {label for _, column in columns for label in column.listed()}
+    names = " and ".join(quoted(name) for name, _ in columns)
+    named = f"columns {names}" if len(columns) > 1 else f"column {names}"
+    floating = [label for label in labels if isinstance(label, float)]
+    if floating:
+        raise TypeError(
+            f"{named}: expected labels, integers or text, got floating numbers such as {quoted(floating[0])}: convert "
+            "them to integers first"
+        )
+    if not labels:
+        raise ValueError(f"{named}: expected at least one row, got none{hint}")
+    try:
+        return Sorted.of(labels)
+    except TypeError as error:
+        raise TypeError(f"{named}: expected labels that have an order, got {cut(error)}{hint}") from error
+
+
+def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:
+    """The class of each row; a label that is not that of a class raises ValueError."""
+    places = {label: place for place, label in enumerate(labels)}
+    values = column.listed()
+    numbers = np.asarray([places.get(value, -1) for value in values], np.int64)
+    unknown = np.flatnonzero(numbers < 0)
+    if unknown.size:
+        rows = np.isin(column.codes, unknown)
+        first = int(rows.argmax())
+        raise ValueError(
+            f"column {quoted(name)}: expected one of the labels {quoted_list(labels)}, got "
+            f"{quoted(values[column.codes[first]])} {where(first)} ({np.count_nonzero(rows):,} of {rows.size:,} are "
+            "unknown)"
+        )
+    return numbers[column.codes]
