@@ -3,10 +3,10 @@
     python benchmarks/training.py [--json FILE] [--classes N]
 
 torchmetrics' part is a MetricCollection of nine metrics with validate_args=False, whose compute groups are formed; ours
-is one ConfusionMetric for the same nine, once as a plain module and once as a torchmetrics metric. The floor is an
-argmax (of logits) and a scatter_add_, which would crash or miscount at a label out of range. All run in turn, on the
-CPU, in one thread; every figure is the best of several runs. Values are compared first. Of the times nothing is
-asserted.
+is one ConfusionMetric for the same nine, once as a plain module and once as a torchmetrics metric. The update of a
+ConfusionState, which makes new counts, shows what it saves that the metrics count in place. The floor is an argmax (of
+logits) and a scatter_add_, which would crash or miscount at a label out of range. All run in turn, on the CPU, in one
+thread; every figure is the best of several runs. Values are compared first. Of the times nothing is asserted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import torch  # isort: skip
 import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
+from matrics import ConfusionState
 from matrics.integrations.torch import ConfusionMetric
 from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
 
@@ -61,6 +62,7 @@ def measure_update(n: int, size: int, kind: str) -> dict[str, object]:
         floor.scatter_add_(0, bins, torch.ones_like(bins))
 
     theirs, ours, both = collection(n), ConfusionMetric(n, MEASURES), Torchmetric(n, MEASURES)
+    state, axis = ConfusionState.zeros(n, like=scores), 1 if kind == "logits" else None
     torch._dynamo.reset()
     compiled_metric = ConfusionMetric(n, MEASURES)
     compiled = torch.compile(compiled_metric.update, fullgraph=True, dynamic=False)
@@ -68,6 +70,7 @@ def measure_update(n: int, size: int, kind: str) -> dict[str, object]:
     calls = {
         "floor": bare,
         "matrics": lambda: ours.update(true, pred),
+        "ConfusionState": lambda: state.update(true, pred, class_axis=axis),
         "as a torchmetric": lambda: both.update(pred, true),
         "floor, compiled": compiled_bare,
         "matrics, compiled": lambda: compiled(true, pred),
@@ -119,7 +122,15 @@ def timed(calls: dict[str, object], repeats: int) -> dict[str, float]:
     return {name: taken / repeats for name, taken in zip(calls, times, strict=True)}
 
 
-NAMES = ("floor", "matrics", "floor, compiled", "matrics, compiled", "as a torchmetric", "torchmetrics")
+NAMES = (
+    "floor",
+    "matrics",
+    "ConfusionState",
+    "floor, compiled",
+    "matrics, compiled",
+    "as a torchmetric",
+    "torchmetrics",
+)
 
 
 def print_rows(rows: list[dict[str, object]], n: int) -> None:

@@ -42,10 +42,19 @@ def signatures(module):
         elif inspect.isclass(found):
             if found.__module__.startswith("matrics.integrations"):
                 yield name, without_first(found.__init__)
-            for method, member in vars(found).items():
+            for method, member in members(found).items():
                 inside = member.__func__ if isinstance(member, classmethod) else member
                 if not method.startswith("_") and inspect.isfunction(inside):
                     yield f"{name}.{method}", without_first(inside)
+
+
+def members(found):
+    """The members of a class, and of the base that the metrics of a library share: its own first."""
+    known = {}
+    for base in found.__mro__:
+        if base is found or base.__module__.startswith("matrics.integrations"):
+            known = {**known, **{name: member for name, member in vars(base).items() if name not in known}}
+    return known
 
 
 def without_first(method):

@@ -356,6 +356,8 @@ def test_merge_reset_and_sync_alone(torch: Any, make: Any) -> None:
     assert torch.equal(first.counts, whole.counts)
     with pytest.raises(ValueError, match=r"3 classes.*4"):
         first.merge_state(whole, make(4))
+    with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float32"):
+        first.merge_state(whole, make(3, dtype=torch.float32))
     assert torch.equal(first.counts, whole.counts)
     place = first.counts.data_ptr()
     first.reset()

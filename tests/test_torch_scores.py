@@ -324,6 +324,10 @@ def test_clones_merges_and_resets(torch: Any, make: Any) -> None:
         one.merge_state([other])
     with pytest.raises(ValueError, match="in the bins"):
         one.merge_state(make(spacing="logit"))
+    counted = one.counts.clone()
+    with pytest.raises(TypeError, match=r"integer counts to merge, as this one is, got one of torch.float64"):
+        one.merge_state(other, make(dtype=torch.float64))
+    assert torch.equal(one.counts, counted)
     assert repr(make(3, "ece", prefix="val/")) == "ScoreMetric(3, ['ece'], prefix='val/')"
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from matrics.arrays.torch import TORCH
 from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
 from matrics.integrations.score_values import MASKED, checked_positive, masked
+from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import bin_samples
 from matrics.ranking.state import ScoreState
@@ -64,13 +65,9 @@ class Binning:
         sample_weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Counts, offsets and dropped samples of a batch, in the bins of the state."""
-        if not (isinstance(y_true, Tensor) and isinstance(y_score, Tensor)):
-            raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, y_score {type(y_score).__name__}")
+        check_tensors(y_true, y_score, "y_score")
         if sample_weight is not None and not state.counts.is_floating_point():
-            raise TypeError(
-                "sample_weight: expected None, as this metric has integer counts; make it with dtype=torch.float32 or "
-                "torch.float64 for weighted ones"
-            )
+            refuse_weights_of_integers()
         y_score = self._last(y_true, y_score)
         if self.from_logits and y_score.is_floating_point():
             y_score = y_score.detach().to(TORCH.widest_float(y_score))  # where float32 has 1 from a logit of 17 on
@@ -78,11 +75,11 @@ class Binning:
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive
         if mask is not None and not y_true.is_floating_point():
-            mask = _of_samples(mask, "mask", y_true)
+            mask = of_samples(mask, "mask", y_true)
             y_true, ignore_index = masked(y_true, mask, self.ignored, self.num_classes, positive, TORCH), MASKED
             positive = None
         if sample_weight is not None:
-            sample_weight = _of_samples(sample_weight, "sample_weight", y_true)
+            sample_weight = of_samples(sample_weight, "sample_weight", y_true)
         binned = bin_samples(
             y_true,
             y_score,
@@ -114,17 +111,6 @@ class Binning:
             fits = y_score.ndim == y_true.ndim + 1 and y_score.shape[-1] == n
             hint = "; the last axis has as many: pass class_axis=-1" if fits else ""
             raise ValueError(
-                f"expected scores with {n} classes along class_axis={axis}, beside labels, got {got}{hint}"
+                f"expected scores with {n} classes along class_axis={axis}, next to labels, got {got}{hint}"
             )
         return y_score.movedim(axis, -1)
-
-
-def _of_samples(values: Tensor, name: str, y_true: Tensor) -> Tensor:
-    """A mask or weights in the shape of the labels."""
-    if not isinstance(values, Tensor):
-        raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
-    try:
-        return values.expand(y_true.shape)
-    except RuntimeError as error:
-        shapes = f"{tuple(values.shape)} for labels {tuple(y_true.shape)}"
-        raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error

@@ -11,11 +11,9 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
 from matrics.arrays import NUMPY, Array
 from matrics.arrays.jax import JAX
-from matrics.catalogue.naming import check_names, named, scalars, with_dropped
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes, searched
 from matrics.counting.labels import (
@@ -26,25 +24,17 @@ from matrics.counting.labels import (
     labels_to_ignore,
     warn_if_either_fits,
 )
-from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
+from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
-from matrics.integrations.settings import (
-    Seen,
-    Undefined,
-    are_counts,
-    checked_prefix,
-    classes_of,
-    of_nothing,
-    resolved,
-    warn_of_nothing,
-)
+from matrics.integrations.settings import Undefined
+from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 
 __all__ = ["ConfusionMetric", "ScoreMetric"]
 
 
-class ConfusionMetric(nnx.Metric):
+class ConfusionMetric(RunningMetric):
     """Any measures of all batches so far, from one confusion matrix counted on the device.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
@@ -96,6 +86,8 @@ class ConfusionMetric(nnx.Metric):
     {'val/mcc': 0.577, 'val/recall/cat': 1.0, 'val/recall/dog': 0.5}
     """
 
+    _summed = ("counts", "dropped")
+
     def __init__(
         self,
         num_classes: int | None = None,
@@ -117,41 +109,27 @@ class ConfusionMetric(nnx.Metric):
         state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype, allow_large=allow_large)
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
-        classes = classes_of(num_classes, codes, class_names, positive, by_construction=threshold is not None)
-        found, titles = resolved(metrics, classes)
-        # Tuples of constants, by which JAX tells what is compiled already.
-        self.metrics, self._titles = tuple(found.items()), tuple(titles)
-        # Score once, so that measures that cannot be scored raise an error at once.
-        self._are_counts = are_counts(of_nothing(found.values(), num_classes))
-        self.prefix = checked_prefix(prefix)
+        self._values = ConfusionValues.of_classes(
+            num_classes,
+            metrics,
+            codes,
+            prefix=prefix,
+            class_names=class_names,
+            positive=positive,
+            has_threshold=threshold is not None,
+            undefined=Undefined.of(zero_division, fill_undefined),
+        )
         self.class_labels = None if codes is None else tuple(codes)
-        names = class_names or (None if codes is None else tuple(map(str, codes)))
-        self.class_names = check_names(names, num_classes)
         self.class_axis = checked_class_axis(class_axis)
         self.threshold = threshold
         self.ignore_index = check_ignore_index(ignore_index)
-        self._undefined = Undefined.of(zero_division, fill_undefined)
-        self.has_warned = False
-        self.counts = nnx.metrics.MetricState(state.counts)
-        self.dropped = nnx.metrics.MetricState(state.dropped)
-        # With 64-bit integers it has no elements, and Orbax cannot save such an array.
-        self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
+        self._hold(state)
 
     @property
     def state(self) -> ConfusionState:
         """The counts so far: a pytree for ``psum``, with the matrix and the number of dropped samples."""
-        carried = jnp.zeros((0, 0), self.dropped.dtype) if self.carried is None else self.carried[...]
-        return ConfusionState(self.counts[...], self.dropped[...], carried)
-
-    def _keep(self, state: ConfusionState) -> None:
-        self.counts[...] = state.counts
-        self.dropped[...] = state.dropped
-        if self.carried is not None:
-            self.carried[...] = state.carried
-
-    def reset(self) -> None:
-        """Set all counts to 0, in place."""
-        self._keep(ConfusionState(*(jnp.zeros_like(leaf) for leaf in self.state)))
+        counts, dropped = self.counts[...], self.dropped[...]
+        return ConfusionState(counts, dropped, self._high_words(counts, dropped))
 
     def update(
         self,
@@ -181,11 +159,7 @@ class ConfusionMetric(nnx.Metric):
         """
         y_true = as_jax("labels", one_of(y_true=y_true, labels=labels))
         y_pred = as_jax("logits", one_of(y_pred=y_pred, logits=logits))
-        if sample_weight is not None and jnp.issubdtype(self.counts.dtype, jnp.integer):
-            raise TypeError(
-                "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
-                "for weighted ones"
-            )
+        sample_weight = self._weights(sample_weight)
         if JAX.is_float(y_pred) and self.threshold is None and self.class_axis is None:
             warn_if_either_fits(y_true, y_pred, self.counts.shape[-1], -1)
         ignore_index: int | tuple[int, ...] = self.ignore_index
@@ -206,48 +180,10 @@ class ConfusionMetric(nnx.Metric):
                 y_pred,
                 class_axis=-1 if self.class_axis is None else self.class_axis,
                 threshold=self.threshold,
-                sample_weight=None if sample_weight is None else as_jax("sample_weight", sample_weight),
+                sample_weight=sample_weight,
                 ignore_index=ignore_index,
             )
         )
-
-    def merge_state(self, other: ConfusionMetric | ConfusionState) -> None:
-        """Add the counts of another metric or state, such as the sum over several devices."""
-        self._keep(self.state + (other.state if isinstance(other, ConfusionMetric) else other))
-
-    def compute(self) -> dict[str, Array]:
-        """Each measure of all batches so far as a scalar array, under a name for a logger.
-
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``.
-        """
-        state, metrics = self.state, dict(self.metrics)
-        found = state.score(list(metrics.values()), zero_division=self._undefined.zero_division)
-        has_seen = Seen.of(state.counts, state.carried)
-        values = [
-            self._undefined.filled(found[metric.spec], has_seen, is_count=is_count)
-            for metric, is_count in zip(metrics.values(), self._are_counts, strict=True)
-        ]
-        scores = dict(zip(map(named, metrics, self._titles, metrics.values()), values, strict=True))
-        together = scalars(scores, metrics, self.prefix, self.class_names)
-        seen = JAX.host_view(state.dropped)
-        samples = 0 if seen is None else int(seen)
-        warn = samples > 0 and not self.has_warned
-        if warn:
-            self.has_warned = True
-        if seen is not None and not samples and bool(has_seen.is_empty):
-            warn_of_nothing()
-        return with_dropped(together, state.dropped, self.prefix, samples=samples, warn=warn)
-
-    def log_dict(self) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
-
-    def clone(self, *, prefix: str | None = None) -> ConfusionMetric:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
-        other: ConfusionMetric = nnx.clone(self)
-        if prefix is not None:
-            other.prefix = prefix
-        return other
 
     @property
     def matrix(self) -> Array:

@@ -10,10 +10,9 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from matrics.arrays import Array
 from matrics.arrays.jax import JAX
 from matrics.counting.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
-from matrics.integrations.flax_inputs import as_jax, as_numbers, one_of
+from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics.integrations.settings import Undefined
 from matrics.ranking.bins import Spacing
@@ -21,7 +20,7 @@ from matrics.ranking.state import ScoreState
 from matrics.typing import ArrayLike
 
 
-class ScoreMetric(nnx.Metric):
+class ScoreMetric(RunningMetric):
     """Areas under curves with bounds, calibration and measures at thresholds, from histograms of scores on the device.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
@@ -78,6 +77,8 @@ class ScoreMetric(nnx.Metric):
     {'val/roc_auc': 0.75, 'val/ece': 0.323, 'val/recall@0.5': 0.5}
     """
 
+    _summed = ("counts", "offsets", "dropped")
+
     def __init__(
         self,
         num_classes: int | None = None,
@@ -104,8 +105,8 @@ class ScoreMetric(nnx.Metric):
         bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
         bins |= {"num_classes": num_classes, "allow_large": allow_large}
         state = ScoreState.zeros(**bins, like=jnp.zeros(()), dtype=dtype)
-        self.values = ScoreValues.of_state(
-            state,
+        self._values = ScoreValues.of_state(
+            ScoreState.zeros(**bins),  # of NumPy, which computes them once in less time
             num_classes,
             metrics,
             prefix=prefix,
@@ -115,38 +116,20 @@ class ScoreMetric(nnx.Metric):
             bounds=bounds,
             num_bins=num_bins,
         )
-        # Compute once, so that what cannot be computed raises an error at once.
-        self.values.of(ScoreState.zeros(**bins))
         self.num_classes = num_classes
         self.positive = checked_positive(positive, num_classes)
         self.from_logits = bool(from_logits)
         self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
-        self.has_warned = False
-        self.counts = nnx.metrics.MetricState(state.counts)
-        self.offsets = nnx.metrics.MetricState(state.offsets)
-        self.dropped = nnx.metrics.MetricState(state.dropped)
+        self._hold(state)
         self.edges = nnx.metrics.MetricState(state.edges)
-        # With 64-bit integers it has no elements, and Orbax cannot save such an array.
-        self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
 
     @property
     def state(self) -> ScoreState:
         """The histograms so far: a pytree for ``psum``, with every threshold, reliability curves and bounds."""
         counts, dropped = self.counts[...], self.dropped[...]
-        carried = jnp.zeros((*counts.shape[:-2], 0, 0), dropped.dtype) if self.carried is None else self.carried[...]
+        carried = self._high_words(counts, dropped)
         return ScoreState(counts, self.offsets[...], dropped, carried, self.edges[...], jnp.ones_like(dropped))
-
-    def _keep(self, state: ScoreState) -> None:
-        self.counts[...] = state.counts
-        self.offsets[...] = state.offsets
-        self.dropped[...] = state.dropped
-        if self.carried is not None:
-            self.carried[...] = state.carried
-
-    def reset(self) -> None:
-        """Set all counts to 0, in place."""
-        self._keep(ScoreState(*(jnp.zeros_like(leaf) for leaf in self.state)))
 
     def update(
         self,
@@ -179,11 +162,7 @@ class ScoreMetric(nnx.Metric):
         y_true = as_jax("labels", one_of(y_true=y_true, labels=labels))
         are_logits = self.from_logits or logits is not None
         y_score = as_jax("y_score", one_of(y_score=y_score, logits=logits))
-        if sample_weight is not None and jnp.issubdtype(self.counts.dtype, jnp.integer):
-            raise TypeError(
-                "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
-                "for weighted ones"
-            )
+        sample_weight = self._weights(sample_weight)
         if self.num_classes is not None and y_score.ndim:
             if self.class_axis is None:
                 warn_if_either_fits(y_true, y_score, self.num_classes, -1)
@@ -198,30 +177,6 @@ class ScoreMetric(nnx.Metric):
             y_true, ignore_index = masked(y_true, mask, self.ignore_index, self.num_classes, positive, JAX), MASKED
             positive = None
         if sample_weight is not None:
-            sample_weight = jnp.broadcast_to(as_jax("sample_weight", sample_weight), y_true.shape)
+            sample_weight = jnp.broadcast_to(sample_weight, y_true.shape)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
         self._keep(self.state.update(y_true, y_score, **options))
-
-    def merge_state(self, other: ScoreMetric | ScoreState) -> None:
-        """Add the histograms of another metric or state, such as the sum over several devices."""
-        self._keep(self.state + (other.state if isinstance(other, ScoreMetric) else other))
-
-    def compute(self) -> dict[str, Array]:
-        """Each value of all batches so far as a scalar array, under a name for a logger.
-
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``;
-        there is also one if scores are not in [0, 1] where probabilities are expected.
-        """
-        named, self.has_warned = self.values.report(self.state, has_warned=self.has_warned)
-        return named
-
-    def log_dict(self) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
-
-    def clone(self, *, prefix: str | None = None) -> ScoreMetric:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
-        other: ScoreMetric = nnx.clone(self)
-        if prefix is not None:
-            other.values = other.values.renamed(prefix)
-        return other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +11,11 @@ import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.catalogue.classes import TWO, Classes, in_words
-from matrics.catalogue.naming import by_class, check_names, named, with_dropped
+from matrics.catalogue.naming import by_class, check_names, named
 from matrics.catalogue.record import Metric
 from matrics.counting.labels import is_kept, labels_to_ignore, widen
-from matrics.engine.evaluation import frames_to_the_user
-from matrics.integrations.settings import Seen, Undefined, are_counts, checked_prefix, of_nothing, warn_of_nothing
+from matrics.integrations.settings import Seen, Undefined, are_counts, checked_prefix, of_nothing
+from matrics.integrations.values import Values
 from matrics.quoting import quoted, split_outside
 from matrics.ranking.positive import REST
 from matrics.ranking.state import ScoreState
@@ -48,15 +47,12 @@ class Wanted:
     is_count: bool = False  # and so known to be 0 before anything is seen
 
 
-@dataclass(frozen=True)
-class ScoreValues:
-    """The requested values of a state. It holds nothing but constants, so that it can be compared and hashed."""
+@dataclass(frozen=True, kw_only=True)
+class ScoreValues(Values):
+    """The requested values of histograms of scores."""
 
     wanted: tuple[Wanted, ...]
-    prefix: str
-    class_names: tuple[str, ...] | None
     positive: tuple[int | None, str] | None  # the class whose values are those without an average, if any, and its name
-    undefined: Undefined  # a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
     bounds: bool
     num_bins: int
     are_probabilities: bool  # the edges are those from 0 to 1
@@ -75,29 +71,30 @@ class ScoreValues:
         bounds: bool,
         num_bins: int,
     ) -> ScoreValues:
-        """The values of states like this one; raises for what they do not have."""
+        """The values of states like this one; raises for what cannot be computed."""
         if class_names is not None and num_classes is None:
             raise ValueError("class_names: expected None without num_classes=, as all values are those of class 1")
         wanted = DEFAULT if metrics is None else _names(metrics)
         known = _positive(num_classes, class_names, positive)
         thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
-        return cls(
-            tuple(_read(name, thresholds, positive, has_classes=num_classes is not None) for name in wanted),
-            checked_prefix(prefix),
-            None if num_classes is None else check_names(class_names, num_classes) or _numbers(num_classes),
-            known,
-            undefined,
-            bool(bounds),
-            num_bins,
-            bool(thresholds[-2] == 0 and thresholds[1] == 1),
+        made = cls(
+            prefix=checked_prefix(prefix),
+            class_names=None
+            if num_classes is None
+            else check_names(class_names, num_classes) or tuple(map(str, range(num_classes))),
+            undefined=undefined,
+            wanted=tuple(_read(name, thresholds, positive, has_classes=num_classes is not None) for name in wanted),
+            positive=known,
+            bounds=bool(bounds),
+            num_bins=num_bins,
+            are_probabilities=bool(thresholds[-2] == 0 and thresholds[1] == 1),
         )
+        return replace(made, keys=tuple(map(str, made.of(state))))
 
-    def renamed(self, prefix: str) -> ScoreValues:
-        """The same with another prefix."""
-        return replace(self, prefix=prefix)
-
-    def __str__(self) -> str:
-        return f"{[wanted.key for wanted in self.wanted]}, prefix={quoted(self.prefix)}"
+    @property
+    def requested(self) -> list[str]:
+        """The names of the values, as they were given."""
+        return [wanted.key for wanted in self.wanted]
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
@@ -159,31 +156,21 @@ class ScoreValues:
             else f"{measure}, macro"
         )
 
-    def report(
-        self, state: ScoreState, *, has_warned: bool, warns_of_nothing: bool = True
-    ) -> tuple[dict[str, Array], bool]:
-        """All values, with the number of dropped samples where it is not 0, if values are at hand.
+    def _oddity(self, state: ScoreState, counts: Array) -> str:
+        """A warning of scores below the first edge, or above the last, where probabilities are expected.
 
-        Warns once of them, and of scores that should be probabilities; the second result is whether it has by now. And
-        it warns where there are no samples at all.
+        The last bin has those that are equal to the last edge as well. The histogram of the top score says nothing new.
         """
-        known = self.of(state)
-        backend, leaves = as_arrays(**state._asdict())
-        counts, offsets, dropped = (backend.host_view(leaf) for leaf in leaves[:3])
-        if counts is None or offsets is None or dropped is None:
-            return known, has_warned
-        is_outside, samples = self.are_probabilities and _has_scores_outside(counts, offsets), int(dropped)
-        if is_outside and not has_warned:
-            warnings.warn(
-                "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other "
-                "scores, with low= and high=, or edges=",
-                RuntimeWarning,
-                stacklevel=frames_to_the_user(),
-            )
-        if warns_of_nothing and not samples and not counts.any() and not leaves[3].any():
-            warn_of_nothing()
-        known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
-        return known, has_warned or is_outside or samples > 0
+        backend, (offsets,) = as_arrays(offsets=state.offsets)
+        above = backend.host_view(offsets)
+        if not self.are_probabilities or above is None:
+            return ""
+        if not (counts[..., 0, :] != 0).any() and not (above[..., -1] != 0).any():
+            return ""
+        return (
+            "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other "
+            "scores, with low= and high=, or edges="
+        )
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:
@@ -234,14 +221,6 @@ def masked(  # noqa: PLR0917 (all is needed)
     return xp.where(kept, xp.where(is_inside, wide, outside), xp.full_like(wide, MASKED))
 
 
-def _has_scores_outside(counts: Array, offsets: Array) -> bool:
-    """Whether a score is below the first edge, or above the last: the last bin has those that are equal to it as well.
-
-    The histogram of the top score says nothing new.
-    """
-    return bool((counts[..., 0, :] != 0).any() or (offsets[..., -1] != 0).any())
-
-
 def _names(metrics: str | Iterable[str]) -> list[str]:
     if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
         raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(metrics)}")
@@ -252,10 +231,6 @@ def _names(metrics: str | Iterable[str]) -> list[str]:
     if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return list(dict.fromkeys(names))
-
-
-def _numbers(num_classes: int) -> tuple[str, ...]:
-    return tuple(map(str, range(num_classes)))
 
 
 def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool) -> Wanted:

@@ -16,7 +16,7 @@ from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import check_options, evaluate, frames_to_the_user
 from matrics.quoting import quoted, split_outside
 from matrics.scoring.score import resolve
-from matrics.states import words
+from matrics.states.two_words import TwoWords
 
 #: Areas and calibration, of which a matrix of labels knows nothing.
 OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
@@ -109,7 +109,7 @@ class Seen(NamedTuple):
         """Read counts, in default JAX of two words; their sum, which may wrap, would not tell."""
         backend, (counts,) = as_arrays(counts=counts)
         if carried is not None and carried.shape[-1] > 0:
-            counts = words.TwoWords(counts, carried).to_float(backend)
+            counts = TwoWords(counts, carried).to_float(backend)
         xp = backend.xp
         least, most = xp.min(counts), xp.max(counts)
         is_valid = (least >= 0) & (most < math.inf) if backend.is_float(counts) else least >= 0

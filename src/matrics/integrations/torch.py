@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import torch
-from torch import Tensor, distributed
+from torch import Tensor
 
 from matrics.catalogue.naming import MeasureName
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts, Measures, as_numbers, keeping_dtypes
+from matrics.integrations.guarded import GuardedCounts
 from matrics.integrations.settings import Undefined
+from matrics.integrations.torch_metric import RunningMetric
 from matrics.integrations.torch_scores import ScoreMetric
+from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 
 # What torch.load takes: the keys of compute() are texts with a title.
@@ -25,7 +26,7 @@ __all__ = ["ConfusionMetric", "ScoreMetric", "keep_local"]
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
-class ConfusionMetric(torch.nn.Module):
+class ConfusionMetric(RunningMetric):
     """Count labels on the device, and score their confusion matrix by any measures.
 
     The state is one integer buffer of fixed size, however many samples are counted: it moves with ``.to``, is part of
@@ -87,7 +88,9 @@ class ConfusionMetric(torch.nn.Module):
     val/recall/owl 0.500
     """
 
+    num_classes: int
     counts: Tensor
+    _summed = ("counts",)
 
     def __init__(
         self,
@@ -118,15 +121,16 @@ class ConfusionMetric(torch.nn.Module):
             copies=2,  # before and after sync()
         )
         self.num_classes = self._guarded.num_classes
-        self._measures = Measures(
-            self._guarded,
+        self._values = ConfusionValues.of_classes(
+            self.num_classes,
             metrics,
+            self._guarded.codes,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
+            has_threshold=threshold is not None,
             undefined=Undefined.of(zero_division, fill_undefined),
         )
-        # First the counts of this process since the last sync, then the counts of all processes up to that sync.
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
             self.register_buffer("counts", self._guarded.zeros().repeat(2))
 
@@ -157,26 +161,6 @@ class ConfusionMetric(torch.nn.Module):
 
     forward = update
 
-    def compute(self) -> dict[str, Tensor]:
-        """All measures of the counts so far, as scalar tensors on their device, under names for a logger.
-
-        With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
-        ``dropped``, with one warning, but only on the CPU: elsewhere it would have to be waited for, and is left to
-        :attr:`dropped`. At the end of an epoch is the time for it; :meth:`log_dict` has all values in one transfer.
-        """
-        return self._measures.report(self.matrix, lambda: self.dropped)
-
-    def log_dict(self) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
-
-    def clone(self, *, prefix: str | None = None) -> Self:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
-        other = copy.deepcopy(self)
-        if prefix is not None:
-            other._measures.rename(prefix)
-        return other
-
     @property
     def matrix(self) -> Tensor:
         """The confusion matrix (n, n): integers, rows are true classes."""
@@ -192,65 +176,9 @@ class ConfusionMetric(torch.nn.Module):
         """The counts so far, as a :class:`matrics.ConfusionState`."""
         return self._guarded.state(self._total())
 
-    def reset(self) -> None:
-        """Set all counts to 0."""
-        self.counts.zero_()
-
-    def merge_state(self, *others: ConfusionMetric) -> Self:
-        """Add the counts of other metrics, on any device; returns the metric itself."""
-        for other in others:
-            if not isinstance(other, ConfusionMetric):
-                raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
-            if other._guarded.num_classes != self.num_classes:
-                raise ValueError(
-                    f"expected metrics of {self.num_classes} classes, got one of {other._guarded.num_classes}"
-                )
-        for other in others:
-            self.counts += other.counts.to(self.counts.device)
-        return self
-
-    def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
-        """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
-
-        Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
-        none twice. So after a sync one checkpoint is right for all processes. If a process has died, this raises an
-        error within the group's timeout and leaves the counts unchanged. Without ``torch.distributed``, it does
-        nothing.
-
-        Parameters
-        ----------
-        process_group : ProcessGroup, optional
-            The processes; by default all. Always use the same group for one metric: another group would not get the
-            counts that this group has already added up.
-
-        Returns
-        -------
-        ConfusionMetric
-            The metric itself, for ``metric.sync().compute()``.
-        """
-        running = distributed.is_available() and distributed.is_initialized()
-        if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
-            own, shared = self.counts.view(2, -1)
-            found = own.clone()  # a copy, which a failure may corrupt
-            distributed.all_reduce(found, group=process_group)
-            shared += found
-            own.zero_()
-        return self
-
-    def extra_repr(self) -> str:
-        """The text that ``print`` shows for the metric."""
-        return f"{self.num_classes}, {self._measures}"
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Copy the counts: PyTorch passes tensors to other processes as shared memory, to which both would write."""
-        super().__setstate__(state)
-        with torch.inference_mode(mode=False):
-            self.counts = self.counts.clone()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
-        """Move to a device, but keep the dtype: ``model.half()`` would lose counts."""
-        super()._apply(keeping_dtypes(fn), recurse)
-        return self
+    def _check_like(self, other: Self) -> None:
+        if other.num_classes != self.num_classes:
+            raise ValueError(f"expected metrics of {self.num_classes} classes, got one of {other.num_classes}")
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         key = prefix + "counts"
@@ -267,7 +195,7 @@ def keep_local(model: _Module) -> _Module:
 
     It would otherwise overwrite all buffers of a model with those of process 0, counts included, at every forward pass.
     Pass it ``keep_local(model)`` if the model contains a :class:`ConfusionMetric` or a :class:`ScoreMetric`; a metric
-    beside the model is safe.
+    outside the model is safe.
 
     Examples
     --------
@@ -280,7 +208,7 @@ def keep_local(model: _Module) -> _Module:
     names = {
         f"{name}.{buffer}" if name else buffer
         for name, module in model.named_modules()
-        if isinstance(module, (ConfusionMetric, ScoreMetric))
+        if isinstance(module, RunningMetric)
         for buffer, _ in module.named_buffers()
     }
     names |= set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))

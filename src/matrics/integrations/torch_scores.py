@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import torch
-from torch import Tensor, distributed
+from torch import Tensor
 
 from matrics.integrations.binned import Binning
 from matrics.integrations.checkpoints import EDGES_DIFFER, check_counts, check_edges
-from matrics.integrations.guarded import as_numbers, keeping_dtypes
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
+from matrics.integrations.torch_metric import RunningMetric
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 
 
-class ScoreMetric(torch.nn.Module):
+class ScoreMetric(RunningMetric):
     """Count scores in bins on the device: areas under curves with bounds, calibration, measures at thresholds.
 
     Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size however many samples are counted:
@@ -93,6 +92,7 @@ class ScoreMetric(torch.nn.Module):
     offsets: Tensor
     dropped_counts: Tensor
     edges: Tensor
+    _summed = ("counts", "offsets", "dropped_counts")
 
     def __init__(
         self,
@@ -145,11 +145,8 @@ class ScoreMetric(torch.nn.Module):
             bounds=bounds,
             num_bins=num_bins,
         )
-        self._values.of(zeros)  # raises at once for what cannot be computed
-        self._has_warned = False
         with torch.inference_mode(mode=False):
-            # First the counts of this process since the last sync, then the counts of all processes up to that sync.
-            for name, leaf in (("counts", zeros.counts), ("offsets", zeros.offsets), ("dropped_counts", zeros.dropped)):
+            for name, leaf in zip(self._summed, (zeros.counts, zeros.offsets, zeros.dropped), strict=True):
                 self.register_buffer(name, torch.stack([leaf, leaf]))
             self.register_buffer("edges", zeros.edges)
 
@@ -177,33 +174,11 @@ class ScoreMetric(torch.nn.Module):
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
         parts = self._binning.count(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
-        for buffer, part in zip((self.counts, self.offsets, self.dropped_counts), parts, strict=True):
+        for name, part in zip(self._summed, parts, strict=True):
+            buffer = getattr(self, name)
             buffer[0] += part.to(buffer.dtype)
 
     forward = update
-
-    def compute(self) -> dict[str, Tensor]:
-        """All values of the scores so far, as scalar tensors on their device, under names for a logger.
-
-        With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
-        ``dropped``, with one warning, on the CPU; there is also one if scores are not in [0, 1] where probabilities are
-        expected. :meth:`log_dict` has all values in one transfer.
-        """
-        if torch.compiler.is_compiling():
-            return self._values.of(self.state)
-        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned)
-        return named
-
-    def log_dict(self) -> dict[str, float]:
-        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
-
-    def clone(self, *, prefix: str | None = None) -> Self:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
-        other = copy.deepcopy(self)
-        if prefix is not None:
-            other._values = other._values.renamed(prefix)
-        return other
 
     @property
     def state(self) -> ScoreState:
@@ -220,55 +195,9 @@ class ScoreMetric(torch.nn.Module):
         """How many samples had a label out of range or a NaN among their scores."""
         return self.dropped_counts.sum()
 
-    def reset(self) -> None:
-        """Set all counts to 0."""
-        for buffer in (self.counts, self.offsets, self.dropped_counts):
-            buffer.zero_()
-
-    def merge_state(self, *others: ScoreMetric) -> Self:
-        """Add the counts of other metrics with the same bins, on any device; returns the metric itself."""
-        for other in others:
-            if not isinstance(other, ScoreMetric):
-                raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
-            if other.counts.shape != self.counts.shape or not torch.equal(other.edges.cpu(), self.edges.cpu()):
-                raise ValueError(EDGES_DIFFER.format("merge_state"))
-        for other in others:
-            for name in ("counts", "offsets", "dropped_counts"):
-                buffer, more = getattr(self, name), getattr(other, name)
-                buffer += more.to(buffer)
-        return self
-
-    def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
-        """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
-
-        As for :meth:`matrics.integrations.torch.ConfusionMetric.sync`: each process then has the counts of all,
-        counting can continue, no count is added twice, and an error leaves all counts unchanged. Counts travel as
-        float64, and so are exact up to 2**53 samples between two syncs.
-
-        Parameters
-        ----------
-        process_group : ProcessGroup, optional
-            The processes; by default all. Always use the same group for one metric.
-
-        Returns
-        -------
-        ScoreMetric
-            The metric itself, for ``metric.sync().compute()``.
-        """
-        running = distributed.is_available() and distributed.is_initialized()
-        if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
-            buffers = self.counts, self.offsets, self.dropped_counts
-            found = torch.cat([buffer[0].double().reshape(-1) for buffer in buffers])
-            distributed.all_reduce(found, group=process_group)
-            parts = found.split([buffer[0].numel() for buffer in buffers])
-            for buffer, part in zip(buffers, parts, strict=True):
-                buffer[1] += part.reshape(buffer[1].shape).to(buffer.dtype)
-                buffer[0].zero_()
-        return self
-
-    def extra_repr(self) -> str:
-        """The text that ``print`` shows for the metric."""
-        return f"{self.num_classes}, {self._values}"
+    def _check_like(self, other: Self) -> None:
+        if other.counts.shape != self.counts.shape or not torch.equal(other.edges.cpu(), self.edges.cpu()):
+            raise ValueError(EDGES_DIFFER.format("merge_state"))
 
     def _part(self, which: int) -> ScoreState:
         """The state of one of the two parts of the buffers."""
@@ -281,18 +210,6 @@ class ScoreMetric(torch.nn.Module):
             self.edges,
             torch.ones((), dtype=self.edges.dtype, device=counts.device),
         )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Copy the counts: PyTorch passes tensors to other processes as shared memory, to which both would write."""
-        super().__setstate__(state)
-        with torch.inference_mode(mode=False):
-            for name, buffer in self._buffers.items():
-                self._buffers[name] = buffer.clone()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
-        """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
-        super()._apply(keeping_dtypes(fn), recurse)
-        return self
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)

@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts, Measures
+from matrics.integrations.guarded import GuardedCounts
 from matrics.integrations.settings import Undefined
+from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.integrations.torchmetrics_scores import ScoreMetric
-from matrics.integrations.torchmetrics_values import ManyValues
+from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ConfusionMetric", "ScoreMetric"]
 
 
-class ConfusionMetric(ManyValues):
+class ConfusionMetric(RunningMetric):
     """Count labels once, and score their confusion matrix by any measures.
 
     The state is one integer tensor of fixed size, which torchmetrics adds up over processes. As in all of torchmetrics,
@@ -117,12 +118,14 @@ class ConfusionMetric(ManyValues):
             copies=2,  # torchmetrics keeps the zeros of reset()
         )
         self.num_classes = self._guarded.num_classes
-        self._measures = Measures(
-            self._guarded,
+        self._values = ConfusionValues.of_classes(
+            self.num_classes,
             metrics,
+            self._guarded.codes,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
+            has_threshold=threshold is not None,
             undefined=Undefined.of(zero_division, fill_undefined),
         )
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
@@ -158,14 +161,6 @@ class ConfusionMetric(ManyValues):
         self._use_outside_inference()
         self._guarded.add(self._counts, target, preds, mask=mask, sample_weight=sample_weight)
 
-    def compute(self) -> dict[str, Tensor]:
-        """All measures of the counts of all processes, as scalar tensors, under names for a logger.
-
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU.
-        """
-        # torchmetrics itself warns of compute() before update().
-        return self._measures.report(self.matrix, lambda: self.dropped, warns_of_nothing=False)
-
     @property
     def matrix(self) -> Tensor:
         """The confusion matrix (n, n) of this process: integers, rows are true classes.
@@ -185,13 +180,6 @@ class ConfusionMetric(ManyValues):
         return self._guarded.state(self._counts)
 
     @property
-    def _keys(self) -> tuple[str, ...]:
-        return self._measures.keys
-
-    def _rename(self, prefix: str) -> None:
-        self._measures.rename(prefix)
-
-    @property
     def _counts(self) -> Tensor:
         counts: Tensor = getattr(self, self._state)
         return counts
@@ -199,6 +187,3 @@ class ConfusionMetric(ManyValues):
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         key = prefix + self._state
         self._guarded.check_loaded(key, state_dict.get(key), self._counts)
-
-    def __repr__(self) -> str:
-        return f"ConfusionMetric({self.num_classes}, {self._measures})"

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from matrics.integrations.binned import Binning
 from matrics.integrations.checkpoints import check_counts, check_edges
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
-from matrics.integrations.torchmetrics_values import ManyValues
+from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
-class ScoreMetric(ManyValues):
+
+class ScoreMetric(RunningMetric):
     """Count scores in bins: areas under curves with bounds, calibration, measures at thresholds.
 
     It is :class:`matrics.integrations.torch.ScoreMetric` for Lightning and torchmetrics: ``self.log_dict(metric)`` in a
@@ -106,7 +107,7 @@ class ScoreMetric(ManyValues):
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
-        self._wanted = ScoreValues.of_state(
+        self._values = ScoreValues.of_state(
             zeros,
             num_classes,
             metrics,
@@ -117,7 +118,6 @@ class ScoreMetric(ManyValues):
             bounds=bounds,
             num_bins=num_bins,
         )
-        self._has_warned = False
         # A collection shares states that have the same names and are equal after the first batch: those of other bins
         # have other edges, and metrics that count differently need different names.
         axis = None if class_axis in (None, 1) or num_classes is None else class_axis
@@ -134,7 +134,6 @@ class ScoreMetric(ManyValues):
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
         for name, leaf in zip(self._states, zeros, strict=True):
             self.add_state(name, leaf, dist_reduce_fx="sum")  # edges as well: a state knows how many were added
-        self._named = tuple(self._wanted.of(zeros))
         self._list_values()
 
     def update(
@@ -161,21 +160,6 @@ class ScoreMetric(ManyValues):
         for leaf, part in zip(state, parts, strict=False):
             leaf.add_(part)
 
-    def compute(self) -> dict[str, Tensor]:
-        """All values of the scores of all processes, as scalar tensors, under names for a logger.
-
-        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
-        one if scores are not in [0, 1] where probabilities are expected.
-        """
-        if torch.compiler.is_compiling():
-            return self._wanted.of(self.state)
-        named, self._has_warned = self._wanted.report(
-            self.state,
-            has_warned=self._has_warned,
-            warns_of_nothing=False,  # torchmetrics itself warns of compute() before update()
-        )
-        return named
-
     @property
     def state(self) -> ScoreState:
         """The histograms of this process, as a :class:`matrics.ScoreState`; an update changes its arrays.
@@ -189,14 +173,6 @@ class ScoreMetric(ManyValues):
         """How many samples of this process had a label out of range or a NaN among their scores."""
         return self.state.dropped.clone()
 
-    @property
-    def _keys(self) -> tuple[str, ...]:
-        return self._named
-
-    def _rename(self, prefix: str) -> None:
-        self._wanted = self._wanted.renamed(prefix)
-        self._named = tuple(self._wanted.of(self._binning.zeros()))
-
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         found = {name: state_dict.get(prefix + name) for name in self._states}
         counts, _, dropped, *_, edges, states = found.values()
@@ -204,6 +180,3 @@ class ScoreMetric(ManyValues):
             check_edges(prefix + self._states[4], edges // states, self.state.edges // self.state.states)
         check_counts(prefix + self._states[0], counts, self.state.counts)
         check_counts(prefix + self._states[2], dropped, self.state.dropped)
-
-    def __repr__(self) -> str:
-        return f"ScoreMetric({self.num_classes}, {self._wanted})"

@@ -10,10 +10,9 @@ from matrics.arrays import Array, as_arrays
 from matrics.arrays.sizes import check_count
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, check_options
-from matrics.engine.results import short_repr
 from matrics.multilabel.averages import Average, asked, checked_average, over_labels
 from matrics.multilabel.counting import LabelCounts, count, enter
-from matrics.states import words
+from matrics.states import leaves
 from matrics.states.confusion import ConfusionState
 from matrics.typing import ArrayLike
 
@@ -21,7 +20,14 @@ from matrics.typing import ArrayLike
 LABELS_AT_ONCE = 2**14
 
 
-class MultilabelState(NamedTuple):
+class Leaves(NamedTuple):
+    """The two states of which a MultilabelState is made."""
+
+    labels: ConfusionState
+    samples: ConfusionState
+
+
+class MultilabelState(leaves.RunningState, Leaves):
     """The 2×2 matrices of several labels as a running state: immutable, of fixed shape, and merged by addition.
 
     It is made of two :class:`matrics.ConfusionState`, and is used as one: a tuple of arrays that passes through
@@ -47,11 +53,7 @@ class MultilabelState(NamedTuple):
     (np.float64(0.333), np.float64(0.333))
     """
 
-    labels: ConfusionState
-    samples: ConfusionState
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __slots__ = ()
 
     @classmethod
     def zeros(
@@ -98,10 +100,10 @@ class MultilabelState(NamedTuple):
         (5, 4, 2, 2)
         """
         number = check_count(num_labels, "num_labels")
-        batch = words.check_batch(batch_shape)
+        batch = leaves.check_batch(batch_shape)
         samples = ConfusionState.zeros(2, batch_shape=batch, like=like, dtype=dtype, allow_large=allow_large)
         sizes = {"num_labels": number}
-        labels = words.zeros((*batch, number), (2, 2), like, dtype, sizes=sizes, allow_large=allow_large)
+        labels = leaves.zeros((*batch, number), (2, 2), like, dtype, sizes=sizes, allow_large=allow_large)
         return cls(ConfusionState(*labels), samples)
 
     def update(
@@ -154,35 +156,14 @@ class MultilabelState(NamedTuple):
         array([0, 1])
         """
         state = self.labels.counts
-        if sample_weight is not None:
-            backend, (counts,) = as_arrays(counts=state)
-            if not backend.is_float(counts):
-                raise TypeError(
-                    "sample_weight: expected None, as this state has integer counts; make it with "
-                    "MultilabelState.zeros(..., dtype=), float32 or float64, for weighted ones"
-                )
+        leaves.refuse_unexpected_weights(self, state, sample_weight)
         given = enter(y_true, y_pred, sample_weight, ignore_index, threshold=threshold, state=state)
         whole = count(given, "whole")
         whole = LabelCounts(whole.matrix[..., 0, :, :], whole.dropped[..., 0])
         return MultilabelState(_grown(self.labels, count(given)), _grown(self.samples, whole))
 
-    def __add__(self, other: Any) -> MultilabelState:
-        """The sum of both states: the counts of all the data that either has counted."""
-        if not isinstance(other, MultilabelState):
-            raise TypeError(f"expected a MultilabelState to add, got {type(other).__name__}")
+    def _plus(self, other: MultilabelState) -> MultilabelState:
         return MultilabelState(self.labels + other.labels, self.samples + other.samples)
-
-    def __radd__(self, other: Any) -> MultilabelState:
-        """Accept 0, with which ``sum`` begins."""
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __mul__(self, other: Any) -> MultilabelState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        raise TypeError("a MultilabelState cannot be multiplied: states only add up")
-
-    def __rmul__(self, other: Any) -> MultilabelState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        return self.__mul__(other)
 
     @property
     def matrix(self) -> Array:
@@ -282,12 +263,12 @@ def _grown(state: ConfusionState, counts: LabelCounts) -> ConfusionState:
 
 def _pooled(labels: ConfusionState) -> ConfusionState:
     """The sum over labels; what it dropped is not that of anything, and nobody asks."""
-    backend, leaves = as_arrays(counts=labels.counts, carried=labels.carried)
+    backend, words = as_arrays(counts=labels.counts, carried=labels.carried)
     parts = []
     number = labels.counts.shape[-3]
     for start in range(0, number, LABELS_AT_ONCE):
         stop = min(start + LABELS_AT_ONCE, number)
-        counts, carried = (backend.xp.sum(leaf[..., start:stop, :, :], axis=-3, dtype=leaf.dtype) for leaf in leaves)
+        counts, carried = (backend.xp.sum(leaf[..., start:stop, :, :], axis=-3, dtype=leaf.dtype) for leaf in words)
         parts.append(ConfusionState(counts, labels.dropped[..., 0], carried))
     pooled = parts[0]
     for part in parts[1:]:

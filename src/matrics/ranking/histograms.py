@@ -21,7 +21,7 @@ from matrics.counting.labels import (
 from matrics.ranking.bins import decode, place
 from matrics.ranking.inputs import check_pair
 from matrics.ranking.positive import LEFT_OUT, read_labels
-from matrics.states.words import TwoWords
+from matrics.states.two_words import TwoWords
 
 # So many scores are binned at a time on the host.
 SCORES_AT_ONCE = 2**14

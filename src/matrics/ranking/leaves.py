@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_count, check_state_size
 from matrics.ranking.bins import encode
-from matrics.states import words
+from matrics.states.leaves import add, check_batch, zeros
 
 # The running sum of so many low words is below 2**31.
 MOST_BINS_IN_WORDS = 2**15 - 4
 
 
+class Leaves(NamedTuple):
+    """The arrays of a ScoreState."""
+
+    counts: Array
+    offsets: Array
+    dropped: Array
+    carried: Array
+    edges: Array
+    states: Array
+
+
 def empty(edges: Array, num_classes: Any, batch_shape: Any, like: Any, dtype: Any, *, allow_large: bool) -> list[Array]:
     """The leaves of a state that has counted nothing."""
-    length, batch = len(edges) + 1, words.check_batch(batch_shape)
+    length, batch = len(edges) + 1, check_batch(batch_shape)
     rows = () if num_classes is None else (check_count(num_classes, "num_classes") + 1,)
     if rows == (2,):
         raise ValueError("num_classes: expected None for the scores of class 1 of two, or at least 2, got 1")
     sizes = {"histogram_bins": length - 2, "num_classes": num_classes, "batch_shape": batch or None}
     size = 3 * 8 * math.prod((*batch, *rows, length))  # two counts and an offset in each bin
     check_state_size(size, sizes, allow_large=allow_large)
-    counts, dropped, carried = words.zeros(batch, (*rows, length, 2), like, dtype, sizes=sizes, allow_large=True)
+    counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, sizes=sizes, allow_large=True)
     backend, (dropped,) = as_arrays(dropped=dropped)
     if backend.widest_int(dropped) is None and length > MOST_BINS_IN_WORDS:
         most = MOST_BINS_IN_WORDS - 2
@@ -54,7 +65,7 @@ def check_same_edges(views: list[Any]) -> None:
 def added(state: Any, parts: tuple[Array, Array, Array], carried: Array | None, backend: Standard) -> list[Array]:
     """The leaves of the state with counts, offsets and dropped samples added; its edges become those of one state."""
     counts, offsets, dropped = parts
-    whole = words.add(state, counts, dropped, carried, backend)
+    whole = add(state, counts, dropped, carried, backend)
     offsets = state.offsets + backend.xp.astype(offsets, state.offsets.dtype)
     edges = state.edges // state.states[..., None, None]
     return [whole.counts, offsets, whole.dropped, whole.carried, edges, backend.xp.ones_like(state.states)]

@@ -13,7 +13,7 @@ from matrics.ranking.bins import decode
 from matrics.ranking.bounds import BoundedBins
 from matrics.ranking.histograms import running
 from matrics.ranking.inputs import returned
-from matrics.states.words import WORD, TwoWords
+from matrics.states.two_words import WORD, TwoWords
 
 
 class Reading(NamedTuple):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from matrics.arrays import Array, as_arrays
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, evaluate
-from matrics.engine.results import short_repr
 from matrics.ranking import bounds
 from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
 from matrics.ranking.averages import Average
@@ -20,14 +17,14 @@ from matrics.ranking.bins import Spacing, make_edges
 from matrics.ranking.bounds import Bounded
 from matrics.ranking.calibration import Reliability
 from matrics.ranking.histograms import bin_samples
-from matrics.ranking.leaves import added, check_same_edges, empty
+from matrics.ranking.leaves import Leaves, added, check_same_edges, empty
 from matrics.ranking.probability_bins import Of
 from matrics.scoring.score import resolve
-from matrics.states import words
+from matrics.states.leaves import RunningState, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
 
 
-class ScoreState(NamedTuple):
+class ScoreState(RunningState, Leaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
     In place of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
@@ -68,15 +65,7 @@ class ScoreState(NamedTuple):
     0.833, and between 0.778 and 0.889
     """
 
-    counts: Array
-    offsets: Array
-    dropped: Array
-    carried: Array
-    edges: Array
-    states: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __slots__ = ()
 
     @classmethod
     def zeros(
@@ -185,7 +174,7 @@ class ScoreState(NamedTuple):
         >>> models.update([0, 1, 1], [[0.2, 0.4, 0.9], [0.2, 0.1, 0.9]]).roc_auc().value
         array([1. , 0.5])
         """
-        words.refuse_unexpected_weights(self, sample_weight)
+        refuse_unexpected_weights(self, self.counts, sample_weight)
         binned = bin_samples(
             y_true,
             y_score,
@@ -199,10 +188,7 @@ class ScoreState(NamedTuple):
         )
         return ScoreState(*added(self, binned.parts, None, binned.backend))
 
-    def __add__(self, other: Any) -> ScoreState:
-        """The sum of both states: the histograms of all the data that either has counted."""
-        if not isinstance(other, ScoreState):
-            raise TypeError(f"expected a ScoreState to add, got {type(other).__name__}")
+    def _plus(self, other: ScoreState) -> ScoreState:
         backend, (a, b, *pairs) = as_arrays(
             state=self.counts,
             other=other.counts,
@@ -219,18 +205,6 @@ class ScoreState(NamedTuple):
             raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
         check_same_edges([backend.host_view(x) for x in pairs])
         return ScoreState(*added(self, other[:3], other.carried, backend))
-
-    def __radd__(self, other: Any) -> ScoreState:
-        """Accept 0, with which ``sum`` begins."""
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __mul__(self, other: Any) -> ScoreState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        raise TypeError("a ScoreState cannot be multiplied: states only add up")
-
-    def __rmul__(self, other: Any) -> ScoreState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        return self.__mul__(other)
 
     @property
     def thresholds(self) -> Array:
@@ -283,14 +257,13 @@ class ScoreState(NamedTuple):
         array([0. , 0.5, 1. , 1. , 1. ])
         """
         chosen = resolve(metrics, TWO)
-        own, matrix = matrices(self, looks=False)
-        if self.carried.shape[-1] > 0 and invalid == "warn":  # as everywhere on JAX
-            invalid = "nan"
-        functions = [metric.bind() for metric in chosen.values()]
-        results = evaluate(matrix, functions, zero_division=zero_division, invalid=invalid, workers=workers)
-        if isinstance(matrix, np.ndarray):
-            results = [own.from_host(result) for result in results]
-        return dict(zip(chosen, results, strict=True))
+
+        def evaluated(matrix: Array, invalid: Invalid) -> dict[str, Array]:
+            functions = [metric.bind() for metric in chosen.values()]
+            results = evaluate(matrix, functions, zero_division=zero_division, invalid=invalid, workers=workers)
+            return dict(zip(chosen, results, strict=True))
+
+        return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid)
 
     def roc_auc(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
         """The area under the ROC curve, with limits between which that of the scores themselves is.

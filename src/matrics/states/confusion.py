@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-from matrics.arrays import Array, as_arrays
+from matrics.arrays import Array
 from matrics.arrays.sizes import check_count
 from matrics.catalogue.record import Metric
-from matrics.counting.codes import check_classes, check_classes_of_state
-from matrics.counting.count import count_labels
+from matrics.counting.codes import check_classes
 from matrics.counting.labels import FEWER_CELLS, MANY_CLASSES
 from matrics.engine.evaluation import Invalid
-from matrics.engine.results import short_repr
 from matrics.scoring.score import score
-from matrics.states import words
+from matrics.states import leaves
 from matrics.typing import ArrayLike
 
 
-class ConfusionState(NamedTuple):
+class ConfusionState(leaves.RunningState, leaves.Leaves):
     """Confusion matrices as a running state: immutable, of fixed shape, and merged by addition, leaf by leaf.
 
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
@@ -28,7 +27,7 @@ class ConfusionState(NamedTuple):
     Parameters
     ----------
     counts : array, shape (*B, n, n), or (*B, G, n, n) with groups
-        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low words.
+        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low leaves.
     dropped : array, shape (*B,)
         How many samples were left out for a label or group out of range or a NaN score.
     carried : array, of the shape of the counts, or with class axes of length 0
@@ -62,12 +61,7 @@ class ConfusionState(NamedTuple):
     np.int64(15)
     """
 
-    counts: Array
-    dropped: Array
-    carried: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __slots__ = ()
 
     @classmethod
     def zeros(
@@ -122,9 +116,9 @@ class ConfusionState(NamedTuple):
         """
         n = check_classes(num_classes, labels).number
         shape = (n, n) if num_groups is None else (check_count(num_groups, "num_groups"), n, n)
-        batch = words.check_batch(batch_shape)
+        batch = leaves.check_batch(batch_shape)
         options: Any = {"sizes": {"num_classes": n, "num_groups": num_groups}, "allow_large": allow_large}
-        return cls(*words.zeros(batch, shape, like, dtype, advice=FEWER_CELLS if n >= MANY_CLASSES else "", **options))
+        return cls(*leaves.zeros(batch, shape, like, dtype, advice=FEWER_CELLS if n >= MANY_CLASSES else "", **options))
 
     def update(
         self,
@@ -201,41 +195,15 @@ class ConfusionState(NamedTuple):
                 if groups is None
                 else "groups: expected None, as this state has no groups; make it with zeros(..., num_groups=)"
             )
-        words.refuse_unexpected_weights(self, sample_weight)
-        n = self.counts.shape[-1]
-        classes = check_classes_of_state(n, labels)
-        counted = count_labels(
-            y_true,
-            y_pred,
-            num_classes=n if labels is None else None,
-            labels=classes.labels,
-            class_axis=class_axis,
-            threshold=threshold,
-            sample_weight=sample_weight,
-            ignore_index=ignore_index,
-            groups=groups,
-            num_groups=None if groups is None else self.counts.shape[-3],
-            state=self.counts,
-        )
-        return ConfusionState(*words.add(self, counted.matrix, counted.dropped, None, counted.backend))
+        number = None if groups is None else self.counts.shape[-3]
+        options: Any = {"class_axis": class_axis, "threshold": threshold, "ignore_index": ignore_index}
+        options |= {"labels": labels, "sample_weight": sample_weight, "groups": groups, "num_groups": number}
+        return ConfusionState(*leaves.counted(self, y_true, y_pred, **options))
 
-    def __add__(self, other: Any) -> ConfusionState:
-        """The sum of both states: the counts of all the data that either has counted."""
-        if isinstance(other, ConfusionState) and _has_groups(self) != _has_groups(other):
+    def _plus(self, other: ConfusionState) -> ConfusionState:
+        if _has_groups(self) != _has_groups(other):
             raise ValueError("expected states that both have groups, or both have none")
-        return ConfusionState(*words.merge(self, other))
-
-    def __radd__(self, other: Any) -> ConfusionState:
-        """Accept 0, with which ``sum`` begins."""
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __mul__(self, other: Any) -> ConfusionState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        raise TypeError("a ConfusionState cannot be multiplied: states only add up")
-
-    def __rmul__(self, other: Any) -> ConfusionState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        return self.__mul__(other)
+        return ConfusionState(*leaves.merge(self, other))
 
     @property
     def matrix(self) -> Array:
@@ -244,7 +212,7 @@ class ConfusionState(NamedTuple):
         In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
         like, where that is impossible, float32.
         """
-        return words.exact(self)
+        return leaves.exact(self)
 
     def score(
         self,
@@ -279,17 +247,10 @@ class ConfusionState(NamedTuple):
         >>> state.score("recall", class_names=["ok", "fraud"], positive="fraud")["recall"]
         np.float64(0.5)
         """
-        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
+        options: Any = {"zero_division": zero_division, "workers": workers}
         options |= {"class_names": class_names, "positive": positive}
-        if not words.has_words(self):
-            return score(self.counts, metrics, **options)
-        backend, (counts, carried) = as_arrays(counts=self.counts, carried=self.carried)
-        if invalid == "warn":  # as everywhere on JAX
-            options["invalid"] = "nan"
-        if backend.host_view(counts) is None:
-            return score(words.TwoWords(counts, carried).to_float(backend), metrics, **options)
-        scores = score(self.matrix, metrics, **options)
-        return {name: backend.from_host(value) for name, value in scores.items()}
+        function = partial(score, metrics=metrics, **options)
+        return leaves.scored(self, *leaves.to_score(self), function, invalid=invalid)
 
 
 def _has_groups(state: ConfusionState) -> bool:

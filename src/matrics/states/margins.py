@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from matrics.catalogue import registry
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import by_names, check_names
 from matrics.catalogue.record import Metric
-from matrics.counting.codes import check_classes, check_classes_of_state
-from matrics.counting.count import CountMargins, count_labels
+from matrics.counting.codes import check_classes
+from matrics.counting.count import CountMargins
 from matrics.counting.labels import MANY_CLASSES
 from matrics.engine.evaluation import (
     Invalid,
@@ -28,9 +28,9 @@ from matrics.engine.evaluation import (
 )
 from matrics.engine.execution.blocks import keep_freed_memory
 from matrics.engine.execution.no_cells import CellsNeeded, NoCells
-from matrics.engine.results import short_repr
 from matrics.scoring.score import resolve
-from matrics.states import words
+from matrics.states import leaves
+from matrics.states.two_words import TwoWords
 from matrics.typing import ArrayLike
 
 # Larger arrays of NumPy get fresh pages from the system each time, unless freed memory is kept: that takes longer than
@@ -38,7 +38,7 @@ from matrics.typing import ArrayLike
 FRESH_BYTES = 128 * 1024
 
 
-class MarginState(NamedTuple):
+class MarginState(leaves.RunningState, leaves.Leaves):
     """The margins of confusion matrices as a running state: memory for each class, and none for each pair of classes.
 
     It is used as :class:`matrics.ConfusionState` is. A matrix of 100,000 classes has 10**10 cells; its true positives,
@@ -48,7 +48,7 @@ class MarginState(NamedTuple):
     ----------
     counts : array, shape (*B, 3, n)
         True positives, false negatives and false positives of each class; floating in a state for weighted counts. In
-        default JAX the low words.
+        default JAX the low leaves.
     dropped : array, shape (*B,)
         How many samples were left out for a label out of range or a NaN score.
     carried : array, shape (*B, 3, n) or (*B, 0, 0)
@@ -79,12 +79,7 @@ class MarginState(NamedTuple):
     ValueError: cen needs all cells of the matrix, which a MarginState does not keep; use ConfusionState
     """
 
-    counts: Array
-    dropped: Array
-    carried: Array
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+    __slots__ = ()
 
     @classmethod
     def zeros(
@@ -135,8 +130,8 @@ class MarginState(NamedTuple):
         (2, 3, 50000)
         """
         n = check_classes(num_classes, labels).number
-        batch = words.check_batch(batch_shape)
-        return cls(*words.zeros(batch, (3, n), like, dtype, sizes={"num_classes": n}, allow_large=allow_large))
+        batch = leaves.check_batch(batch_shape)
+        return cls(*leaves.zeros(batch, (3, n), like, dtype, sizes={"num_classes": n}, allow_large=allow_large))
 
     def update(
         self,
@@ -198,38 +193,12 @@ class MarginState(NamedTuple):
         >>> state.true_positives, state.true, state.pred, int(state.dropped)
         (array([1, 0, 1]), array([1, 1, 2]), array([1, 1, 2]), 1)
         """
-        words.refuse_unexpected_weights(self, sample_weight)
-        n = self.counts.shape[-1]
-        classes = check_classes_of_state(n, labels)
-        counted = count_labels(
-            y_true,
-            y_pred,
-            num_classes=n if labels is None else None,
-            labels=classes.labels,
-            class_axis=class_axis,
-            threshold=threshold,
-            sample_weight=sample_weight,
-            ignore_index=ignore_index,
-            state=self.counts,
-            counter=CountMargins,
-        )
-        return MarginState(*words.add(self, counted.matrix, counted.dropped, None, counted.backend))
+        options: Any = {"class_axis": class_axis, "threshold": threshold, "ignore_index": ignore_index}
+        options |= {"labels": labels, "sample_weight": sample_weight, "counter": CountMargins}
+        return MarginState(*leaves.counted(self, y_true, y_pred, **options))
 
-    def __add__(self, other: Any) -> MarginState:
-        """The sum of both states: the counts of all the data that either has counted."""
-        return MarginState(*words.merge(self, other))
-
-    def __radd__(self, other: Any) -> MarginState:
-        """Accept 0, with which ``sum`` begins."""
-        return self if isinstance(other, int) and other == 0 else self + other
-
-    def __mul__(self, other: Any) -> MarginState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        raise TypeError("a MarginState cannot be multiplied: states only add up")
-
-    def __rmul__(self, other: Any) -> MarginState:
-        """Raise an error: multiplying a tuple would repeat it."""
-        return self.__mul__(other)
+    def _plus(self, other: MarginState) -> MarginState:
+        return MarginState(*leaves.merge(self, other))
 
     @property
     def true_positives(self) -> Array:
@@ -238,18 +207,18 @@ class MarginState(NamedTuple):
         In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap`` and the
         like, where that is impossible, float32.
         """
-        return words.exact(self)[..., 0, :]
+        return leaves.exact(self)[..., 0, :]
 
     @property
     def true(self) -> Array:
         """Samples of each true class, shape (*B, n): row sums. The dtype is that of ``true_positives``."""
-        counts = words.exact(self)
+        counts = leaves.exact(self)
         return counts[..., 0, :] + counts[..., 1, :]
 
     @property
     def pred(self) -> Array:
         """Samples predicted as each class, shape (*B, n): column sums. The dtype is that of ``true_positives``."""
-        counts = words.exact(self)
+        counts = leaves.exact(self)
         return counts[..., 0, :] + counts[..., 2, :]
 
     def score(
@@ -295,8 +264,8 @@ class MarginState(NamedTuple):
         own, (counts,) = as_arrays(counts=self.counts)
         on_host = own.host_view(counts) is not None
         backend, counts = (NUMPY, own.host_view(counts)) if on_host else (own, counts)
-        if words.has_words(self):
-            counts = words.exact(self) if on_host else words.TwoWords(counts, self.carried)
+        if leaves.has_words(self):
+            counts = leaves.exact(self) if on_host else TwoWords(counts, self.carried)
         if on_host and counts.nbytes > FRESH_BYTES:
             keep_freed_memory()
         with backend.quiet():
@@ -340,12 +309,12 @@ class MarginState(NamedTuple):
 
 def _table(counts: Any, backend: Standard, zero_division: float) -> NoCells:
     """The table of counts (*B, 3, n): an array, or ``TwoWords``."""
-    xp, has_words = backend.xp, isinstance(counts, words.TwoWords)
+    xp, has_words = backend.xp, isinstance(counts, TwoWords)
 
     def first(x: Array) -> Array:
         return xp.permute_dims(x, (x.ndim - 2, x.ndim - 1, *range(x.ndim - 2)))
 
-    counts = words.TwoWords(first(counts.low), first(counts.high)) if has_words else first(counts)
+    counts = TwoWords(first(counts.low), first(counts.high)) if has_words else first(counts)
     tp, fn, fp = (counts[k] for k in range(3)) if has_words else (counts[k, ...] for k in range(3))
     if not has_words and backend.is_float(counts):
         return NoCells({"tp": tp, "fn": fn, "fp": fp}, backend, zero_division=zero_division)

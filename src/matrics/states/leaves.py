@@ -1,23 +1,58 @@
-"""The arrays of a running state: exact counts, in two words where a library has no 64-bit integers (default JAX)."""
+"""The arrays of a running state: exact counts, and their sums, which all states have in common."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_state_size
+from matrics.counting.codes import check_classes_of_state
+from matrics.counting.count import count_labels
 from matrics.counting.labels import label_dtype
+from matrics.engine.evaluation import Invalid
+from matrics.engine.results import short_repr
 from matrics.quoting import quoted
+from matrics.states.two_words import WORD, TwoWords
 from matrics.typing import ArrayLike
 
-# In default JAX the low word is below 2**16 after each step, so that 2**15 states can be added up leaf by leaf before
-# it would wrap; the high word is in units of 2**16.
-WORD = 16
 MOST_DROPPED = 2**30 - 1
+
+
+class RunningState(tuple[Any, ...]):
+    """What all running states have in common: they are named tuples of arrays that add up, and nothing else.
+
+    A state is a subclass of this and of its named tuple, so that JAX and PyTorch take it as one.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def __add__(self, other: Any) -> Self:
+        """The sum of both states: the counts of all the data that either has counted."""
+        if not isinstance(other, type(self)):
+            raise TypeError(f"expected a {type(self).__name__} to add, got {type(other).__name__}")
+        return self._plus(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Accept 0, with which ``sum`` begins."""
+        return self if isinstance(other, int) and other == 0 else self + other
+
+    def __mul__(self, other: Any) -> NoReturn:
+        """Raise an error: multiplying a tuple would repeat it."""
+        raise TypeError(f"a {type(self).__name__} cannot be multiplied: states only add up")
+
+    __rmul__ = __mul__
+
+    @abstractmethod
+    def _plus(self, other: Self) -> Self:
+        """The sum with a state of the same class."""
 
 
 class Leaves(NamedTuple):
@@ -26,34 +61,6 @@ class Leaves(NamedTuple):
     counts: Array
     dropped: Array
     carried: Array
-
-
-class TwoWords:
-    """Integers as ``low + high * 2**16`` with the low word in [0, 2**16): exact to 2**47 in 32-bit integers."""
-
-    def __init__(self, low: Array, high: Array) -> None:
-        self.high = high + (low >> WORD)  # which rounds down, so that low may be negative
-        self.low = low & (2**WORD - 1)
-
-    def __add__(self, other: TwoWords) -> TwoWords:
-        return TwoWords(self.low + other.low, self.high + other.high)
-
-    def __sub__(self, other: TwoWords) -> TwoWords:
-        return TwoWords(self.low - other.low, self.high - other.high)
-
-    def __getitem__(self, key: Any) -> TwoWords:
-        return TwoWords(self.low[key], self.high[key])
-
-    def sum(self, axis: int, backend: Standard) -> TwoWords:
-        """Sum over an axis of up to 2**23 entries: the low words by their bytes, whose sums stay below 2**31."""
-        xp = backend.xp
-        first, second = (xp.sum(part, axis=axis) for part in (self.low & 255, self.low >> 8))
-        return TwoWords(first + ((second & 255) << 8), xp.sum(self.high, axis=axis) + (second >> 8))
-
-    def to_float(self, backend: Standard) -> Array:
-        """The numbers, rounded to float32."""
-        xp = backend.xp
-        return xp.astype(self.high, xp.float32) * float(2**WORD) + xp.astype(self.low, xp.float32)
 
 
 def zeros(
@@ -99,19 +106,27 @@ def has_words(state: Any) -> bool:
     return bool(state.carried.shape[-1] > 0)
 
 
-def is_floating(state: Any) -> bool:
-    """Whether the state is for weighted counts."""
-    backend, (counts,) = as_arrays(counts=state.counts)
-    return backend.is_float(counts)
-
-
-def refuse_unexpected_weights(state: Any, sample_weight: Any) -> None:
-    """Raise for weights where counts are integers."""
-    if sample_weight is not None and not is_floating(state):
+def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> None:
+    """Raise for weights where the counts of a state are integers."""
+    if sample_weight is None:
+        return
+    backend, (counts,) = as_arrays(counts=counts)
+    if not backend.is_float(counts):
         raise TypeError(
             "sample_weight: expected None, as this state has integer counts; make it with "
             f"{type(state).__name__}.zeros(..., dtype=), float32 or float64, for weighted ones"
         )
+
+
+def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight: Any, **options: Any) -> Leaves:
+    """The arrays of the state with the counts of a batch of labels added; other options are of ``count_labels``."""
+    refuse_unexpected_weights(state, state.counts, sample_weight)
+    n = state.counts.shape[-1]
+    classes = check_classes_of_state(n, labels)
+    number = n if labels is None else None
+    options |= {"num_classes": number, "labels": classes.labels, "sample_weight": sample_weight, "state": state.counts}
+    found = count_labels(y_true, y_pred, **options)
+    return add(state, found.matrix, found.dropped, None, found.backend)
 
 
 def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard) -> Leaves:
@@ -139,15 +154,13 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
 
 
 def merge(state: Any, other: Any) -> Leaves:
-    """The arrays of the sum of two states of one class: the counts of all data that either has counted."""
-    if not isinstance(other, type(state)):
-        raise TypeError(f"expected a {type(state).__name__} to add, got {type(other).__name__}")
+    """The arrays of the sum of two states of one class."""
     backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
     if tuple(mine.shape) != tuple(theirs.shape):
         raise ValueError(
             f"expected states of the same classes and batch, got counts {tuple(mine.shape)} and {tuple(theirs.shape)}"
         )
-    if is_floating(state) != is_floating(other) or has_words(state) != has_words(other):
+    if backend.is_float(mine) != backend.is_float(theirs) or has_words(state) != has_words(other):
         raise TypeError(f"expected states of the same kind of counts, got {mine.dtype} and {theirs.dtype}")
     return add(state, theirs, other.dropped, other.carried, backend)
 
@@ -163,3 +176,24 @@ def exact(state: Any) -> Array:
     if backend.can_look(counts):
         return (backend.to_numpy(carried).astype(np.int64) << WORD) + backend.to_numpy(counts)
     return TwoWords(counts, carried).to_float(backend)
+
+
+def to_score(state: Any) -> tuple[Standard, Array]:
+    """The library of the state and its counts: of two words NumPy's 64-bit integers if values are at hand, or floats.
+
+    Under ``jit`` they are not at hand.
+    """
+    own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
+    if not has_words(state):
+        return own, state.counts
+    return own, exact(state) if own.host_view(counts) is not None else TwoWords(counts, carried).to_float(own)
+
+
+def scored(
+    state: Any, own: Standard, matrix: Array, function: Callable[..., dict[str, Array]], *, invalid: Invalid
+) -> dict[str, Array]:
+    """What a function finds of the matrices of a state, in the library of the state."""
+    if has_words(state) and invalid == "warn":  # as everywhere on JAX
+        invalid = "nan"
+    scores = function(matrix, invalid=invalid)
+    return {name: own.from_host(value) for name, value in scores.items()} if isinstance(matrix, np.ndarray) else scores

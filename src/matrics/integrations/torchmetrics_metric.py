@@ -10,36 +10,48 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from matrics.integrations.guarded import as_numbers, keeping_dtypes
+from matrics.integrations.torch_metric import as_numbers, keeping_dtypes
+from matrics.integrations.values import Values
 
 
-class ManyValues(torchmetrics.Metric):
+class RunningMetric(torchmetrics.Metric):
     """What metrics of many values have in common; their states are tensors that are added up."""
 
     full_state_update = False
     is_differentiable = False
+    num_classes: int | None
+    _values: Values
     _drawn: str
     """What to draw in place of one value."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords)
-        self._values = torch.nn.ModuleList()
+        self._each = torch.nn.ModuleList()
+        self._has_warned = False
 
     @property
     @abstractmethod
-    def _keys(self) -> tuple[str, ...]:
-        """The names of the values."""
-
-    @abstractmethod
-    def _rename(self, prefix: str) -> None:
-        """Give the names another prefix."""
+    def state(self) -> Any:
+        """The counts of this process, as a running state."""
 
     @abstractmethod
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         """Raise if the states of a checkpoint are not those of such a metric."""
 
     def _list_values(self) -> None:
-        self._values = torch.nn.ModuleList(OneValue(self, key) for key in self._keys)
+        self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
+
+    def compute(self) -> dict[str, Tensor]:
+        """All values of the counts of all processes, as scalar tensors, under names for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
+        one if scores are not in [0, 1] where probabilities are expected.
+        """
+        if torch.compiler.is_compiling():
+            return self._values.of(self.state)
+        # torchmetrics itself warns of compute() before update().
+        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned, warns_of_nothing=False)
+        return named
 
     def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
@@ -55,13 +67,13 @@ class ManyValues(torchmetrics.Metric):
         """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:
-            other._rename(prefix)
+            other._values = other._values.renamed(prefix)
             other._list_values()
         return other
 
     def items(self) -> list[tuple[str, torchmetrics.Metric]]:
         """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
-        return list(zip(self._keys, self._values, strict=True))
+        return list(zip(self._values.keys, self._each, strict=True))
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002
         """Do nothing: counts keep their dtype."""
@@ -85,6 +97,9 @@ class ManyValues(torchmetrics.Metric):
         for name, zero in zeros.items():  # torchmetrics loads any dtype
             setattr(self, name, getattr(self, name).to(zero.dtype, copy=True))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_classes}, {self._values})"
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._copy_states()  # PyTorch passes tensors to other processes (spawn) as shared memory, to which all write
@@ -100,7 +115,7 @@ class OneValue(torchmetrics.Metric):
 
     full_state_update = False
 
-    def __init__(self, metric: ManyValues, key: str) -> None:
+    def __init__(self, metric: RunningMetric, key: str) -> None:
         super().__init__(sync_on_compute=False, compute_with_cache=False)
         self.__dict__["_metric"] = metric  # not as a submodule: each would contain the other
         self._key = key

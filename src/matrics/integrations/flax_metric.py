@@ -1,0 +1,104 @@
+"""What the metrics for Flax have in common: variables with the arrays of a state, and all values of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from matrics.arrays import Array, fitting
+from matrics.arrays.jax import JAX
+from matrics.integrations.values import Values
+from matrics.states.leaves import RunningState
+
+
+class RunningMetric(nnx.Metric):
+    """The arrays of a running state as variables, which each batch is added to."""
+
+    _values: Values
+    _summed: tuple[str, ...]
+    """The names of the arrays that grow, besides the high words of counts."""
+
+    def _hold(self, state: Any) -> None:
+        """Make the variables."""
+        self.has_warned = False
+        for name in self._summed:
+            setattr(self, name, nnx.metrics.MetricState(getattr(state, name)))
+        # With 64-bit integers it has no elements, and Orbax cannot save such an array.
+        self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
+
+    def _keep(self, state: Any) -> None:
+        for name in self._summed:
+            getattr(self, name)[...] = getattr(state, name)
+        if self.carried is not None:
+            self.carried[...] = state.carried
+
+    @property
+    @abstractmethod
+    def state(self) -> Any:
+        """The counts so far: a pytree for ``psum``."""
+
+    def _high_words(self, counts: Array, dropped: Array) -> Array:
+        empty = (*counts.shape[:-2], 0, 0)
+        return jnp.zeros(empty, dropped.dtype) if self.carried is None else self.carried[...]
+
+    def reset(self) -> None:
+        """Set all counts to 0, in place."""
+        self._keep(jax.tree.map(jnp.zeros_like, self.state))
+
+    def merge_state(self, other: Self | RunningState) -> None:
+        """Add the counts of another metric or state, such as the sum over several devices."""
+        self._keep(self.state + (other.state if isinstance(other, RunningMetric) else other))
+
+    def compute(self) -> dict[str, Array]:
+        """Each value of all batches so far as a scalar array, under a name for a logger.
+
+        Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU outside ``jit``;
+        there is also one if scores are not in [0, 1] where probabilities are expected.
+        """
+        named, self.has_warned = self._values.report(self.state, has_warned=self.has_warned)
+        return named
+
+    def log_dict(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return as_numbers(self.compute())
+
+    def clone(self, *, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other: Self = nnx.clone(self)
+        if prefix is not None:
+            other._values = other._values.renamed(prefix)
+        return other
+
+    def _weights(self, sample_weight: Any) -> Array | None:
+        """The weights of samples, if any; raises for a metric of integer counts."""
+        if sample_weight is None:
+            return None
+        if JAX.is_integer(self.state.counts):
+            raise TypeError(
+                "sample_weight: expected None, as this metric has integer counts; make it with dtype=jax.numpy.float32 "
+                "for weighted ones"
+            )
+        return as_jax("sample_weight", sample_weight)
+
+
+def as_jax(name: str, values: Any) -> Array:
+    """An array of JAX; of NumPy's integers beyond 32 bits default JAX would drop the upper half."""
+    return jnp.asarray(fitting(name, values, JAX) if isinstance(values, np.ndarray) else values)
+
+
+def one_of(**values: Any) -> Any:
+    """The one value that is given."""
+    given = [value for value in values.values() if value is not None]
+    if len(given) != 1:
+        raise TypeError(f"expected one of {' and '.join(values)}, got {len(given)}")
+    return given[0]
+
+
+def as_numbers(named: dict[str, Array]) -> dict[str, float]:
+    """Scalar arrays as Python's numbers, in one transfer; of a dict JAX would sort the keys."""
+    return dict(zip(named, map(float, jax.device_get(list(named.values()))), strict=True))

@@ -1,0 +1,179 @@
+"""What the metrics for PyTorch have in common: buffers of counts, all values of them, and checks of a batch."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, NoReturn, Self
+
+import torch
+from torch import Tensor, distributed
+
+from matrics.arrays.torch import TORCH
+from matrics.integrations.values import Values
+
+
+class RunningMetric(torch.nn.Module):
+    """Buffers of counts that are added up over batches, metrics and processes.
+
+    The first half of each buffer has the counts of this process since the last sync, the second half those of all
+    processes up to that sync.
+    """
+
+    num_classes: int | None
+    _values: Values
+    _summed: tuple[str, ...]
+    """The names of these buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_warned = False
+
+    @property
+    @abstractmethod
+    def state(self) -> Any:
+        """The counts so far, as a running state."""
+
+    @abstractmethod
+    def _check_like(self, other: Self) -> None:
+        """Raise if the counts of the other metric are not of the same classes and bins."""
+
+    def compute(self) -> dict[str, Tensor]:
+        """All values of the counts so far, as scalar tensors on their device, under names for a logger.
+
+        With several processes, call :meth:`sync` first. Where samples were dropped, their number is there as
+        ``dropped``, with one warning, but only on the CPU: elsewhere it would have to be waited for, and is left to
+        ``dropped`` of the metric. There is also a warning if scores are not in [0, 1] where probabilities are
+        expected. At the end of an epoch is the time for it; :meth:`log_dict` has all values in one transfer.
+        """
+        if torch.compiler.is_compiling():
+            return self._values.of(self.state)
+        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned)
+        return named
+
+    def log_dict(self) -> dict[str, float]:
+        """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
+        return as_numbers(self.compute())
+
+    def clone(self, *, prefix: str | None = None) -> Self:
+        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        other = copy.deepcopy(self)
+        if prefix is not None:
+            other._values = other._values.renamed(prefix)
+        return other
+
+    def reset(self) -> None:
+        """Set all counts to 0."""
+        for name in self._summed:
+            getattr(self, name).zero_()
+
+    def merge_state(self, *others: Self) -> Self:
+        """Add the counts of other metrics of the same classes and bins, on any device; returns the metric itself."""
+        for other in others:
+            if not isinstance(other, RunningMetric) or other._summed != self._summed:
+                raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
+            self._check_like(other)
+            for name in self._summed:
+                own, found = getattr(self, name).dtype, getattr(other, name).dtype
+                if not torch.can_cast(found, own):
+                    raise TypeError(f"expected a metric of integer counts to merge, as this one is, got one of {found}")
+        for other in others:
+            for name in self._summed:
+                counts = getattr(self, name)
+                counts += getattr(other, name).to(counts.device)
+        return self
+
+    def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
+        """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
+
+        Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
+        none twice. So after a sync one checkpoint is right for all processes. If a process has died, this raises an
+        error within the group's timeout and leaves the counts unchanged. Without ``torch.distributed``, it does
+        nothing. The counts of a ``ScoreMetric`` travel as float64, and so are exact up to 2**53 samples between two
+        syncs.
+
+        Parameters
+        ----------
+        process_group : ProcessGroup, optional
+            The processes; by default all. Always use the same group for one metric: another group would not get the
+            counts that this group has already added up.
+
+        Returns
+        -------
+        ConfusionMetric or ScoreMetric
+            The metric itself, for ``metric.sync().compute()``.
+        """
+        running = distributed.is_available() and distributed.is_initialized()
+        if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
+            halves = [getattr(self, name).view(2, -1) for name in self._summed]
+            found = torch.cat([own for own, _ in halves])  # a copy, which a failure may corrupt; in the widest dtype
+            distributed.all_reduce(found, group=process_group)
+            parts = found.split([own.numel() for own, _ in halves])
+            for (own, shared), part in zip(halves, parts, strict=True):
+                shared.add_(part.to(shared.dtype))
+                own.zero_()
+        return self
+
+    def extra_repr(self) -> str:
+        """The text that ``print`` shows for the metric."""
+        return f"{self.num_classes}, {self._values}"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copy the counts: PyTorch passes tensors to other processes as shared memory, to which both would write."""
+        super().__setstate__(state)
+        with torch.inference_mode(mode=False):
+            for name, buffer in self._buffers.items():
+                self._buffers[name] = None if buffer is None else buffer.clone()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:  # noqa: FBT001, FBT002 (PyTorch's)
+        """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
+        super()._apply(keeping_dtypes(fn), recurse)
+        return self
+
+
+def check_tensors(y_true: Any, other: Any, name: str) -> None:
+    """Raise for labels, and predictions or scores of this name, that are no tensors."""
+    if not (isinstance(y_true, Tensor) and isinstance(other, Tensor)):
+        raise TypeError(f"expected tensors, got y_true {type(y_true).__name__}, {name} {type(other).__name__}")
+
+
+def refuse_weights_of_integers() -> NoReturn:
+    """Raise: sample_weight= was given where counts are integers."""
+    raise TypeError(
+        "sample_weight: expected None, as this metric has integer counts; make it with dtype=torch.float32 or "
+        "torch.float64 for weighted ones"
+    )
+
+
+def of_samples(values: Tensor, name: str, labels: Tensor) -> Tensor:
+    """A mask or weights in the shape of the labels."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{name}: expected a tensor, got {type(values).__name__}")
+    try:
+        return values.expand(labels.shape)
+    except RuntimeError as error:
+        shapes = f"{tuple(values.shape)} for labels {tuple(labels.shape)}"
+        raise ValueError(f"{name}: expected a shape that broadcasts against the labels, got {shapes}") from error
+
+
+def as_numbers(named: dict[str, Tensor]) -> dict[str, float]:
+    """Scalar tensors as Python's numbers, in one transfer."""
+    wide = TORCH.widest_float(next(iter(named.values())))
+    values = torch.stack([value.to(wide) for value in named.values()]).tolist()
+    return dict(zip(named, values, strict=True))
+
+
+def keeping_dtypes(move: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """What moves counts as ``move`` does, but changes no dtype, as ``model.half()`` would.
+
+    Only float64 becomes float32 on devices that have none, as Apple's GPUs.
+    """
+    widest = TORCH.widest_float(move(torch.empty(0)))
+
+    def moved(tensor: Tensor) -> Tensor:
+        tensor = tensor.to(widest) if tensor.dtype == torch.float64 else tensor
+        new = move(tensor)
+        return new if new.dtype == tensor.dtype else tensor.to(new.device)
+
+    return moved

@@ -1,0 +1,131 @@
+"""What the metrics for PyTorch, torchmetrics and Flax compute from their states, and under which names."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from matrics.arrays import Array, as_arrays
+from matrics.catalogue.naming import check_names, named, scalars, with_dropped
+from matrics.catalogue.record import Metric
+from matrics.engine.evaluation import frames_to_the_user
+from matrics.integrations.settings import (
+    Seen,
+    Undefined,
+    are_counts,
+    checked_prefix,
+    classes_of,
+    of_nothing,
+    resolved,
+    warn_of_nothing,
+)
+from matrics.quoting import quoted
+from matrics.states.confusion import ConfusionState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    """The requested values of a state. It holds nothing but constants, so that it can be compared and hashed."""
+
+    prefix: str
+    class_names: tuple[str, ...] | None
+    undefined: Undefined  # a tuple, as NaN in a data class is not equal to itself from Python 3.13 on
+    keys: tuple[str, ...] = ()  # the names of all values
+
+    @abstractmethod
+    def of(self, state: Any) -> dict[str, Array]:
+        """All values, as scalar arrays under names for a logger."""
+
+    @property
+    @abstractmethod
+    def requested(self) -> list[str]:
+        """What the values were requested by."""
+
+    def __str__(self) -> str:
+        return f"{self.requested}, prefix={quoted(self.prefix)}"
+
+    def renamed(self, prefix: str) -> Self:
+        """The same with another prefix."""
+        keys = tuple(checked_prefix(prefix) + key.removeprefix(self.prefix) for key in self.keys)
+        return replace(self, prefix=prefix, keys=keys)
+
+    def report(self, state: Any, *, has_warned: bool, warns_of_nothing: bool = True) -> tuple[dict[str, Array], bool]:
+        """All values, with the number of dropped samples where it is not 0, if the counts are at hand.
+
+        Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
+        there are no samples at all.
+        """
+        known = self.of(state)
+        backend, leaves = as_arrays(counts=state.counts, dropped=state.dropped, carried=state.carried)
+        counts, dropped, carried = map(backend.host_view, leaves)
+        if counts is None or dropped is None or carried is None:
+            return known, has_warned
+        odd, samples = self._oddity(state, counts), int(dropped)
+        if odd and not has_warned:
+            warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
+        if warns_of_nothing and not samples and not counts.any() and not carried.any():
+            warn_of_nothing()
+        known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
+        return known, has_warned or bool(odd) or samples > 0
+
+    def _oddity(self, state: Any, counts: Array) -> str:  # noqa: ARG002 (others look at them)
+        """What to warn of; empty where nothing is odd."""
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusionValues(Values):
+    """The requested measures of a confusion matrix."""
+
+    metrics: tuple[tuple[str, Metric], ...]  # under plain keys, which compiled code can take
+    titles: tuple[str, ...]
+    are_counts: tuple[bool, ...]
+
+    @classmethod
+    def of_classes(
+        cls,
+        num_classes: int,
+        metrics: str | Metric | Iterable[str | Metric],
+        codes: Mapping[Hashable, int] | None,
+        *,
+        prefix: str,
+        class_names: Sequence[str] | None,
+        positive: Hashable,
+        has_threshold: bool,
+        undefined: Undefined,
+    ) -> ConfusionValues:
+        """The measures of so many classes, which may have labels; raises for those that cannot be scored."""
+        names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
+        classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold)
+        found, titles = resolved(metrics, classes)
+        nothing = of_nothing(found.values(), num_classes)
+        made = cls(
+            prefix=checked_prefix(prefix),
+            class_names=names,
+            undefined=undefined,
+            metrics=tuple(found.items()),
+            titles=tuple(titles),
+            are_counts=are_counts(nothing),
+        )
+        return replace(made, keys=tuple(map(str, made._named(nothing))))
+
+    @property
+    def requested(self) -> list[str]:
+        """The keys of the measures."""
+        return [key for key, _ in self.metrics]
+
+    def of(self, state: ConfusionState) -> dict[str, Array]:
+        """All measures of one matrix, as scalar arrays under names for a logger."""
+        metrics = [metric for _, metric in self.metrics]
+        found = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
+        seen = Seen.of(state.counts, state.carried)
+        pairs = zip(metrics, self.are_counts, strict=True)
+        return self._named([self.undefined.filled(found[one.spec], seen, is_count=is_count) for one, is_count in pairs])
+
+    def _named(self, values: Sequence[Array]) -> dict[str, Array]:
+        metrics = dict(self.metrics)
+        keys = map(named, metrics, self.titles, metrics.values())
+        return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)

@@ -1,0 +1,39 @@
+"""Integers in two words, for a library without 64-bit integers (default JAX)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matrics.arrays import Array, Standard
+
+# In default JAX the low word is below 2**16 after each step, so that 2**15 states can be added up leaf by leaf before
+# it would wrap; the high word is in units of 2**16.
+WORD = 16
+
+
+class TwoWords:
+    """Integers as ``low + high * 2**16`` with the low word in [0, 2**16): exact to 2**47 in 32-bit integers."""
+
+    def __init__(self, low: Array, high: Array) -> None:
+        self.high = high + (low >> WORD)  # which rounds down, so that low may be negative
+        self.low = low & (2**WORD - 1)
+
+    def __add__(self, other: TwoWords) -> TwoWords:
+        return TwoWords(self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: TwoWords) -> TwoWords:
+        return TwoWords(self.low - other.low, self.high - other.high)
+
+    def __getitem__(self, key: Any) -> TwoWords:
+        return TwoWords(self.low[key], self.high[key])
+
+    def sum(self, axis: int, backend: Standard) -> TwoWords:
+        """Sum over an axis of up to 2**23 entries: the low words by their bytes, whose sums stay below 2**31."""
+        xp = backend.xp
+        first, second = (xp.sum(part, axis=axis) for part in (self.low & 255, self.low >> 8))
+        return TwoWords(first + ((second & 255) << 8), xp.sum(self.high, axis=axis) + (second >> 8))
+
+    def to_float(self, backend: Standard) -> Array:
+        """The numbers, rounded to float32."""
+        xp = backend.xp
+        return xp.astype(self.high, xp.float32) * float(2**WORD) + xp.astype(self.low, xp.float32)
