@@ -17,9 +17,9 @@ import pytest
 from commands import refused
 
 import matrics
-from matrics import scoring
 from matrics.catalogue import registry
 from matrics.quoting import LONGEST, quoted, split_outside
+from matrics.scoring import score as scoring
 
 CM = [[30, 10], [5, 40]]
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.3]

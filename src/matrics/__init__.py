@@ -5,6 +5,13 @@
 np.float64(0.8)
 """
 
+import signal
+import sys
+
+_is_command = sys.orig_argv[1:3] == ["-m", "matrics"] or (sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics")))
+if _is_command and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of a Ctrl-C during the imports; main() raises again
+
 import difflib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING

@@ -123,8 +123,8 @@ def list_benchmarks() -> list[str]:
 
     Examples
     --------
-    >>> from matrics import verbal
-    >>> verbal.list_benchmarks()[:4]
+    >>> import matrics
+    >>> matrics.list_benchmarks()[:4]
     ['landis_koch', 'fleiss', 'altman', 'cicchetti']
     """
     return list(BENCHMARKS)
@@ -157,11 +157,10 @@ def interpret(values: ArrayLike | float, benchmark: str) -> str | np.ndarray[Any
     Examples
     --------
     >>> import matrics
-    >>> from matrics import verbal
     >>> kappas = matrics.cohen_kappa([[[45, 5], [5, 45]], [[30, 20], [20, 30]], [[50, 0], [0, 0]]])
-    >>> verbal.interpret(kappas, "landis_koch")
+    >>> matrics.interpret(kappas, "landis_koch")
     array(['Almost Perfect', 'Fair', 'undefined'], dtype='<U14')
-    >>> verbal.interpret(0.8, "AUCI")
+    >>> matrics.interpret(0.8, "AUCI")
     'Very Good'
     """
     scale = get_benchmark(benchmark)

@@ -39,7 +39,7 @@ def _end(app: Any) -> int:
 
     code = 0
     try:
-        with notices.sigterm_stops():
+        with notices.signals_stop():
             code = _run(app)
             sys.stdout.flush()  # or its errors would come when nobody catches them
     except (typer.Abort, KeyboardInterrupt):  # of a command, or before it has begun

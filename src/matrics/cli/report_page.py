@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +28,7 @@ from matrics.cli.plugins import plug_in
 from matrics.cli.screen import open_console
 from matrics.files.names import Names
 from matrics.files.outputs.destination import refuse_input
+from matrics.files.outputs.whole import write_whole
 from matrics.files.scores import ScoreNames
 from matrics.quoting import quoted
 from matrics.reporting.data import ReportColumns
@@ -146,7 +146,7 @@ def report(
         class_names = class_names_of(path, wanted)
         made = make_report(table, wanted, chosen, manner, class_names=class_names, origin=origin)
         page = made.html()
-    _write(target, page)
+    write_whole(target, page.encode())
     size = len(page.encode()) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
     printing.show(open_console(), *(Text(printing.plain(line.replace("\u00a0", " "))) for line in lines))
@@ -175,15 +175,3 @@ def _options_as_written(path: Path) -> Iterator[None]:
         elif text.startswith(("data: ", "column ")):
             text = f"{path}: {text.removeprefix('data: ')}"
         raise type(error)(text.replace("positive=", "--positive")) from error
-
-
-def _write(target: Path, page: str) -> None:
-    """Write the page under its name when it is whole."""
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
-        temporary.replace(target)
-    except OSError as error:  # name the requested file, not the temporary one
-        raise OSError(error.errno, error.strerror, str(target)) if error.errno else error from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -46,8 +46,11 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
 
 
 @contextlib.contextmanager
-def sigterm_stops() -> Iterator[None]:
-    """Within this, SIGTERM raises Stopped in the main thread, so that what is finished can be kept."""
+def signals_stop() -> Iterator[None]:
+    """Within this, SIGTERM raises Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that results are kept.
+
+    Afterwards Ctrl-C ends the process without a traceback: nothing is left to be kept.
+    """
 
     def stop(*_: Any) -> None:
         raise Stopped(TERMINATED)
@@ -56,7 +59,12 @@ def sigterm_stops() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGTERM, stop)
+    is_own = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if is_own:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        if is_own:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
