@@ -96,7 +96,7 @@ def less(taken: tuple[float, float], start: tuple[float, float]) -> tuple[float,
 
 def measure(folder: Path, rows: int, starts: list[tuple[float, float]], *, texts: bool, ordered: bool) -> None:
     """Print a line."""
-    path, output = folder / "labels.parquet", folder / "counts.npz"
+    path, output = folder / "labels.parquet", folder / "counts.parquet"
     write(path, rows, texts=texts, ordered=ordered)
     names = ["y_true", "y_pred", "group"] if texts else []
     ours, alone, together, most = [], [], [], 0
@@ -107,8 +107,7 @@ def measure(folder: Path, rows: int, starts: list[tuple[float, float]], *, texts
         ours.append((seconds, cpu))
         most = max(most, memory)
         assert printed.rstrip().endswith("imported"), "torch or jax was imported"
-    with np.load(output) as arrays:
-        assert arrays["counts"].sum() == rows
+    assert pq.read_table(output)["count"].to_numpy().sum() == rows
     best = [tuple(map(min, zip(*runs, strict=True))) for runs in (ours, alone, together)]
     whole = best[0][0]
     of_each = (starts[0], starts[1], starts[1])

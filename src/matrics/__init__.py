@@ -8,9 +8,11 @@ np.float64(0.8)
 import signal
 import sys
 
-_is_command = sys.orig_argv[1:3] == ["-m", "matrics"] or (sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics")))
-if _is_command and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of a Ctrl-C during the imports; main() raises again
+if (
+    sys.orig_argv[1:3] == ["-m", "matrics"] or (sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics")))
+) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # This is the command line: Ctrl-C during the imports ends it without a traceback. Its main() raises again.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import difflib
 from importlib.util import find_spec

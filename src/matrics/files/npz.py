@@ -27,6 +27,7 @@ Array = Any
 BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 PIECE = 2**20  # bytes that are passed over at a time
+MOST_DEFLATED = 2**30  # bytes that are read at once of an array that takes less in the file
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Member:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     is_fortran: bool
+
+    @property
+    def at_once(self) -> int:
+        """The bytes read at once: those of a matrix, or of a whole stack in Fortran order."""
+        shape = self.shape if self.is_fortran and len(self.shape) > 2 else self.shape[-2:]
+        return math.prod(shape) * self.dtype.itemsize
 
     @property
     def name(self) -> str:
@@ -61,6 +68,11 @@ def members(path: Path) -> list[Member]:
                 size = info.file_size - file.tell()
             if size < math.prod(member.shape) * member.dtype.itemsize:
                 raise ValueError(f"{quoted(member.name)} has fewer numbers than its shape {member.shape} says")
+            if member.at_once > max(MOST_DEFLATED, info.compress_size):
+                raise ValueError(
+                    f"{quoted(member.name)} of shape {member.shape} takes {member.at_once / 1e9:,.1f} GB at once, and "
+                    f"{info.compress_size / 1e6:,.1f} MB in the file: save it by numpy.save, as it is then read in place"
+                )
             found.append(member)
         return found
 
@@ -85,6 +97,7 @@ class NpzStack:
         self._open: tuple[int, int, Any] | None = None  # an array, the matrix at which its file stands, and the file
         self._whole: tuple[int, Array] | None = None  # an array in Fortran order, which cannot be read block by block
         self._files = contextlib.ExitStack()  # the archive and the file in it that are open
+        self._archive: zipfile.ZipFile | None = None
         weakref.finalize(self, self._files.close)  # reading may end before they do, and Python 3.13 then warns
 
     def read(self, start: int, stop: int) -> Array:
@@ -108,8 +121,9 @@ class NpzStack:
         size = self.n**2 * member.dtype.itemsize
         if self._open is None or self._open[0] != which or self._open[1] > first:
             self._close()
-            archive = self._files.enter_context(zipfile.ZipFile(self.path))
-            file = self._files.enter_context(archive.open(member.file))
+            if self._archive is None:  # once: an archive may have thousands of arrays
+                self._archive = self._files.enter_context(zipfile.ZipFile(self.path))
+            file = self._archive.open(member.file)
             _header(member.file, file)
             self._open = which, 0, file
         _, place, file = self._open
@@ -129,8 +143,9 @@ class NpzStack:
         )
 
     def _close(self) -> None:
-        self._files.close()
-        self._open = None
+        if self._open is not None:
+            self._open[2].close()
+            self._open = None
 
 
 def _header(name: str, file: Any) -> Member:

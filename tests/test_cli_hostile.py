@@ -1,10 +1,11 @@
-"""Text files of hostile sizes are refused, or read, in little memory."""
+"""Files of hostile sizes are refused, or read, in little memory."""
 
 import gzip
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 pytest.importorskip("typer")
@@ -77,3 +78,26 @@ def test_nested_metadata_are_no_traceback(tmp_path):
     )
     with pytest.raises(RecursionError):  # or the test above shows nothing
         json.loads(about)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_small_archive_of_a_large_array(tmp_path, order):
+    shape = (1, 12_000, 12_000) if order == "C" else (150, 1000, 1000)
+    np.savez_compressed(tmp_path / "x.npz", a=np.zeros(shape, order=order))
+    code, err, peak = run(tmp_path, "score", "x.npz", "--metrics", "accuracy")
+    assert code == 2
+    assert err.startswith("x.npz: expected arrays of numbers written by numpy.savez: 'a' of shape ")
+    assert err.endswith("MB in the file: save it by numpy.save, as it is then read in place")
+    assert peak < 100
+
+
+def test_an_archive_of_many_arrays_is_opened_once_to_be_read(tmp_path, monkeypatch):
+    zipfile = pytest.importorskip("matrics.files.npz").zipfile
+    read = pytest.importorskip("matrics.files.matrices").read
+    names = pytest.importorskip("matrics.files.names").Names()
+    np.savez(tmp_path / "x.npz", **{f"a{k}": np.full((2, 2), k) for k in range(300)})
+    opened = []
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *given, make=zipfile.ZipFile: opened.append(given) or make(*given))
+    source = read(tmp_path / "x.npz", names, None)
+    assert source.block(0, 300)[:, 0, 0].tolist() == list(range(300))
+    assert len(opened) == 2  # for the headers, and for the numbers
