@@ -179,7 +179,7 @@ def exact(state: Any) -> Array:
 
 
 def to_score(state: Any) -> tuple[Standard, Array]:
-    """The library of the state, and its counts in one array; of two words 64-bit integers of NumPy, or float32 under ``jit``."""
+    """The library of the state, and its counts in one array: of two words as ``exact`` returns them."""
     own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
     if not has_words(state):
         return own, state.counts
