@@ -87,7 +87,7 @@ def test_a_small_archive_of_a_large_array(tmp_path, order):
     code, err, peak = run(tmp_path, "score", "x.npz", "--metrics", "accuracy")
     assert code == 2
     assert err.startswith("x.npz: expected arrays of numbers written by numpy.savez: 'a' of shape ")
-    assert err.endswith("MB in the file: save it by numpy.save, as it is then read in place")
+    assert err.endswith("MB in the file: save it by numpy.save, which is read in place")
     assert peak < 100
 
 

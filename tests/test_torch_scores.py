@@ -228,7 +228,7 @@ def test_what_is_told(torch: Any, make: Any, labels: list[int], scores: list[flo
         ({"metrics": 3}, TypeError, "expected names"),
         ({"metrics": ["roc_auc", 3]}, TypeError, "expected names"),
         ({"metrics": "roc_auc:binary"}, ValueError, ":macro, :weighted, :micro, :class"),
-        ({"metrics": "recall@0.3333"}, ValueError, "0.333 is the nearest"),
+        ({"metrics": "recall@0.3333"}, ValueError, "the nearest edge is 0.333"),
         ({"metrics": "recall@half"}, ValueError, "a number after @"),
         ({"metrics": "core@0.5"}, ValueError, "one measure"),
         ({"metrics": "recall:class@0.5"}, ValueError, "one measure"),

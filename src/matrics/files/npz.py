@@ -71,7 +71,7 @@ def members(path: Path) -> list[Member]:
             if member.at_once > max(MOST_DEFLATED, info.compress_size):
                 raise ValueError(
                     f"{quoted(member.name)} of shape {member.shape} takes {member.at_once / 1e9:,.1f} GB at once, and "
-                    f"{info.compress_size / 1e6:,.1f} MB in the file: save it by numpy.save, as it is then read in place"
+                    f"{info.compress_size / 1e6:,.1f} MB in the file: save it by numpy.save, which is read in place"
                 )
             found.append(member)
         return found

@@ -18,7 +18,7 @@ from matrics.ranking.state import ScoreState
 
 
 class Binning:
-    """How scores become histograms: the bins, and what is done before.
+    """Turn scores into histograms: the bins, and the steps before.
 
     Everything here is safe in a graph that CUDA replays: shapes are fixed, and nothing waits.
     """

@@ -1,4 +1,4 @@
-"""What the PyTorch metrics accept from a checkpoint: counts that such a metric can have, in its bins."""
+"""Checks of the checkpoints that PyTorch metrics load: valid counts, of the same classes or bins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_counts(
     ``where`` says in words which count is at a position. Waits for the device that the checkpoint is on.
     """
     if not isinstance(loaded, Tensor):
-        return  # PyTorch says what it misses
+        return  # PyTorch's error names what is missing
     if loaded.shape != own.shape:  # torchmetrics would accept it
         expected, got = tuple(own.shape), tuple(loaded.shape)
         raise ValueError(f"checkpoint: expected counts of the shape {expected} in {quoted(key)}, got {got}")
@@ -37,7 +37,7 @@ def check_counts(
         kind = "whole counts" if is_whole else "finite counts"
         raise ValueError(
             f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {quoted(key)}; "
-            "without them, load_state_dict(..., strict=False) leaves the counts as they are"
+            "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
         )
 
 

@@ -21,7 +21,7 @@ class RunningMetric(nnx.Metric):
 
     _values: Values
     _summed: tuple[str, ...]
-    """The names of the arrays that grow, besides the high words of counts."""
+    """The names of the arrays that grow, apart from the high words of counts."""
 
     def _hold(self, state: Any) -> None:
         """Make the variables."""
@@ -92,7 +92,7 @@ def as_jax(name: str, values: Any) -> Array:
 
 
 def one_of(**values: Any) -> Any:
-    """The one value that is given."""
+    """The one value that is not None."""
     given = [value for value in values.values() if value is not None]
     if len(given) != 1:
         raise TypeError(f"expected one of {' and '.join(values)}, got {len(given)}")

@@ -48,9 +48,9 @@ class ScoreMetric(RunningMetric):
     class_names : sequence of str, optional
         Names of the classes in the names of the results; their numbers if left out.
     positive : label or int, optional
-        The positive class. Without ``num_classes``: the label that the scores are of, whatever the others are, in place
-        of 1. With it: the class whose values are those without an average, in place of the mean over the classes; a
-        name where there are ``class_names``, an index otherwise.
+        The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
+        without an average are those of this class, in place of the mean over the classes; a name where there are
+        ``class_names``, an index otherwise.
     class_axis : int, optional
         Where the classes of scores are. If left out, the last axis, as the losses of Optax have them; with a warning
         where all axes after the first are as long, so that they could as well be on axis 1.

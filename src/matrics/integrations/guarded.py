@@ -125,7 +125,7 @@ class GuardedCounts:
         _check_labels(y_pred, "y_pred")
 
     def _weighted(self, ones: Tensor, bins: Tensor, weight: Tensor) -> Tensor:
-        """The weights of samples; the border counts samples whatever their weight."""
+        """The weights of samples; the border counts each sample as 1."""
         row, column = bins // self.side, bins % self.side
         last = self.side - 1
         inside = (row > 0) & (row < last) & (column > 0) & (column < last)
@@ -137,7 +137,7 @@ class GuardedCounts:
         return counts.view(self.side, self.side)[1:-1, 1:-1]
 
     def dropped(self, counts: Tensor) -> Tensor:
-        """How many samples had a label out of range, or a NaN among their scores."""
+        """The number of samples with a label out of range, or a NaN among their scores."""
         if counts.is_floating_point():  # no difference, which a NaN weight of another sample would spoil
             grid = counts.view(self.side, self.side)
             sides = torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]])

@@ -36,7 +36,7 @@ MASKED, OUTSIDE = -2, -1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ScoreValue:
     """One of the values: a method of the state, or a measure of the catalogue at one of its thresholds."""
 
     key: str
@@ -51,8 +51,8 @@ class Wanted:
 class ScoreValues(Values):
     """The requested values of histograms of scores."""
 
-    wanted: tuple[Wanted, ...]
-    positive: tuple[int | None, str] | None  # the class whose values are those without an average, if any, and its name
+    wanted: tuple[ScoreValue, ...]
+    positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
     bounds: bool
     num_bins: int
     are_probabilities: bool  # the edges are those from 0 to 1
@@ -105,7 +105,7 @@ class ScoreValues(Values):
                 found |= self._named(wanted, ending, self.undefined.filled(values, seen, is_count=wanted.is_count))
         return found
 
-    def _values(self, wanted: Wanted, state: ScoreState) -> dict[str, Array]:
+    def _values(self, wanted: ScoreValue, state: ScoreState) -> dict[str, Array]:
         of_nothing = self.undefined.zero_division
         if wanted.metric is not None:  # not by its name, which another process need not know
             (values,) = state.score(wanted.metric, zero_division=of_nothing, invalid="nan").values()
@@ -119,24 +119,24 @@ class ScoreValues(Values):
         parts = {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
         return {ending: value[..., self._class] for ending, value in parts.items()} if of_one else parts
 
-    def _named(self, wanted: Wanted, ending: str, values: Array) -> dict[str, Array]:
+    def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
             return {self._key(wanted, ending, None if self.positive is None else self.positive[1]): values}
         measure = replace(wanted, key=wanted.key.removesuffix(":class"))
         keys = [self._key(measure, ending, in_words(name), f"/{name}") for name in self.class_names]
         return dict(zip(keys, by_class(values), strict=True))
 
-    def _key(self, wanted: Wanted, ending: str, label: str | None, of_class: str = "") -> str:
+    def _key(self, wanted: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
         key = f"{self.prefix}{wanted.key}{ending}{of_class}"
-        # Compiled code has plain texts for keys, and a title would be more work to no end.
+        # Compiled code has plain texts for keys, and cannot keep a title.
         return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
 
     @property
     def _class(self) -> int | None:
         return None if self.positive is None else self.positive[0]
 
-    def _title(self, wanted: Wanted, label: str | None) -> str:
-        """What screens call a value: of which class it is, or that it is the mean of their values."""
+    def _title(self, wanted: ScoreValue, label: str | None) -> str:
+        """The title of a value on screens: it names the class, or says that the value is a mean over classes."""
         if wanted.metric is not None:
             names = (REST, label) if label is not None else None
             title = wanted.metric.title(Classes(2, names, by_construction=True))
@@ -174,7 +174,7 @@ class ScoreValues(Values):
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:
-    """The label that scores of one class are of; None where they are of class 1, or there is an axis of classes."""
+    """The label of the class that scores are of; None if they are of class 1, or of all classes."""
     if positive is None or num_classes is not None:
         return None
     if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
@@ -188,7 +188,7 @@ def checked_positive(positive: Any, num_classes: int | None) -> int | None:
 def _positive(
     num_classes: int | None, class_names: Sequence[str] | None, positive: Any
 ) -> tuple[int | None, str] | None:
-    """The class whose values are asked for, if scores have an axis of classes, and what a title calls it."""
+    """The positive class, if scores have an axis of classes, and its name in titles."""
     if positive is None:
         return None
     if num_classes is None:
@@ -233,7 +233,7 @@ def _names(metrics: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool) -> Wanted:
+def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool) -> ScoreValue:
     measure, at, threshold = key.rpartition("@")
     if at:
         if has_classes and any(metric.classes for metric in resolve(measure).values()):
@@ -247,7 +247,7 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
         (is_count,) = are_counts(of_nothing(chosen, 2))
-        return Wanted(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
+        return ScoreValue(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
     name, colon, option = key.partition(":")
     if name not in METHODS:
         raise ValueError(
@@ -256,7 +256,7 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         )
     method, options = METHODS[name]
     if not colon:
-        return Wanted(key, method)
+        return ScoreValue(key, method)
     if not has_classes:
         raise ValueError(
             f"metrics: expected {quoted(name)}, as without num_classes= there is nothing to average, got {quoted(key)}"
@@ -265,7 +265,7 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         raise ValueError(
             f"metrics: expected {quoted(name)} alone or with one of :{', :'.join(options)}, got {quoted(key)}"
         )
-    return Wanted(key, method, option)
+    return ScoreValue(key, method, option)
 
 
 def _place(key: str, text: str, thresholds: np.ndarray) -> int:
@@ -278,7 +278,7 @@ def _place(key: str, text: str, thresholds: np.ndarray) -> int:
     nearest = int(np.argmin(np.abs(edges - threshold)))
     if not math.isclose(edges[nearest], threshold, rel_tol=1e-6, abs_tol=1e-9):  # edges are rounded to float32
         raise ValueError(
-            f"metrics: expected the threshold in {quoted(key)} to be an edge of a bin, of which {edges[nearest]:.6g} "
-            "is the nearest; histogram_bins= or edges= can be chosen so that it is one"
+            f"metrics: expected the threshold in {quoted(key)} to be an edge of a bin; the nearest edge is "
+            f"{edges[nearest]:.6g}; histogram_bins= or edges= can be chosen so that it is one"
         )
     return 1 + nearest

@@ -1,4 +1,4 @@
-"""What the metrics for training loops are told: which class is positive, and what stands for an undefined value."""
+"""Settings of the metrics for training loops: the positive class, the prefix, and the values of what is undefined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matrics.quoting import quoted, split_outside
 from matrics.scoring.score import resolve
 from matrics.states.two_words import TwoWords
 
-#: Areas and calibration, of which a matrix of labels knows nothing.
+#: Areas and calibration, which need scores and not only predicted labels.
 OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
 
 
@@ -30,7 +30,7 @@ def classes_of(
     *,
     by_construction: bool = False,
 ) -> Classes:
-    """The classes of a metric; where they have labels and names, the positive one is meant by either.
+    """The classes of a metric; where they have labels and names, either names the positive one.
 
     >>> classes_of(2, [7, 8], ["ok", "fraud"], 8).positive, classes_of(2, [7, 8], ["ok", "fraud"], "fraud").positive
     (1, 1)
@@ -64,14 +64,14 @@ def _of_labels(metrics: Any) -> Any:
 
 
 def checked_prefix(prefix: Any) -> str:
-    """What is put before the names of values; anything but text raises an error."""
+    """The prefix of the names of values; anything but text raises an error."""
     if not isinstance(prefix, str):
         raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
     return prefix
 
 
 class Undefined(NamedTuple):
-    """The value of what is 0/0 inside a measure, and that of what is still undefined at the end.
+    """The values of a ratio 0/0 inside a measure, and of a measure that is undefined in the end.
 
     NaN is always the same object: others are not equal, and JAX would compile again for each metric.
     """
@@ -81,7 +81,7 @@ class Undefined(NamedTuple):
 
     @classmethod
     def of(cls, zero_division: Any, fill_undefined: Any) -> Undefined:
-        """Check both; ``None`` or NaN leaves what is undefined as it is."""
+        """Check both; ``None`` or NaN keeps NaN."""
         check_options(zero_division, "nan")
         within = math.nan if math.isnan(zero_division) else float(zero_division)
         if fill_undefined is None:
@@ -91,7 +91,7 @@ class Undefined(NamedTuple):
         return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
 
     def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
-        """The values of one metric: NaN before it has seen anything, unless they are counts; and of invalid counts."""
+        """The values of one metric with undefined ones filled; without samples NaN, unless they are counts."""
         xp = as_arrays(values=values)[0].xp
         if self.fill is not None:
             values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
@@ -99,14 +99,14 @@ class Undefined(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the counts of a metric are, found on their device: none at all; none negative, NaN or infinite."""
+    """Two properties of the counts of a metric, found on their device: all are 0; none is negative, NaN or infinite."""
 
     is_empty: Array
     is_valid: Array
 
     @classmethod
     def of(cls, counts: Array, carried: Array | None = None) -> Seen:
-        """Read counts, in default JAX of two words; their sum, which may wrap, would not tell."""
+        """Look at counts, in default JAX of two words; their sum may wrap."""
         backend, (counts,) = as_arrays(counts=counts)
         if carried is not None and carried.shape[-1] > 0:
             counts = TwoWords(counts, carried).to_float(backend)
@@ -130,8 +130,7 @@ def are_counts(values: Iterable[np.ndarray]) -> tuple[bool, ...]:
 def warn_of_nothing() -> None:
     """Say that values are NaN because nothing was counted; to be called where looking is free."""
     warnings.warn(
-        "compute() before update(): no sample is counted, or all were left out, and what is undefined without samples "
-        "is NaN",
+        "compute() before update(): no sample is counted, or all were left out, and measures without samples are NaN",
         RuntimeWarning,
         stacklevel=frames_to_the_user(),
     )

@@ -142,7 +142,7 @@ class ConfusionMetric(RunningMetric):
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> None:
-        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.
 
         Labels out of range, and scores with a NaN, are dropped.
 

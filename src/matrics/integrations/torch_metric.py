@@ -49,7 +49,8 @@ class RunningMetric(torch.nn.Module):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
-        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned)
+        state = self.state._replace(dropped=self.dropped)  # in the dtype of the counts
+        named, self._has_warned = self._values.report(state, has_warned=self._has_warned)
         return named
 
     def log_dict(self) -> dict[str, float]:

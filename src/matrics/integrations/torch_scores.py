@@ -49,9 +49,9 @@ class ScoreMetric(RunningMetric):
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their numbers if left out.
     positive : label or int, optional
-        The positive class. Without ``num_classes``: the label that the scores are of, whatever the others are, in place
-        of 1. With it: the class whose values are those without an average, in place of the mean over the classes; a
-        name where there are ``class_names``, an index otherwise.
+        The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
+        without an average are those of this class, in place of the mean over the classes; a name where there are
+        ``class_names``, an index otherwise.
     class_axis : int, optional
         Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
         with a warning where all axes after the first are as long, so that they could as well be on the last one.
@@ -158,7 +158,7 @@ class ScoreMetric(RunningMetric):
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> None:
-        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.
 
         Samples with a label out of range or a NaN score are dropped.
 

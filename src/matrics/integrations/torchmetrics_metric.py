@@ -49,8 +49,9 @@ class RunningMetric(torchmetrics.Metric):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
+        state = self.state._replace(dropped=self.dropped)  # in the dtype of the counts
         # torchmetrics itself warns of compute() before update().
-        named, self._has_warned = self._values.report(self.state, has_warned=self._has_warned, warns_of_nothing=False)
+        named, self._has_warned = self._values.report(state, has_warned=self._has_warned, warns_of_nothing=False)
         return named
 
     def log_dict(self) -> dict[str, float]:

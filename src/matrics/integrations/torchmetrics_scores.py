@@ -139,7 +139,7 @@ class ScoreMetric(RunningMetric):
     def update(
         self, preds: Tensor, target: Tensor, *, mask: Tensor | None = None, sample_weight: Tensor | None = None
     ) -> None:
-        """Count a batch, over all axes: labels (B, T) are B times T samples, as of tokens or pixels.
+        """Count a batch, over all axes: labels (B, T) are B times T samples, such as tokens or pixels.
 
         Samples with a label out of range or a NaN score are dropped.
 

@@ -1,4 +1,4 @@
-"""What the metrics for PyTorch, torchmetrics and Flax compute from their states, and under which names."""
+"""Values of the metrics for PyTorch, torchmetrics and Flax: what they compute from their states, and its names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Values:
     @property
     @abstractmethod
     def requested(self) -> list[str]:
-        """What the values were requested by."""
+        """The names of the values, as they were given."""
 
     def __str__(self) -> str:
         return f"{self.requested}, prefix={quoted(self.prefix)}"
@@ -53,7 +53,7 @@ class Values:
         return replace(self, prefix=prefix, keys=keys)
 
     def report(self, state: Any, *, has_warned: bool, warns_of_nothing: bool = True) -> tuple[dict[str, Array], bool]:
-        """All values, with the number of dropped samples where it is not 0, if the counts are at hand.
+        """All values, with the number of dropped samples where it is not 0, if the counts can be read without waiting.
 
         Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
         there are no samples at all.

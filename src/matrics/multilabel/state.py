@@ -20,19 +20,19 @@ from matrics.typing import ArrayLike
 LABELS_AT_ONCE = 2**14
 
 
-class Leaves(NamedTuple):
-    """The two states of which a MultilabelState is made."""
+class MultilabelLeaves(NamedTuple):
+    """The two states in a MultilabelState."""
 
     labels: ConfusionState
     samples: ConfusionState
 
 
-class MultilabelState(leaves.RunningState, Leaves):
+class MultilabelState(leaves.RunningState, MultilabelLeaves):
     """The 2×2 matrices of several labels as a running state: immutable, of fixed shape, and merged by addition.
 
-    It is made of two :class:`matrics.ConfusionState`, and is used as one: a tuple of arrays that passes through
-    ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and checkpoints, and whose sum over processes, array by
-    array, is a correct merge.
+    It consists of two :class:`matrics.ConfusionState`, and works like one: a tuple of arrays that passes through
+    ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and checkpoints. Its sum over processes, array by array, is a
+    correct merge.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class MultilabelState(leaves.RunningState, Leaves):
         Parameters
         ----------
         y_true : array_like of int or bool, shape (*B, *S, L)
-            1 where a sample has a label, and 0 where it has not. B is the batch of the state, and all axes between it
+            1 where a sample has a label, and 0 where it does not. B is the batch of the state, and all axes between it
             and the labels are samples, which are pooled.
         y_pred : array_like, shape (*B, *S, L)
             1 where the label is predicted, and 0 elsewhere; with ``threshold``, floating scores of the labels.
@@ -231,7 +231,7 @@ class MultilabelState(leaves.RunningState, Leaves):
         )
 
     def subset_accuracy(self, *, zero_division: float = math.nan) -> Array:
-        """Fraction of the samples of which all labels are predicted as they are, shape (*B,).
+        """Fraction of the samples with all labels predicted correctly, shape (*B,).
 
         Samples with a value other than 0 and 1 are left out.
 
@@ -262,7 +262,7 @@ def _grown(state: ConfusionState, counts: LabelCounts) -> ConfusionState:
 
 
 def _pooled(labels: ConfusionState) -> ConfusionState:
-    """The sum over labels; what it dropped is not that of anything, and nobody asks."""
+    """The sum over labels; its number of dropped samples has no meaning."""
     backend, words = as_arrays(counts=labels.counts, carried=labels.carried)
     parts = []
     number = labels.counts.shape[-3]

@@ -16,7 +16,7 @@ from matrics.states.leaves import add, check_batch, zeros
 MOST_BINS_IN_WORDS = 2**15 - 4
 
 
-class Leaves(NamedTuple):
+class ScoreLeaves(NamedTuple):
     """The arrays of a ScoreState."""
 
     counts: Array

@@ -17,14 +17,14 @@ from matrics.ranking.bins import Spacing, make_edges
 from matrics.ranking.bounds import Bounded
 from matrics.ranking.calibration import Reliability
 from matrics.ranking.histograms import bin_samples
-from matrics.ranking.leaves import Leaves, added, check_same_edges, empty
+from matrics.ranking.leaves import ScoreLeaves, added, check_same_edges, empty
 from matrics.ranking.probability_bins import Of
 from matrics.scoring.score import resolve
 from matrics.states.leaves import RunningState, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
 
 
-class ScoreState(RunningState, Leaves):
+class ScoreState(RunningState, ScoreLeaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
     In place of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
@@ -285,7 +285,7 @@ class ScoreState(RunningState, Leaves):
 
         Notes
         -----
-        The limits hold whatever the order inside each bin, and are attained: low if in each bin the negatives have the
+        The limits hold for any order inside each bin, and are attained: low if in each bin the negatives have the
         higher scores, high if the positives have. Where all scores of a bin are equal to its lower edge, such as
         saturated ones of 1, they are known to be equal, and their pairs count half. The limits are moved apart by some
         ulps of 1, more than all errors of rounding; of weights they hold for the sums that the state has.

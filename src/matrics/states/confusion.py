@@ -18,7 +18,7 @@ from matrics.states import leaves
 from matrics.typing import ArrayLike
 
 
-class ConfusionState(leaves.RunningState, leaves.Leaves):
+class ConfusionState(leaves.RunningState, leaves.CountLeaves):
     """Confusion matrices as a running state: immutable, of fixed shape, and merged by addition, leaf by leaf.
 
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
@@ -87,7 +87,7 @@ class ConfusionState(leaves.RunningState, leaves.Leaves):
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         num_groups : int, optional
-            One matrix for each of G groups of samples, beside the classes; :meth:`update` then needs ``groups``.
+            One matrix for each of G groups of samples; :meth:`update` then needs ``groups``.
         like : array, optional
             An array of the library and on the device where the state is to be; NumPy if left out.
         dtype : dtype, optional

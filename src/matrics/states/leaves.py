@@ -55,7 +55,7 @@ class RunningState(tuple[Any, ...]):
         """The sum with a state of the same class."""
 
 
-class Leaves(NamedTuple):
+class CountLeaves(NamedTuple):
     """The arrays of a state: counts (*B, ...), dropped (*B,), and the high words of the counts, or an empty array."""
 
     counts: Array
@@ -72,7 +72,7 @@ def zeros(
     sizes: Mapping[str, Any],
     allow_large: bool,
     advice: str = "",
-) -> Leaves:
+) -> CountLeaves:
     """Counts of this shape for each entry of a batch, all 0; integers unless a floating dtype is given.
 
     ``sizes`` are the arguments that make them large, for messages.
@@ -86,7 +86,7 @@ def zeros(
     place = backend.device_option(like)
     size = (4 if dtype == xp.float32 else 8) * math.prod(batch) * math.prod(shape)
     check_state_size(size, {**sizes, "batch_shape": batch or None}, allow_large=allow_large, advice=advice)
-    return Leaves(
+    return CountLeaves(
         xp.zeros((*batch, *shape), dtype=integer if dtype is None else dtype, **place),
         xp.zeros(batch, dtype=integer, **place),
         xp.zeros((*batch, *shape) if has_words else (*batch, *shape[:-2], 0, 0), dtype=integer, **place),
@@ -118,7 +118,7 @@ def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> 
         )
 
 
-def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight: Any, **options: Any) -> Leaves:
+def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight: Any, **options: Any) -> CountLeaves:
     """The arrays of the state with the counts of a batch of labels added; other options are of ``count_labels``."""
     refuse_unexpected_weights(state, state.counts, sample_weight)
     n = state.counts.shape[-1]
@@ -129,7 +129,7 @@ def counted(state: Any, y_true: Any, y_pred: Any, *, labels: Any, sample_weight:
     return add(state, found.matrix, found.dropped, None, found.backend)
 
 
-def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard) -> Leaves:
+def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, backend: Standard) -> CountLeaves:
     """The arrays of the state with these counts added."""
     xp = backend.xp
     if counts.dtype != state.counts.dtype:
@@ -148,12 +148,12 @@ def add(state: Any, counts: Array, dropped: Array | int, carried: Array | None, 
     else:
         dropped = state.dropped
     if not has_words(state):
-        return Leaves(counts, dropped, state.carried)
+        return CountLeaves(counts, dropped, state.carried)
     whole = TwoWords(counts, state.carried if carried is None else state.carried + carried)
-    return Leaves(whole.low, dropped, whole.high)
+    return CountLeaves(whole.low, dropped, whole.high)
 
 
-def merge(state: Any, other: Any) -> Leaves:
+def merge(state: Any, other: Any) -> CountLeaves:
     """The arrays of the sum of two states of one class."""
     backend, (mine, theirs) = as_arrays(state=state.counts, other=other.counts)
     if tuple(mine.shape) != tuple(theirs.shape):
@@ -166,7 +166,7 @@ def merge(state: Any, other: Any) -> Leaves:
 
 
 def exact(state: Any) -> Array:
-    """The counts as they are, or as 64-bit integers: NumPy's, if the library has none; float32 where none can be made.
+    """The counts in one array; of two words 64-bit integers of NumPy, or float32 under ``jit``.
 
     It is a copy where arrays can be written to: a state never changes.
     """
@@ -179,10 +179,7 @@ def exact(state: Any) -> Array:
 
 
 def to_score(state: Any) -> tuple[Standard, Array]:
-    """The library of the state and its counts: of two words NumPy's 64-bit integers if values are at hand, or floats.
-
-    Under ``jit`` they are not at hand.
-    """
+    """The library of the state, and its counts in one array: of two words as ``exact`` returns them."""
     own, (counts, carried) = as_arrays(counts=state.counts, carried=state.carried)
     if not has_words(state):
         return own, state.counts
@@ -192,7 +189,7 @@ def to_score(state: Any) -> tuple[Standard, Array]:
 def scored(
     state: Any, own: Standard, matrix: Array, function: Callable[..., dict[str, Array]], *, invalid: Invalid
 ) -> dict[str, Array]:
-    """What a function finds of the matrices of a state, in the library of the state."""
+    """The results of a function of the matrices of a state, in the library of the state."""
     if has_words(state) and invalid == "warn":  # as everywhere on JAX
         invalid = "nan"
     scores = function(matrix, invalid=invalid)

@@ -33,12 +33,12 @@ from matrics.states import leaves
 from matrics.states.two_words import TwoWords
 from matrics.typing import ArrayLike
 
-# Larger arrays of NumPy get fresh pages from the system each time, unless freed memory is kept: that takes longer than
-# what is done with them.
+# Larger arrays of NumPy get fresh pages from the system each time, unless freed memory is kept. New pages take longer
+# than the computation.
 FRESH_BYTES = 128 * 1024
 
 
-class MarginState(leaves.RunningState, leaves.Leaves):
+class MarginState(leaves.RunningState, leaves.CountLeaves):
     """The margins of confusion matrices as a running state: memory for each class, and none for each pair of classes.
 
     It is used as :class:`matrics.ConfusionState` is. A matrix of 100,000 classes has 10**10 cells; its true positives,
@@ -57,8 +57,8 @@ class MarginState(leaves.RunningState, leaves.Leaves):
 
     Notes
     -----
-    Make a state with :meth:`zeros`, not from arrays. Errors are counted, and not the sums of rows and columns, of which
-    they would be small differences. Counts are as exact as those of a ``ConfusionState``.
+    Make a state with :meth:`zeros`, not from arrays. It counts errors, which would be small differences of
+    row and column sums. Counts are as exact as those of a ``ConfusionState``.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class MarginState(leaves.RunningState, leaves.Leaves):
             no default: two measures of ``core`` need them. Averages and ``:one_vs_rest`` work: of each class against
             the rest all four counts are known, whatever the measure.
         zero_division, invalid, class_names, positive
-            As in :func:`matrics.score`. There are no ``workers``: what is computed are sums over classes.
+            As in :func:`matrics.score`. There are no ``workers``, as it only computes sums over classes.
 
         Returns
         -------
@@ -354,7 +354,7 @@ def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
 def _lacking_of_few(chosen: dict[str, Metric]) -> list[str]:
     """The names of the measures that need cells, tried on a matrix of three classes: the first in place of others."""
     table = _table(np.ones((3, 3), dtype=np.int64), NUMPY, math.nan)
-    # A matrix of weights or costs is one of as many classes as there are, and lies beside their cells.
+    # A matrix of weights or costs has as many rows as classes, and needs the cells.
     by_cell = [name for name, metric in chosen.items() if tuple in [type(value) for _, value in metric.fixed]]
     tried = {
         name: replace(metric, classes=metric.classes and (0,), class_weights=())
