@@ -25,26 +25,8 @@ finally:
     sys.path.pop(0)
 
 # Words of others: what they call their arguments, and what a subclass hands on to its parent.
-<<<<<<< HEAD
-FOREIGN = {
-    "preds",
-    "target",
-    "mask",
-    "like",
-    "dst_type",
-    "__",
-    "dtype",
-    "options",
-    "keywords",
-    "_",
-    "panels",
-    "path",
-    "ax",
-}
-=======
 FOREIGN = {"preds", "target", "mask", "like", "dtype", "options", "keywords", "_", "panels", "path", "ax"}
 FOREIGN |= {"dst_type", "__"}  # of the metrics of torchmetrics
->>>>>>> 6cd0202e132c37756a3861349aadb24deade393c
 # What these words mean is said by another one now.
 GONE = {
     *("probs", "confidence", "seed", "pos_label", "n_bins", "n_classes", "true", "pred", "group", "return_dropped"),
