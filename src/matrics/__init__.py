@@ -129,7 +129,7 @@ def __getattr__(name: str) -> object:
     if name in {"plot", "study", "Report", "report"}:  # they would take a third of the time of the import
         import matrics.plot
         import matrics.study  # noqa: F401 (which makes it an attribute)
-        from matrics import reporting
+        from matrics.reporting import report as reporting
 
         globals().update(Report=reporting.Report, report=reporting.report)
         return globals()[name]

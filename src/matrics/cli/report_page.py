@@ -31,10 +31,6 @@ from matrics.files.outputs.destination import refuse_input
 from matrics.files.outputs.whole import write_whole
 from matrics.files.scores import ScoreNames
 from matrics.quoting import quoted
-from matrics.reporting.data import ReportColumns
-from matrics.reporting.from_file import class_names_of, command_of, read_table
-from matrics.reporting.leaderboard import DEFAULT_METRICS
-from matrics.reporting.report import make_manner, make_report
 
 FilePath = Annotated[
     Path,
@@ -105,6 +101,12 @@ def report(
     output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
 ) -> None:
     """Write one page with all that is found: who is best, what goes wrong, and what to beware of."""
+    # Here, as they import pictures, which no other command needs.
+    from matrics.reporting.data import ReportColumns
+    from matrics.reporting.from_file import class_names_of, command_of, read_table
+    from matrics.reporting.leaderboard import DEFAULT_METRICS
+    from matrics.reporting.report import make_manner, make_report
+
     plug_in(plugin)
     columns = column_names(by or [])
     names = ScoreNames.parse(scores, true=true, by=columns, positive=None) if scores else None

@@ -1,5 +1,1 @@
-"""One page with all that is found in predictions: ``report()``."""
-
-from matrics.reporting.report import Report, report
-
-__all__ = ["Report", "report"]
+"""One page about a data set of predictions, as a function and as a command."""
