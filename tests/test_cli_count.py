@@ -240,7 +240,7 @@ def test_a_full_disk_leaves_the_old_file(command, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("matrics.files.outputs.whole.os.fsync", full)
+    monkeypatch.setattr("matrics.files.outputs.unfinished.os.fsync", full)
     assert refused(command, "count", "x.csv", "--output", "c.parquet") == "c.parquet: No space left on device"
     assert Path("c.parquet").read_text() == "precious"
     assert sorted(path.name for path in Path().iterdir()) == ["c.parquet", "x.csv"]

@@ -19,6 +19,8 @@ FILES = {
     ".".join(("matrics", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in SOURCE.rglob("*.py")
 }
+# Names of the package itself, and of folders whose data files or entry points are looked up by name.
+RESOURCES = {"matrics", "matrics.metrics", "matrics.catalogue", "matrics.reporting", "matrics.study.sources"}
 LIBRARIES = {"numpy", "torch", "jax", "array_api_compat"}
 # What says in formulas what is to be computed, and not where.
 PLAIN = {*(f"matrics.engine.{name}" for name in ("safety", "wide", "margins", "table")), "matrics.catalogue.averages"}
@@ -26,17 +28,14 @@ PLAIN = {*(f"matrics.engine.{name}" for name in ("safety", "wide", "margins", "t
 ON_HOST = {"matrics.metrics.inference", "matrics.metrics.similarity.counts_beyond_chance"}
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All that runs, in functions as well; what is under ``if TYPE_CHECKING`` does not."""
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield child
-            yield from statements(child)
-
-
 def imported(name: str) -> Iterator[str]:
-    """All that a file imports: full names of modules, and of what is taken from them."""
-    for node in statements(ast.parse(FILES[name].read_text())):
+    """All that a file imports: full names of modules, and of names taken from them.
+
+    Imports for type checkers count, and so do texts that are names of modules, as ``import_module`` takes them.
+    """
+    for node in ast.walk(ast.parse(FILES[name].read_text())):
+        if isinstance(node, ast.Constant) and node.value in FILES and node.value not in RESOURCES:
+            yield node.value
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

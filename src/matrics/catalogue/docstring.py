@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matrics.catalogue import weights
 
 if TYPE_CHECKING:
     from matrics.catalogue.options import Option
-    from matrics.catalogue.record import Metric
 
 _AVERAGE = """
 average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "class"}, optional
@@ -62,7 +61,7 @@ Notes
 """
 
 
-def compose(metric: Metric) -> str:
+def compose(metric: Any) -> str:
     """Summary, remarks and example as the function has them, the rest from the record."""
     text, _, examples = (inspect.getdoc(metric.function) or "").partition("Examples\n--------\n")
     summary, _, remarks = text.strip().partition("\n\n")

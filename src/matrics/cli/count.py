@@ -21,8 +21,7 @@ from matrics.files.counts_file import write_counts
 from matrics.files.inputs import LabelRows, open_counts, open_labels
 from matrics.files.names import Names
 from matrics.files.outputs.destination import Destination, refuse_input
-from matrics.files.outputs.unfinished import Unfinished
-from matrics.files.outputs.whole import whole_file
+from matrics.files.outputs.unfinished import Unfinished, whole_file
 from matrics.quoting import quoted
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]

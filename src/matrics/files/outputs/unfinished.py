@@ -20,7 +20,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 
 from matrics.files.notices import INTERRUPTED, Stopped, say
 from matrics.files.outputs.question import Question
-from matrics.files.outputs.sealed import NEW, WHOLE, named, read, seal, sealed, stem_of
+from matrics.files.outputs.sealed import NEW, WHOLE, create, named, read, seal, sealed, stem_of
 from matrics.files.outputs.whole import settle, take_name
 from matrics.files.outputs.writers import CODEC, FAST_CODEC, Writer, end_part, known_of_part, open_writer, part_of
 
@@ -363,3 +363,17 @@ def unfinished_output(destination: Destination, question: Question, *, resume: b
         raise
     finally:
         work.remove()
+
+
+@contextlib.contextmanager
+def whole_file(work: Unfinished) -> Iterator[IO[bytes]]:
+    """Yield a file to write, which is the output when it is whole."""
+    made = work.folder / WHOLE
+    with work.naming_output():
+        work.find_folder()
+        with create(made) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        work.check_inputs()
+        work.take_name(made)

@@ -9,15 +9,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from matrics.files.outputs.sealed import WHOLE, create
+from matrics.files.outputs.sealed import create
 from matrics.files.outputs.writers import Writer, open_writer
-
-if TYPE_CHECKING:
-    from matrics.files.outputs.unfinished import Unfinished
 
 
 def table_of(columns: dict[str, Any]) -> Any:
@@ -58,20 +55,6 @@ def write_whole(output: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         take_name(temporary, output)
-
-
-@contextlib.contextmanager
-def whole_file(work: Unfinished) -> Iterator[IO[bytes]]:
-    """Yield a file to write, which is the output when it is whole."""
-    made = work.folder / WHOLE
-    with work.naming_output():
-        work.find_folder()
-        with create(made) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        work.check_inputs()
-        work.take_name(made)
 
 
 def take_name(made: Path, output: Path) -> None:
