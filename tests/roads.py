@@ -316,7 +316,7 @@ def transforms(cm: Any) -> dict[str, Any]:
 
 
 class Comparison:
-    """Holds values beside references, counts them, and reports every miss at once."""
+    """Holds values with references, counts them, and reports every miss at once."""
 
     def __init__(self, road: str) -> None:
         self.road, self.compared, self.misses = road, 0, []

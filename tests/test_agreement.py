@@ -1,4 +1,4 @@
-"""Agreement of measures beside SciPy, plain definitions, exact counts of source 002, and models chosen by hand."""
+"""Agreement of measures with SciPy, plain definitions, exact counts of source 002, and models chosen by hand."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_bins_of_equal_mass() -> None:
 
 
 def test_a_weight_is_a_number_of_samples(backend: Any) -> None:
-    """In bins of either kind: weights 0 to 3 beside repeated samples, with ties."""
+    """In bins of either kind: weights 0 to 3 with repeated samples, with ties."""
     y_true, y_prob = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 17, 40) / 16
     weights = RANDOM.integers(0, 4, 40)
     weights[0] += 60 - weights.sum() % 60

@@ -107,7 +107,7 @@ def mean_recall_and_sizes(t: Table) -> Any:
 
 STRICT = {"strict_correction", "strict_correct_sample", "strict_error"}
 MONOTONE = STRICT | {"correction", "correct_sample", "error"}
-# What each breaks of what the measure that it is made of has, beside the shape of its graph.
+# What each breaks of what the measure that it is made of has, with the shape of its graph.
 PLANTED = {
     "counts, not shares": ("accuracy", bent(lambda t: 1 / (1 + t.total), 0.3), {"scaling"}),
     "the first class counts more": (

@@ -1,4 +1,4 @@
-"""Class weights of averages: beside scikit-learn, averages of the classes, and limits by the closed form."""
+"""Class weights of averages: with scikit-learn, averages of the classes, and limits by the closed form."""
 
 from __future__ import annotations
 

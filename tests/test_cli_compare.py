@@ -108,7 +108,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--paired-on", "sample"], "--by: expected the column that tells the models apart"),
+        (["--paired-on", "sample"], "--by: expected the column that identifies the model"),
         (["--by", "model", "--paired-on", "model"], "--paired-on: expected another column"),
         (["--by", "model", "--paired-on", "image"], "got no 'image'"),
         (["--by", "y_true", "--paired-on", "sample"], "--paired-on: expected as many rows of each model"),

@@ -244,7 +244,7 @@ def test_an_input_that_changes_while_it_is_counted(command, stop, monkeypatch):
     code, _, err = command(*COMMANDS["count"])
     assert (code, err) == (
         2,
-        "matrics: x.parquet: expected a file that stays as it is, got one that changed while it was read\n",
+        "matrics: x.parquet: expected a file that does not change, got one that changed while it was read\n",
     )
     assert [path.name for path in Path().iterdir()] == ["x.parquet"]
 

@@ -224,7 +224,7 @@ WRONG = {
     "num of wilson": (["s.npy", "--method", "wilson", "--num", "9"], "--num: expected a method that draws"),
     "wilson of mcc": (["s.npy", "--method", "wilson", "--metrics", "mcc"], "--method: expected another than 'wilson'"),
     "clusters of matrices": (["s.npy", "--clusters", "g"], "--clusters: expected a file with columns y_true and"),
-    "scheme clusters alone": (["s.npy", "--scheme", "clusters"], "--scheme: expected --clusters COLUMN beside"),
+    "scheme clusters alone": (["s.npy", "--scheme", "clusters"], "--scheme: expected --clusters COLUMN with"),
     "two schemes": (["l.parquet", "--clusters", "g", "--scheme", "rows"], "--scheme: expected clusters, or nothing"),
     "wilson of clusters": (["l.parquet", "--clusters", "g", "--method", "wilson"], "--scheme: expected for method"),
     "no such column": (["l.parquet", "--clusters", "h"], "expected the columns y_true, y_pred, h, got no 'h'"),

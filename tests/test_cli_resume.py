@@ -246,7 +246,7 @@ def test_what_is_discarded_and_what_is_not_there_is_said(command, stop):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["s.npy", "--resume"], "--resume: expected --output FILE beside it, got none"),
+        (["s.npy", "--resume"], "--resume: expected --output FILE with it, got none"),
         (["-", "--output", "o.csv", "--resume"], "--resume: expected a file that can be read again"),
         (["s.npy", "--workers", "0"], "--workers: expected a number of threads from 1 to 1024, got 0"),
         (["s.npy", "--workers", "x"], "--workers: expected an integer, got 'x'"),
@@ -281,7 +281,7 @@ def test_an_input_that_changes_while_it_is_read(command, tmp_path, monkeypatch):
     monkeypatch.setattr(unfinished.Output, "finish", finish_late)
     code, out, err = command(*SCORE, "o.csv")
     assert (code, out) == (2, "")
-    assert err == "matrics: s.npy: expected a file that stays as it is, got one that changed while it was read\n"
+    assert err == "matrics: s.npy: expected a file that does not change, got one that changed while it was read\n"
     assert [path.name for path in Path().iterdir()] == ["s.npy"]
 
 

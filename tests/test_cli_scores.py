@@ -482,10 +482,10 @@ WRONG = {
     ),
     "no replicates": ([*THRESHOLD, "--metric", "f1", "--num", "-1"], "--num: expected an integer from 0 (no limits)"),
     "negative seed": ([*THRESHOLD, "--metric", "f1", "--seed", "-1"], "--seed: expected an integer from 0, got -1"),
-    "no threshold": (["score", "s.csv", "--scores", "score"], "--threshold: expected a number beside one column"),
+    "no threshold": (["score", "s.csv", "--scores", "score"], "--threshold: expected a number with one column"),
     "threshold of two": (
         ["score", "s.csv", "--scores", "0=score,1=other", "--threshold", "0.5"],
-        "--threshold: expected one column of scores beside it, got 2",
+        "--threshold: expected one column of scores with it, got 2",
     ),
     "class without scores": (
         ["score", "s.csv", "--scores", "a=score,b=other", "--true", "letters"],
@@ -493,16 +493,16 @@ WRONG = {
     ),
     "scores and predictions": (
         ["score", "s.csv", "--scores", "score", "--threshold", "0.5", "--pred", "word"],
-        "--pred: expected nothing beside --scores, got 'word'",
+        "--pred: expected nothing with --scores, got 'word'",
     ),
     "threshold alone": (
         ["score", "s.csv", "--threshold", "0.5"],
-        "--threshold: expected --scores beside it, got '0.5'",
+        "--threshold: expected --scores with it, got '0.5'",
     ),
-    "average alone": (["score", "s.csv", "--average", "label"], "--average: expected --separator beside it"),
+    "average alone": (["score", "s.csv", "--average", "label"], "--average: expected --separator with it"),
     "separator and scores": (
         ["score", "s.csv", "--separator", ";", "--scores", "score"],
-        "--scores: expected nothing beside",
+        "--scores: expected nothing with",
     ),
     "no separator": (["score", "s.csv", "--separator", ""], "--separator: expected text between two labels"),
     "half a set": (["score", "s.csv", "--separator", ";", "--true", "word", "--pred", "sets"], "got 'a;' in row 2"),
@@ -520,9 +520,9 @@ WRONG = {
     ),
     "a class of sets": (
         ["score", "s.csv", "--separator", ";", "--pred", "word", "--metrics", "f1[a]"],
-        "--metrics: expected no classes in square brackets beside --separator, got 'f1[a]'; --average label",
+        "--metrics: expected no classes in square brackets with --separator, got 'f1[a]'; --average label",
     ),
-    "disparity of nothing": (["score", "s.csv", "--disparity"], "--disparity: expected --by COLUMN beside it"),
+    "disparity of nothing": (["score", "s.csv", "--disparity"], "--disparity: expected --by COLUMN with it"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Weights of samples on the command line: matrices and limits beside those of the library, sample by sample."""
+"""Weights of samples on the command line: matrices and limits with those of the library, sample by sample."""
 
 import csv
 
@@ -125,11 +125,11 @@ def test_a_report(command, tmp_path):
         (["score", "hole.csv"], "expected"),
         (["score", "word.csv"], "expected a number in column 'w', got 'heavy'"),
         (["score", "m.npy"], "--weight: expected a file with columns y_true and y_pred, got a file of matrices"),
-        (["interval", "s.csv", "--method", "bca"], "--method: expected auto, delta or wilson beside --weight, got bca"),
-        (["interval", "s.csv", "--clusters", "id"], "--weight: expected nothing beside --clusters, got 'w'"),
-        (["score", "s.csv", "--counts", "id"], "--counts: expected nothing beside --weight, got 'id'"),
+        (["interval", "s.csv", "--method", "bca"], "--method: expected auto, delta or wilson with --weight, got bca"),
+        (["interval", "s.csv", "--clusters", "id"], "--weight: expected nothing with --clusters, got 'w'"),
+        (["score", "s.csv", "--counts", "id"], "--counts: expected nothing with --weight, got 'id'"),
         (["score", "s.csv", "--by", "w"], "--weight: expected another column than those of labels, groups and samples"),
-        (["score", "s.csv", "--cells", "a,b,c,d"], "--weight: expected nothing beside --cells, got 'w'"),
+        (["score", "s.csv", "--cells", "a,b,c,d"], "--weight: expected nothing with --cells, got 'w'"),
         (
             ["compare", "other.csv", "--by", "model", "--paired-on", "id"],
             "--weight: expected the same weight of a sample for each model, got 77 in row 1200 of the data",

@@ -22,7 +22,7 @@ PAGES = {"sklearn": "coming_from_scikit_learn.md", "torchmetrics": "coming_from_
 
 @pytest.fixture(scope="module")
 def coming() -> Iterator[Any]:
-    """The module that writes the tables; those beside it have it as their package."""
+    """The module that writes the tables; those with it have it as their package."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(DOCS)
         yield importlib.import_module("coming_tables")

@@ -1,4 +1,4 @@
-"""Comparisons of classifiers, beside closed forms and statsmodels; McNemar; how many samples it takes."""
+"""Comparisons of classifiers, with closed forms and statsmodels; McNemar; how many samples it takes."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_paired_shares_in_closed_form() -> None:
 
 
 def test_paired_mcc_beside_resampled_samples() -> None:
-    """Itaya et al. 2024 have the delta method for it; here both are beside the samples, resampled."""
+    """Itaya et al. 2024 have the delta method for it; here both are with the samples, resampled."""
     some = RANDOM.integers(0, SAMPLES, (4000, SAMPLES))
     gaps = np.subtract(*(matrics.mcc(matrics.confusion_matrix(TRUE[some], y[some], num_classes=3)) for y in (A, B)))
     for method in METHODS:

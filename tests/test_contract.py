@@ -433,7 +433,7 @@ def test_threads_change_no_bit(n: int, *, soft: bool) -> None:
 
 @pytest.mark.parametrize("n", [2, 9, 60])
 def test_neighbours_change_no_bit_of_float32(n: int) -> None:
-    """Whole counts beside soft ones, and few beside many, whose products float32 does not hold."""
+    """Whole counts with soft ones, and few with many, whose products float32 does not hold."""
     random = np.random.default_rng(n)
     many = random.integers(0, 2_000, (30, n, n))
     few = random.integers(0, 2, (30, n, n))
@@ -464,7 +464,7 @@ def test_what_a_stack_takes_beside_it(n: int, specs: list[str]) -> None:
 @pytest.mark.parametrize("n", [2, 7, 20, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.uint8])
 def test_what_later_blocks_hold(n: int, dtype: type) -> None:
-    """Whatever asks for a closer look may come late in a stack of plain counts, and changes nothing beside it."""
+    """Whatever asks for a closer look may come late in a stack of plain counts, and changes nothing with it."""
     random = np.random.default_rng(n)
     stack = random.integers(0, 50, (150_000 // n + 700, n, n)).astype(dtype)
     stack[-3] = 0

@@ -1,4 +1,4 @@
-"""expected_cost and cost: beside exact fractions and the variance of a mean, on every road and at every door."""
+"""expected_cost and cost: with exact fractions and the variance of a mean, on every road and at every door."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_costs_of_other_classes_are_refused(names: list[str] | None, message: st
         ("free", None, ValueError, r"matrix of costs such as \[\[0, 1\], \[50, 0\]\], got 'free'"),
         ({"a": {"a": 1}}, None, ValueError, "matrix of costs such as"),
         ([[0, 1], [1, 0]], ["a"], ValueError, "class_names: expected 2 different names"),
-        ({"a": [0, 1], "b": [1, 0]}, ["a", "b"], TypeError, "beside costs that name their classes"),
+        ({"a": [0, 1], "b": [1, 0]}, ["a", "b"], TypeError, "with costs that name their classes"),
     ],
 )
 def test_what_are_no_costs_is_refused(costs: Any, names: Any, error: type, message: str) -> None:

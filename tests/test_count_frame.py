@@ -432,7 +432,7 @@ def test_polars_scores_of_classes() -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_intervals_of_a_column_of_weights(library: str) -> None:
-    """Each group by itself: the squares are counted beside the weights, also of whole ones, which look like counts."""
+    """Each group by itself: the squares are counted with the weights, also of whole ones, which look like counts."""
     frames = pytest.importorskip(library)
     rng = np.random.default_rng(0)
     site, true = rng.integers(0, 2, 800), rng.integers(0, 2, 800)

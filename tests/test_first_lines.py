@@ -64,7 +64,7 @@ def test_a_lightning_practitioner(torch: Any, tmp_path: Path) -> None:
 
 
 def test_a_jax_person() -> None:
-    """NumPy labels from the loader beside logits of JAX; a step under jit; 1-based labels do not pass."""
+    """NumPy labels from the loader with logits of JAX; a step under jit; 1-based labels do not pass."""
     jax = pytest.importorskip("jax")
     logits = jax.nn.one_hot(PRED, 3)
     scores = matrics.score(matrics.confusion_matrix(TRUE, logits, num_classes=3), ["accuracy", "f1_weighted"])

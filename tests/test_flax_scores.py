@@ -94,7 +94,7 @@ def test_batches_under_jit(nnx: Any) -> None:
 
 
 def test_two_classes(nnx: Any, jax_backend: Any) -> None:
-    """Scores, or logits of them; in a MultiMetric beside others, whose keywords are ignored."""
+    """Scores, or logits of them; in a MultiMetric with others, whose keywords are ignored."""
     sk = pytest.importorskip("sklearn.metrics")
     labels, logits = LABELS.ravel() % 2, LOGITS[..., 0].ravel()
     p = 1 / (1 + np.exp(-logits.astype(np.float64)))

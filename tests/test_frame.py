@@ -170,7 +170,7 @@ def test_intervals() -> None:
 
 
 def test_comparisons() -> None:
-    """The difference has the title, and the other fields have columns beside it."""
+    """The difference has the title, and the other fields have columns with it."""
     a, b = [[45, 5], [5, 45]], [[40, 10], [10, 40]]
     found = matrics.compare(a, b, "recall,recall:class", positive=1)
     wide = matrics.to_frame(found)

@@ -1,4 +1,4 @@
-"""Gradients of every measure beside derivatives of its documented formula: finite where those fit, and right."""
+"""Gradients of every measure with derivatives of its documented formula: finite where those fit, and right."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_images_by_group(backend: Any) -> None:
 
 
 def test_labels_and_groups_of_any_kind(backend: Any) -> None:
-    """Text as labels, groups of NumPy or in a list beside arrays of another library, and normalised rows."""
+    """Text as labels, groups of NumPy or in a list with arrays of another library, and normalised rows."""
     names, groups = np.unique(["y", "x", "x", "y"], return_inverse=True)
     options = {"groups": groups, "num_groups": len(names)}
     cm = matrics.confusion_matrix(["a", "b", "b", "b"], ["a", "b", "a", "a"], labels=["a", "b"], **options)

@@ -1,4 +1,4 @@
-"""Intervals: beside closed forms and other packages, on every road, and honest where nothing is known."""
+"""Intervals: with closed forms and other packages, on every road, and honest where nothing is known."""
 
 from __future__ import annotations
 

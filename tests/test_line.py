@@ -1,4 +1,4 @@
-"""Discrimination lines, beside closed forms in exact fractions, values to 60 digits, and a plain search."""
+"""Discrimination lines, with closed forms in exact fractions, values to 60 digits, and a plain search."""
 
 from __future__ import annotations
 

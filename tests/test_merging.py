@@ -1,4 +1,4 @@
-"""merge_classes: beside the matrix of merged labels, on every road."""
+"""merge_classes: with the matrix of merged labels, on every road."""
 
 from __future__ import annotations
 

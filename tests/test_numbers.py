@@ -151,7 +151,7 @@ def stacks(n: int, dtype: type, count: int) -> st.SearchStrategy[np.ndarray]:
 
 
 def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
-    """Also beside one or two classes whose row and column hold nearly everything."""
+    """Also with one or two classes whose row and column hold nearly everything."""
     n, random = graph.n, np.random.default_rng(graph.n)
     stack = random.random((24, n, n)) * 10.0 ** random.integers(-9, 9, (24, n, n))
     stack[12:] = random.random((12, n, n))

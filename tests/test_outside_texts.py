@@ -51,7 +51,7 @@ SECONDS = 2.0  # a text of this length takes a tenth of a second or less; where 
 DOORS: dict[str, Callable[[str], Any]] = {
     "name": matrics.get_metric,
     "names": lambda text: matrics.score(CM, text),
-    "names beside others": lambda text: matrics.score(CM, [text, "mcc"]),
+    "names with others": lambda text: matrics.score(CM, [text, "mcc"]),
     "number": lambda text: matrics.get_metric(f"fbeta(beta={text})"),
     "word": lambda text: matrics.get_metric(f"cohen_kappa(weights={text})"),
     "matrix": lambda text: matrics.get_metric(f"cohen_kappa(weights=[[{text}]])"),

@@ -1,4 +1,4 @@
-"""Consistency and discriminancy beside their definition, SciPy, a jackknife by hand, and simulated populations."""
+"""Consistency and discriminancy with their definition, SciPy, a jackknife by hand, and simulated populations."""
 
 from __future__ import annotations
 

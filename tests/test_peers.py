@@ -39,7 +39,7 @@ def labels(cm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compare(stack: np.ndarray, spec: str, reference: Callable[[np.ndarray], Any], **options: Any) -> None:
-    """Our values of a stack beside the reference of each matrix of it."""
+    """Our values of a stack with the reference of each matrix of it."""
     ours = matrics.score(stack, spec, **options)[spec]
     theirs = [[reference(cm) for cm in row] for row in stack]
     np.testing.assert_allclose(ours, theirs, **EXACT, err_msg=spec)

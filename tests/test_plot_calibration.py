@@ -57,7 +57,7 @@ def test_points_limits_and_error_are_those_of_the_bins() -> None:
     assert line.error == pytest.approx(error)
     assert display.ax_.get_title() == f"calibration error {error:.3f}"
     outside = (line.low > line.predicted) | (line.high < line.predicted)
-    assert f"{outside.sum()} of 4 bins with samples have limits beside the diagonal" in display.describe()
+    assert f"{outside.sum()} of 4 bins with samples have limits off the diagonal" in display.describe()
     assert outside.any()
 
 

@@ -53,7 +53,7 @@ def test_few_values_are_all_drawn() -> None:
     display = plot.distribution(values, title="mcc")
     np.testing.assert_array_equal(points(display), [0.4, 0.7, 0.7, 0.9])
     heights = next(line.get_ydata() for line in display.ax_.lines if len(line.get_xdata()) == 4)
-    assert len(set(heights[:3])) > 1  # equal values are beside each other
+    assert len(set(heights[:3])) > 1  # equal values are next to each other
     assert display.describe() == "Distribution of mcc. 4 values around 0.7, from 0.4 to 0.9 (1 undefined, 1 infinite)."
     assert display.ax_.get_yticklabels()[0].get_text() == "\n(1 undefined, 1 infinite)"
 

@@ -170,7 +170,7 @@ def test_an_average_beside_the_positive_class_is_refused(area: Any) -> None:
     """As by the measures of matrices: neither wins in silence."""
     y_prob = np.eye(3)[[0, 1, 2, 0]] * 0.5
     assert np.isfinite(area([0, 1, 2, 1], y_prob, positive=1))
-    with pytest.raises(ValueError, match="average='macro': expected None beside positive=1, which is one class"):
+    with pytest.raises(ValueError, match="average='macro': expected None with positive=1, which is one class"):
         area([0, 1, 2, 1], y_prob, positive=1, average="macro")
 
 
@@ -180,14 +180,14 @@ def test_what_positive_is_not_for() -> None:
         matrics.roc_auc(y, s, positive=1, multi_class="one_vs_one")
     with pytest.raises(ValueError, match="take the softmax first"):
         matrics.log_loss(y, logits=s, positive=1)
-    with pytest.raises(TypeError, match="positive: expected None beside soft labels"):
+    with pytest.raises(TypeError, match="positive: expected None with soft labels"):
         matrics.log_loss([0.5, 1.0], [0.1, 0.2], positive=1)
     with pytest.raises(TypeError, match="positive: expected None, as this state has the scores of each"):
         ScoreState.zeros(num_classes=3).update(y, s, positive=1)
 
 
 def test_arguments_in_the_wrong_order() -> None:
-    message = "y_true: expected labels, got floating numbers beside {} of integers: the labels come first"
+    message = "y_true: expected labels, got floating numbers with {} of integers: the labels come first"
     state = ScoreState.zeros()
     for function in (matrics.roc_auc, matrics.roc_curve, lambda y, s: matrics.best_threshold(y, s, "f1"), state.update):
         with pytest.raises(TypeError, match=message.format("y_score")):
@@ -200,7 +200,7 @@ def test_arguments_in_the_wrong_order() -> None:
 
 
 def test_labels_of_classes() -> None:
-    """One-hot labels, and texts beside a column for each class."""
+    """One-hot labels, and texts with a column for each class."""
     s = RANDOM.dirichlet(np.ones(3), 20)
     y = RANDOM.integers(0, 3, 20)
     hot = np.eye(3, dtype=int)[y]

@@ -1,4 +1,4 @@
-"""Every measure beside its documented formula in mpmath, on every road, over the whole range of the dtypes."""
+"""Every measure with its documented formula in mpmath, on every road, over the whole range of the dtypes."""
 
 from __future__ import annotations
 

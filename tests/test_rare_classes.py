@@ -1,4 +1,4 @@
-"""Limits where a rare class decides: their coverage by exact enumeration, and score limits beside other solutions."""
+"""Limits where a rare class decides: their coverage by exact enumeration, and score limits with other solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The few measures that tell what many tell, beside a forward choice by hand with SciPy, and exact information."""
+"""The few measures that tell what many tell, with a forward choice by hand with SciPy, and exact information."""
 
 from __future__ import annotations
 

@@ -453,8 +453,8 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": "id"}, "sample_weight: expected no columns of groups or of scores beside it"),
-        ({"y_score": "id"}, "sample_weight: expected no columns of groups or of scores beside it"),
+        ({"groups": "id"}, "sample_weight: expected no columns of groups or of scores with it"),
+        ({"y_score": "id"}, "sample_weight: expected no columns of groups or of scores with it"),
         ({"sample_weight": "model"}, "sample_weight: expected another column than those named before"),
         ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
         ({"paired_on": "id", "sample_weight": "own"}, "expected the same weight of a sample for each model, got 7 "),

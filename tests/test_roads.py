@@ -35,7 +35,7 @@ WITH_FORMULAS = {
     ("torch-compile", 3),
     ("jax-x64-vmap", 3),
 }
-# Where float32 is tried beside float64.
+# Where float32 is tried with float64.
 NARROW = {("torch-compile", 2), ("torch-compile", 3), ("jax-x64-jit", 3)}
 FEW = ("accuracy", "mcc", "cen", "f1", "recall:class", "npv:class")
 OF_PYTORCH = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # to itself
@@ -208,7 +208,7 @@ def hold_isolation(graph: Graph, comparison: Comparison) -> None:
     digits = {"rtol": 1e-9, "atol": 1e-12} if graph.dtype is np.float64 else {"rtol": 1e-4, "atol": 1e-5}
     for spec in graph.specs:
         assert np.isnan(scores[spec][1::2]).all(), spec
-        comparison.hold(spec, "good matrices beside bad ones", scores[spec][::2], expected[spec][::2], **digits)
+        comparison.hold(spec, "good matrices with bad ones", scores[spec][::2], expected[spec][::2], **digits)
 
 
 def test_stack_is_its_matrices(graph: Graph, record_property: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the page on segmentation says of other libraries: theirs, or their formula written out, beside ours."""
+"""What the page on segmentation says of other libraries: theirs, or their formula written out, with ours."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ KINDS = pytest.mark.parametrize("kind", ["numpy", "torch", "jax"])
 
 @KINDS
 def test_multinomial_cells(kind: str) -> None:
-    """Every outcome of three samples in four cells, beside its probability."""
+    """Every outcome of three samples in four cells, with its probability."""
     cm = np.asarray([[1, 1], [0, 1]])
     draws = drawn(kind, cm, 20_000).reshape(-1, 4)
     outcomes = [cells for cells in itertools.product(range(4), repeat=4) if sum(cells) == 3 and cells[2] == 0]

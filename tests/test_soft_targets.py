@@ -1,4 +1,4 @@
-"""Soft targets in soft_confusion_matrix: beside sums written out, and hard labels as one-hot targets."""
+"""Soft targets in soft_confusion_matrix: with sums written out, and hard labels as one-hot targets."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_merge_state(torch: Any, make: Any) -> None:
 
 @pytest.mark.parametrize("groups", [True, False])
 def test_collection(torch: Any, torchmetrics: Any, make: Any, groups: Any) -> None:
-    """Beside others, and beside one of its kind, with which it shares its counts."""
+    """Beside others, and with one of its kind, with which it shares its counts."""
     collection = torchmetrics.MetricCollection(
         {
             "theirs": torchmetrics.classification.MulticlassAccuracy(3, average="micro"),

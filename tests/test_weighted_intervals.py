@@ -1,4 +1,4 @@
-"""Intervals and comparisons of weighted samples, beside statsmodels and formulas over single samples."""
+"""Intervals and comparisons of weighted samples, with statsmodels and formulas over single samples."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def ordinary(n: int, seed: int = 0) -> np.ndarray:
 
 
 def dominated(n: int, size: float, seed: int = 0) -> np.ndarray:
-    """One cell, row or column of a size beside single samples."""
+    """One cell, row or column of a size with single samples."""
     random = np.random.default_rng([seed, n])
     base = random.integers(0, 6, (12, n, n)).astype(float)
     base[0] = np.eye(n)

@@ -1,4 +1,4 @@
-"""Types for annotations: what is accepted as an array, and of which library results are.
+"""Types for annotations: what is accepted as an array, and the library of the results.
 
 Type checkers see that a tensor of PyTorch gives tensors and an array of JAX arrays of JAX, although neither library is
 imported here. When the code runs, no annotation is looked at: values are checked where they enter.
@@ -64,7 +64,7 @@ class ToNumPy(Protocol):
         """Make a NumPy array of it."""
 
 
-#: A library's own arrays, of which the results are as well.
+#: A library's own arrays; the results are of the same library.
 ArrayT = TypeVar("ArrayT", bound=Array)
 
 #: An array of NumPy, of any shape and dtype.
@@ -160,7 +160,7 @@ class Table(Protocol):
         """``a / b``; undefined, which is what ``zero_division`` says, where b is 0."""
 
     def ratio(self, a: Any, b: Any) -> Any:
-        """``a / b``; 0 where b is 0: for a part of a formula, of which :meth:`define` then says where it is defined."""
+        """``a / b``; 0 where b is 0: for a part of a formula; :meth:`define` then says where it is defined."""
 
     def define(self, value: Any, condition: Any) -> Any:
         """``value`` where the condition holds, and undefined elsewhere."""

@@ -307,7 +307,7 @@ def kappa_standard_error(counts: Counts, *, method: str = "fleiss") -> Number:
     if method == "cohen":
         rate, chance = accuracy(counts), random_accuracy(counts)
         return mp.sqrt(quotient(rate * (1 - rate), counts.total * (1 - chance) ** 2))
-    with mp.workprec(mp.prec + 2000):  # the root of what rounding leaves of 0 must vanish beside any count
+    with mp.workprec(mp.prec + 2000):  # the root of what rounding leaves of 0 must vanish with any count
         rate, chance, m = accuracy(counts), random_accuracy(counts), counts.total
         true, pred = [size / m for size in counts.true], [size / m for size in counts.pred]
         hits = sum(counts.tp[k] / m * ((1 - chance) - (true[k] + pred[k]) * (1 - rate)) ** 2 for k in counts.classes)

@@ -50,7 +50,7 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
 
 
 def _together(names: list[str], arrays: list[Array]) -> list[Array]:
-    """The arrays with NumPy's labels and weights beside those of another library as arrays of that one."""
+    """The arrays with NumPy's labels and weights with those of another library as arrays of that one."""
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
     if not others or len(others) == len(arrays):
         return arrays

@@ -26,7 +26,7 @@ EXPECTED = {
     "groups": "an array of integers, the group of each sample",
 }
 
-# Arrays of samples, which are converted to the library of those beside them.
+# Arrays of samples, which are converted to the library of those with them.
 OF_SAMPLES = ("y_true", "y_pred", "y_prob", "y_score", "logits", "thresholds", "sample_weight", "groups")
 
 # Those of them that tell of every sample what it is.
@@ -104,7 +104,7 @@ def as_numpy(name: str, value: Any) -> Array:
 
 
 def refuse_missing(name: str, column: Any) -> None:
-    """Raise for a Series with missing values, of which NumPy would make NaN, and so floating numbers of labels.
+    """Raise for a Series with missing values: NumPy would make NaN of them, and floating numbers of labels.
 
     NaN in a floating Series of pandas is left: it may be one of scores.
     """

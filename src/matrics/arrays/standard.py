@@ -1,4 +1,4 @@
-"""All that matrics asks of an array library, answered in the array API standard's own words.
+"""Everything that matrics needs from an array library, in terms of the array API standard.
 
 A subclass for a library overrides what it does otherwise. One object is chosen at the door, with the arrays that a user
 hands in, and carried along.
@@ -145,11 +145,11 @@ class Standard:
     # New arrays -------------------------------------------------------------------------------------------------------
 
     def class_index(self, n: int, like: Array) -> Array:
-        """0, 1, …, n - 1 beside ``like``."""
+        """0, 1, …, n - 1 with ``like``."""
         return self.xp.arange(n, **self.device_option(like))
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
-        """A matrix of Python's numbers beside ``like``."""
+        """A matrix of Python's numbers with ``like``."""
         return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))
 
     def copied(self, x: Array) -> Array:
@@ -235,7 +235,7 @@ class Standard:
     # Counting ---------------------------------------------------------------------------------------------------------
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all of which lie in [0, length).
+        """Sum ``values`` (B, S, K) into bins (B, length, K) by ``rows`` (B, S), all in [0, length).
 
         One pass for the whole batch. K may be broadcast (strides of zero are not copied where the library allows it).
         """

@@ -90,7 +90,7 @@ class Torch(InOneRow):
         return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
-        """A matrix of Python's numbers beside ``like``."""
+        """A matrix of Python's numbers with ``like``."""
         return (
             filled(rows, like)
             if like.device.type != "cpu"
@@ -205,7 +205,7 @@ def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
     return torch.reshape(torch.stack(numbers), (len(rows), -1))
 
 
-# PyTorch has no public names for these; tests/test_private.py tells when one of them changes. -------------------------
+# PyTorch has no public names for these; tests/test_private.py fails when one of them changes. -------------------------
 
 
 def _is_traced(x: Array) -> bool:

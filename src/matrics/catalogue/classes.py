@@ -14,7 +14,7 @@ from matrics.quoting import cut, quoted, quoted_list
 class Sorted(tuple[Any, ...]):
     """Texts in alphabetical order, which is nobody's: which of two is positive has to be said.
 
-    A tuple in all else. Labels that were found in data are handed on as one, so that nobody has to say it beside them.
+    A tuple in all else. Labels that were found in data are handed on as one, so that nobody has to say it with them.
     """
 
     __slots__ = ()
@@ -92,7 +92,7 @@ class Classes:
         by_construction: bool = False,
         ordered: bool = True,
     ) -> Classes:
-        """The classes of which ``positive`` is one, a label or an index; raises if it is none of them.
+        """The classes with ``positive``, a label or an index, as the positive one; raises if it is none of them.
 
         >>> Classes.of(2, ["ok", "fraud"], "fraud").positive
         1

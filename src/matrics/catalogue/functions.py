@@ -31,7 +31,7 @@ def checked_name(name: Any, function: Any) -> str:
 
 
 def several(aliases: Iterable[str]) -> Iterable[str]:
-    """Names, of which one need not be in a list."""
+    """One name or a list of names."""
     return [aliases] if isinstance(aliases, str) else aliases
 
 
@@ -82,6 +82,6 @@ def checked_values(values: Any, table: Table, name: str, *, is_classwise: bool) 
     like = "t.tp, with one value for each class" if is_classwise else "t.total, with one value for each matrix"
     found = type(values).__name__ if got is None else f"the shape {tuple(got)}"
     raise ValueError(
-        f"{name}: expected its function to give an array of the shape of {like}, as it is of the kind {kind!r}: "
+        f"{name}: expected its function to give an array of the shape of {like}, because its kind is {kind!r}: "
         f"{expected}, got {found}"
     )

@@ -43,7 +43,7 @@ class MeasureName(str):
 
 
 def named(name: str, title: str, metric: Metric | None = None) -> str:
-    """A name with a title; the name alone in code that PyTorch compiles, which knows no texts but plain ones."""
+    """A name with a title; the name alone in code that PyTorch compiles, which supports plain texts only."""
     return name if is_compiling() else MeasureName(name, title, metric)
 
 

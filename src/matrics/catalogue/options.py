@@ -97,7 +97,7 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
     if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
         raise TypeError(f"{expected}, got {parameter}, which has no name")
     if parameter.name in RESERVED:
-        raise TypeError(f"{expected}, got {parameter.name}, which every measure takes beside its own options")
+        raise TypeError(f"{expected}, got {parameter.name}, which every measure takes with its own options")
     matrix = ""
     if hint == weights.CostMatrix:
         return Option(parameter.name, parameter.default, (), matrix=hint.__metadata__[0])

@@ -39,7 +39,7 @@ OWN = "own"
 
 _OF_AVERAGES = ("average", "positive", "class_weights")  # what every class measure takes
 
-#: The margin of the samples of which a measure is a proportion.
+#: The margin of the samples that a measure is a proportion of.
 Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
 
 
@@ -104,13 +104,13 @@ class Metric:
         Parameters
         ----------
         function : callable
-            A function of a :class:`matrics.typing.Table`, of which it takes counts by class (``t.tp``, ``t.true``) and
+            A function of a :class:`matrics.typing.Table`. It takes counts by class (``t.tp``, ``t.true``) and
             totals (``t.total``). Its further arguments are options of the measure, each with a type and a default:
             ``bool``, ``float`` for a positive number, ``Annotated[float, 0, 1]`` for one between bounds, or
             ``Literal["a", "b"]``. It is traced and compiled, so it branches on options and on ``t.n`` alone.
         kind : {"overall", "per_class"}
             Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape
-            of ``t.tp``, of which averages are taken.
+            of ``t.tp``, and averages are taken over classes.
         range : tuple of float
             The smallest and the largest value; ``math.inf`` where there is none.
         higher_is_better : bool or None
@@ -126,7 +126,7 @@ class Metric:
         aliases : iterable of str, optional
             Other names, once it is registered.
         proportion_of : {"total", "true", "pred", "not_true", "not_pred"}, optional
-            The counts of which it is a proportion, such as ``"true"`` for a share of the samples of a true class: its
+            The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
             interval is then one of a binomial proportion.
         on_host : bool, default False
             Whether its function leaves the array library, to call SciPy for instance: no gradients, nothing compiled.
@@ -326,7 +326,7 @@ class Metric:
         return replace(self, fixed=kept, range=bounds, average=average, classes=classes, class_weights=class_weights)
 
     def _weighted_by(self, given: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
-        """The average and the weights of a measure of which the weight of each class is said."""
+        """The average and the weights of a measure with a weight for each class."""
         if not self._averaged:
             raise TypeError(f"{self.name} is an overall measure and takes no class_weights: it is no mean over classes")
         if average not in (None, "weighted"):
@@ -474,13 +474,13 @@ class Metric:
         return _own_of, (self.function, {fact: getattr(self, fact) for fact in _FACTS}, changes)
 
 
-#: All metrics of the catalogue by their canonical names, as they are registered.
+#: All metrics of the catalogue by their canonical names, in order of registration.
 METRICS: dict[str, Metric] = {}
 
 #: What options change, and what a pickle holds of a measure of the catalogue.
 _CHANGES = ("range", "fixed", "average", "classes", "class_weights", "called", "resolved")
 
-#: What a pickle of a measure of one's own holds beside the function, which pickles by its module and name.
+#: What a pickle of a measure of one's own holds with the function, which pickles by its module and name.
 _FACTS = (
     *("name", "kind", "range", "higher_is_better", "formula", "source", "undefined", "aliases", "proportion_of"),
     "on_host",

@@ -90,7 +90,7 @@ def metric(
     on_host
         Whether it needs SciPy, and so runs on the host. It is then in none of the groups but ``on_host``.
     proportion_of
-        The margin that counts the samples of which it is a proportion, such as ``"true"`` for the recall of a class:
+        The margin that counts the samples that it is a proportion of, such as ``"true"`` for the recall of a class:
         its interval is then that of a binomial proportion.
     range_of
         The range with these options, where they decide it.

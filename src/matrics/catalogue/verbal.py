@@ -115,7 +115,7 @@ _NAMES |= {name.partition("(")[0]: record for name, record in _NAMES.items()}
 
 
 def list_benchmarks() -> list[str]:
-    """The names of the scales that ``interpret`` knows.
+    """The names of the scales of ``interpret``.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def in_words(kind: str) -> str:
 def read_matrix(value: Any, name: str, metric: str, *, kind: str) -> Values:
     """The matrix of a list, an array or the text of a spec; raises with what was expected.
 
-    Costs may have the name of the class beside each row: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in
+    Costs may have the name of the class next to each row: a dictionary, or ``[ok=[0,1],fraud=[50,0]]``. Columns are in
     the same order.
     """
     expected = f"{metric}: expected {name} to be {in_words(kind)}"

@@ -12,7 +12,7 @@ PACKAGES = ("typer", "rich", "pyarrow", "filelock")
 def main() -> None:
     """Run the command ``matrics``; every error is reported in one line on stderr."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # who started the command has closed it, as ``>&-`` does
+        if getattr(sys, name) is None:  # the parent process has closed it, as ``>&-`` does
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 (open to the end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
@@ -48,7 +48,7 @@ def _end(app: Any) -> int:
         code = stop.code
         if str(stop):
             notices.say(str(stop))
-    except BrokenPipeError:  # who reads the output has seen enough, as in ``matrics metrics | head``
+    except BrokenPipeError:  # the reader of the output has closed it, as in ``matrics metrics | head``
         code = notices.BROKEN_PIPE
         _close_output()
     except OSError as error:

@@ -134,7 +134,7 @@ def score(
         cells=cells,
     )
     if disparity and not asked.by:
-        raise ValueError("--disparity: expected --by COLUMN beside it, the groups to compare")
+        raise ValueError("--disparity: expected --by COLUMN with it, the groups to compare")
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     with open_work(context, path, output, resume=resume) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
@@ -205,7 +205,7 @@ def compare(
     path: LabelsPath,
     *,
     by: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.")
+        list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
     ] = None,
     paired_on: Annotated[
         str | None,
@@ -226,7 +226,7 @@ def compare(
     plug_in(plugin)
     columns = column_names(by or [])
     if not columns:
-        raise ValueError("--by: expected the column that tells the models apart, got none")
+        raise ValueError("--by: expected the column that identifies the model, got none")
     if paired_on in {*columns, true, pred}:
         raise ValueError(
             f"--paired-on: expected another column than those of models and labels, got {quoted(paired_on)}"
@@ -266,7 +266,7 @@ def reproduce(
         typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default=str(NUM)),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "--all", help="Show every number beside the printed one.")
+        bool, typer.Option("--verbose", "--all", help="Show every number next to the printed one.")
     ] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""

@@ -48,7 +48,7 @@ def compare_file(
         raise ValueError(f"--{error}") from error
     undirected = [name for name, metric in resolve(asked).items() if metric.higher_is_better is None]
     if undirected:
-        raise ValueError(f"--metrics: expected measures of which one end is better, got {', '.join(undirected[:5])}")
+        raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
@@ -63,7 +63,7 @@ def compare_file(
         titles[0] += f", weighted by {names.weight}"
     if names.clusters is None:
         if seed is not None or num is not None:
-            raise ValueError("--seed, --num: expected --paired-on COLUMN beside them, as nothing is drawn without it")
+            raise ValueError("--seed, --num: expected --paired-on COLUMN with them, as nothing is drawn without it")
         titles.append(f"{100 * level:.10g} % intervals; each model on samples of its own (else: --paired-on COLUMN)")
         number = len(labelled.names)
         bins, weights = (labelled.groups * n + labelled.true) * n + labelled.pred, labelled.weights

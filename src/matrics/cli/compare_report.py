@@ -1,4 +1,4 @@
-"""A comparison on the screen: a table for each measure, best first, and who cannot be told from the best."""
+"""A comparison on the screen: a table for each measure, best first, with the ties for the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of one source: the options as they are written, and what ``matrics.interval`` makes of them."""
+"""Intervals of one source: the options of the command line, and the call of ``matrics.interval``."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class IntervalRequest:
     ) -> IntervalRequest:
         """Check the options and decide what was left out; errors name the options of the command line."""
         if clusters is None and scheme == "clusters":
-            raise ValueError("--scheme: expected --clusters COLUMN beside clusters, got none")
+            raise ValueError("--scheme: expected --clusters COLUMN with clusters, got none")
         if clusters is not None and scheme not in (None, "clusters"):
-            raise ValueError(f"--scheme: expected clusters, or nothing, beside --clusters, got {quoted(scheme)}")
+            raise ValueError(f"--scheme: expected clusters, or nothing, with --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
             if given is not None and method in {"delta", "wilson"}:
@@ -77,7 +77,7 @@ class IntervalRun(MatrixRun):
         _refuse_single_clusters(self.source, self.wanted.clusters)
         if self.source.squares is not None and self.wanted.seed is not None:
             raise ValueError(
-                f"--method: expected auto, delta or wilson beside --weight, got {self.wanted.options.method}, which "
+                f"--method: expected auto, delta or wilson with --weight, got {self.wanted.options.method}, which "
                 "draws numbers of samples"
             )
         # One generator for all blocks, or each would draw the same numbers.

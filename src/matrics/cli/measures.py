@@ -1,4 +1,4 @@
-"""Which measures a command computes, and of which class each of them is."""
+"""The measures that a command computes, and the class of each."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CONSTRAINT = re.compile(r"(.*[^<>=])(>=|<=|>|<)([^<>=]*)", re.DOTALL)
 
 
 def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[str, Metric]:
-    """The measures by their keys, whose titles say of which class they are; those of one title are one.
+    """The measures by their keys. Titles name the class; measures with the same title are one.
 
-    ``known`` makes the classes: errors in the positive class are told in the words of the command line.
+    ``known`` makes the classes: errors in the positive class name the options of the command line.
     """
     try:
         classes = known()

@@ -125,7 +125,7 @@ def check(metrics: dict[str, Metric], average: str) -> None:
             )
         if metric.classes:
             raise ValueError(
-                f"--metrics: expected no classes in square brackets beside --separator, got {quoted(name)}; "
+                f"--metrics: expected no classes in square brackets with --separator, got {quoted(name)}; "
                 "--average label has a column for each label"
             )
 

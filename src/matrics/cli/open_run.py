@@ -56,13 +56,13 @@ def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
-            raise ValueError(f"--weight: expected nothing beside --clusters, got {quoted(asked.weight)}")
+            raise ValueError(f"--weight: expected nothing with --clusters, got {quoted(asked.weight)}")
         names = Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts, weight=asked.weight)
         return read(path, names, asked.rows, during)
-    asked.refuse("nothing beside --cells", "pred", "counts", "weight")
+    asked.refuse("nothing with --cells", "pred", "counts", "weight")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
-        raise ValueError(f"--{option}: expected nothing beside --cells, got {quoted(given)}")
+        raise ValueError(f"--{option}: expected nothing with --cells, got {quoted(given)}")
     return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
 
 
@@ -81,29 +81,27 @@ def open_run(
     chosen = resolve(asked_for)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
-        asked.refuse(
-            "nothing beside --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
-        )
+        asked.refuse("nothing with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells")
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
         average = asked.average or "macro"
         multilabel.check(chosen, average)
         return MultilabelRun(source=read_sets(path, names), metrics=chosen, average=average, **common)
-    asked.refuse("--separator beside it, for sets of labels (else: recall:macro)", "average")
+    asked.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
-        asked.refuse("--scores beside it", "threshold")
+        asked.refuse("--scores with it", "threshold")
         source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
         return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
-    asked.refuse("nothing beside --scores", "rows", "pred", "counts", "weight", "cells")
+    asked.refuse("nothing with --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
     score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
-        raise ValueError("--threshold: expected a number beside one column of scores, got none")
+        raise ValueError("--threshold: expected a number with one column of scores, got none")
     if limit is not None and number_of_columns > 1:
         raise ValueError(
-            f"--threshold: expected one column of scores beside it, got {number_of_columns}; of several classes that "
+            f"--threshold: expected one column of scores with it, got {number_of_columns}; of several classes that "
             "with the highest score is predicted"
         )
     scored = read_scores(path, score_names, of_all=limit is None)

@@ -62,9 +62,7 @@ def report(
     *,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN[,COLUMN]", help="The columns that tell the models apart.", show_default="one model"
-        ),
+        typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.", show_default="one model"),
     ] = None,
     paired_on: Annotated[
         str | None,
@@ -100,7 +98,7 @@ def report(
     seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
     output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
 ) -> None:
-    """Write one page with all that is found: who is best, what goes wrong, and what to beware of."""
+    """Write one page with all that is found: which model is best, what goes wrong, and what to watch for."""
     # Here, as they import pictures, which no other command needs.
     from matrics.reporting.data import ReportColumns
     from matrics.reporting.from_file import class_names_of, command_of, read_table

@@ -175,7 +175,7 @@ class MatrixRun(Run):
 
     @property
     def input_bytes(self) -> float:
-        """The bytes of a matrix as it is in the source."""
+        """The bytes of a matrix in the source."""
         return float(getattr(self.source.stack, "dtype", self.dtype).itemsize * self.source.n**2)
 
     def read(self, block: int) -> Iterator[Piece]:
@@ -258,7 +258,7 @@ class ScoreRun(MatrixRun):
         scores = matrics.score(
             self.to_backend(block), self.metrics.values(), zero_division=self.zero_division, invalid="raise"
         )
-        # Each column in one place, as it is written.
+        # Each column is contiguous, as it will be written column by column.
         return np.concatenate([np.atleast_2d(np.asarray(values).T) for values in scores.values()]).T
 
 

@@ -33,7 +33,7 @@ def open_work(
     """The output that is asked for with the options of a command's context; None is the screen."""
     if output is None:
         if resume:
-            raise ValueError("--resume: expected --output FILE beside it, got none")
+            raise ValueError("--resume: expected --output FILE with it, got none")
         return contextlib.nullcontext()
     return open_destination(context, [path], check_output(output, path), resume=resume)
 

@@ -105,8 +105,8 @@ def confusion_matrix(
         True labels in [0, num_classes), or any of ``labels``.
     y_pred : array_like, shape (*B, *S), or (*B, *S) with a class axis
         Predicted labels like the true ones. Floating numbers are class scores with ``num_classes`` entries along
-        ``class_axis``, of which the largest is the prediction; or, with ``threshold``, scores of class 1 of two. The
-        dtype alone decides, never the shape or the values. Lists and NumPy labels may stand beside scores of PyTorch
+        ``class_axis``, the largest being the prediction; or, with ``threshold``, scores of class 1 of two. The
+        dtype alone decides, never the shape or the values. Lists and NumPy labels may stand with scores of PyTorch
         (on the CPU) or JAX. Batches broadcast: one ``y_true`` (N,) against (M, N)
         predictions of M models.
     num_classes : int
@@ -267,7 +267,7 @@ def soft_confusion_matrix(
     ------
     TypeError
         ``y_true`` is neither integer nor floating, ``groups`` is not integer, or ``y_prob`` is not floating; only one
-        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given beside soft targets.
+        of ``groups`` and ``num_groups`` is given; or ``ignore_index`` or ``groups`` is given with soft targets.
     ValueError
         The shapes do not fit; or a label or group is out of range or a weight is negative, NaN or infinite, where
         looking is free: in NumPy arrays, CPU tensors and concrete JAX arrays on the CPU. Elsewhere values are not
@@ -305,7 +305,7 @@ def soft_confusion_matrix(
     if backend.is_float(y_true):
         options: Any = {"class_axis": class_axis, "sample_ndim": sample_ndim, "ignore_index": ignore_index}
         if groups is not None:
-            raise TypeError("groups: expected None beside soft targets: count each group by itself")
+            raise TypeError("groups: expected None with soft targets: count each group by itself")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
     check_labels(y_true, "y_true", backend, of_any_kind=False)
     given_probs = y_prob

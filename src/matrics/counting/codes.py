@@ -26,7 +26,7 @@ class CodedClasses(NamedTuple):
 
 
 def check_classes(num_classes: Any, labels: Any) -> CodedClasses:
-    """The classes, of which exactly one of the two tells; anything else raises an error."""
+    """The classes, given by exactly one of the two; anything else raises an error."""
     if (num_classes is None) == (labels is None):
         got = "neither" if labels is None else "both"
         raise TypeError(

@@ -97,7 +97,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
         if sample_ndim < 0:
             got = said(dict(zip(values, arrays[:2], strict=False)))
             raise ValueError(f"expected labels with the batch {batch} of the state, got {got}")
-    # Counts have no gradient, and concrete arrays on the CPU are counted by NumPy, as they are scored.
+    # Counts have no gradient. Concrete arrays on the CPU are counted by NumPy, which also scores them.
     own, arrays[1] = backend, backend.detached(arrays[1])
     views = [backend.host_view(array) for array in arrays]
     if all(view is not None for view in views):

@@ -1,4 +1,4 @@
-"""Soft targets: probabilities beside probabilities, counted into soft confusion matrices."""
+"""Soft targets: probabilities with probabilities, counted into soft confusion matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def count_soft_targets(
     """Sums over the samples of the products of targets and probabilities, (*B, n, n), in the dtype of the latter."""
     if ignore_index is not None:
         raise TypeError(
-            "ignore_index: expected None, as y_true is floating, so taken for soft targets, of which none is a label; "
+            "ignore_index: expected None, as y_true is floating, so taken for soft targets, none a label; "
             "sample_weight=0 leaves samples out"
         )
     xp = backend.xp

@@ -194,7 +194,7 @@ def describe_invalid(cm: Array, bad: Array) -> str:
 
 
 def describe_first(first: Sequence[tuple[int, Array]], batch_shape: tuple[int, ...], number: int, total: str) -> str:
-    """One line that counts invalid matrices, of which the first are given with their positions in the flat batch."""
+    """One line that counts invalid matrices and shows the first ones with their positions in the flat batch."""
     shown = []
     for position, matrix in first:
         wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))

@@ -5,8 +5,9 @@ read as on paper (``t.divide(t.tp, t.true)``) and reduce over leading axes. The 
 ``[*batch, true, pred]``, or class-first.
 
 No sum here is a difference that loses digits. ``fn``, ``fp`` and ``tn`` add up the cells they consist of: ``true - tp``
-loses every digit of a few errors beside 10**17 true positives, and in float32 beside 10**8. This is the definition for
-any library; where a compiler or the host has a faster way to the same numbers, a subclass in ``execution`` has it.
+loses every digit of a few errors next to 10**17 true positives, and in float32 next to 10**8. This is the definition
+for any library; where a compiler or the host has a faster way to the same numbers, a subclass in ``execution`` has
+it.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ class Margins(Safe):
         """A power of two for each matrix that brings products of two margins near 1; None where none is needed.
 
         No product in a covariance is above m r, where m is the total and r what the largest class leaves of it: each
-        factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish beside a dominant class.
+        factor is scaled by 1 / √(m r). A scale of 1 / m would let r vanish next to a dominant class.
         """
         return self._scale()
 

@@ -17,7 +17,7 @@ def add(terms: Sequence[Array]) -> Array:
 
 
 class Safe:
-    """Arithmetic that knows what an undefined value is worth: what a table and its formulas divide with.
+    """Arithmetic with a value for undefined quotients, used by a table and its formulas.
 
     Nobody looks at values: each unsafe operation is fed harmless numbers where its result is not wanted, so that its
     gradient is finite there as well.
@@ -203,9 +203,9 @@ class Safe:
         return xp.where(above, xp.where(below, value, math.inf), otherwise)
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """Return ln x from both x and x - 1, each of which has the digits where the other has none; finite at x = 0.
+        """Return ln x from both x and x - 1: each has digits where the other has none; finite at x = 0.
 
-        As ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), one part of which is 0.
+        As ln(1 + max(x - 1, -½)) + ln(min(2 x, 1)), where one part is 0.
         """
         is_far = x <= 0.5  # at one half both agree, and what comes with a cell of that share as beyond is -1
         near, far = self.xp.where(is_far, -0.5, beyond), self.xp.where(is_far, 2 * x, 1)

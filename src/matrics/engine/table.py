@@ -143,7 +143,7 @@ class Table(Margins):
 
     @margin
     def whole(self) -> Array:
-        """The total beside the classes, as a factor of products."""
+        """The total next to the classes, as a factor of products."""
         return self.wide(self.total[None, ...])
 
     # Rates of the cells, in the order of the cells --------------------------------------------------------------------

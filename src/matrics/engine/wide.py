@@ -32,9 +32,9 @@ class Wide:
 
     @classmethod
     def of(cls, x: Array, total: Array, backend: Standard) -> Wide:
-        """Not negative ``x`` as it is; numbers below the normal ones are zeros.
+        """Not negative ``x`` unchanged; numbers below the normal ones are zeros.
 
-        Zeros have an exponent as well, for the sake of their gradient: so low that beside other counts they are moved
+        Zeros have an exponent as well, for the sake of their gradient: so low that next to other counts they are moved
         down, lest the powers of two on the gradient's way overflow, but not so low that these vanish.
         """
         xp = backend.xp
@@ -114,7 +114,7 @@ class Wide:
 
 
 def _shift(x: Array, exponent: Array, backend: Standard) -> Array:
-    """``x * 2**exponent``, in two steps, each of which floats can hold."""
+    """``x * 2**exponent``, in two steps that floats can hold."""
     xp = backend.xp
     limit = backend.largest_exponent(x)
     half = xp.floor(exponent / 2)

@@ -48,7 +48,7 @@ class Values:
     """The different values of one kind of column, numbered in the order in which they appear."""
 
     def __init__(self, normal: Callable[[str, Column], Column]) -> None:
-        self._normal = normal  # how values are compared: as labels, or as they are
+        self._normal = normal  # how values are compared: as labels, or unchanged
         self._checked: Any = None
         self.known: Column = None
 
@@ -418,7 +418,7 @@ def most_cells() -> int:
 
 
 def _codes(column: Column) -> tuple[Array, Column]:
-    """A column as numbers of its values, and the values, of which some may not occur."""
+    """A column as numbers of its values, and the values; some may not occur."""
     if column.null_count:
         raise MissingValueError
     if str(_plain(column.type)) == "string_view":  # which pyarrow cannot look up

@@ -271,7 +271,7 @@ def opened(path: Path) -> CountsFile | None:
 
 
 def _footer(path: Path) -> bytes:
-    """The metadata of a Parquet file, as they are written; of another file, its end."""
+    """The raw metadata of a Parquet file; of another file, its end."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 8))

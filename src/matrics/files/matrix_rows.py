@@ -166,7 +166,7 @@ class CellStack:
 
 @dataclass(frozen=True)
 class GroupColumn:
-    """A column that names the matrices, as far as it is asked for."""
+    """A column that names the matrices, read on demand."""
 
     table: CellTable
     name: str

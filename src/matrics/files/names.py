@@ -39,9 +39,9 @@ class Names:
                 f"--weight: expected another column than those of labels, groups and samples, got {quoted(self.weight)}"
             )
         if None not in (self.counts, self.weight):
-            raise ValueError(f"--counts: expected nothing beside --weight, got {quoted(self.counts)}")
+            raise ValueError(f"--counts: expected nothing with --weight, got {quoted(self.counts)}")
         if None not in (self.counts, self.clusters):
-            raise ValueError(f"--counts: expected nothing beside --clusters, got {quoted(self.counts)}")
+            raise ValueError(f"--counts: expected nothing with --clusters, got {quoted(self.counts)}")
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def wanted_columns(names: Names) -> list[str]:
 
 
 def check_columns(header: Sequence[str], names: Names) -> list[str]:
-    """The columns that are read, all of which must be there, and once."""
+    """The columns that are read; raise unless each is there once."""
     wanted = wanted_columns(names)
     there = quoted_list(header, 20)
     for name in wanted:

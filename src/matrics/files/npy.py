@@ -1,4 +1,4 @@
-"""The array of an ``.npy`` file as a stack, of which only the requested blocks are read."""
+"""The array of an ``.npy`` file as a stack. Only the requested blocks are read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class NpyStack:
 
 
 def _mapped(path: Path) -> Array:
-    """The whole array, of which nothing is read yet."""
+    """The whole array, mapped and not yet read."""
     try:
         return np.lib.format.open_memmap(path, mode="r")
     except OSError as error:

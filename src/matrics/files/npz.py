@@ -1,4 +1,4 @@
-"""The arrays of an ``.npz`` file as one stack, of which only the requested blocks are read, one after the other."""
+"""The arrays of an ``.npz`` file as one stack. Only the requested blocks are read, one after the other."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class ParquetRows:
         return pa.table(typed)
 
     def _texts(self, schema: Any) -> list[str]:
-        """The columns to read as dictionaries, as they are in the file."""
+        """The columns to read as dictionaries, as the file stores them."""
         wanted = wanted_columns(self.names)
         return [name for name in wanted if name in schema.names and of_columns.is_text(schema.field(name).type)]
 
@@ -114,7 +114,7 @@ def open_parquet(path: Path, texts: Any = None) -> Any:
     """Open a file, and find out whether its parts say the same about their number of rows."""
     with pq.ParquetFile(path) as file:
         metadata, dictionaries = file.metadata, texts(file.schema_arrow) if texts else []
-    # No more is asked of the columns: pyarrow aborts the process where their metadata are damaged in some ways.
+    # The columns are not inspected further: pyarrow aborts the process where their metadata are damaged in some ways.
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     sizes = [group.num_rows for group in groups]
     is_large = max((group.total_byte_size for group in groups), default=0) > LARGE_BYTES

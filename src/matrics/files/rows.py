@@ -36,7 +36,7 @@ class Batch:
     file: str
     row: int = 0  # the place of the first row in the file, from 0
     where: str = "the data"  # the file's name, where there are several
-    read: float = 0.0  # bytes of all files up to its end, as far as they are known
+    read: float = 0.0  # bytes of all files up to its end, as far as known
 
 
 class RowReader(Protocol):

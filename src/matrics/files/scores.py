@@ -61,14 +61,14 @@ class ScoreNames(Names):
             if twice is not None:
                 raise ValueError(f"--scores: expected each {what} once, got {quoted(twice)} twice")
         if positive is not None and not is_single:
-            raise ValueError("--positive: expected one column of scores beside it, got labels in --scores")
+            raise ValueError("--positive: expected one column of scores with it, got labels in --scores")
         if true in columns or set(by) & {true, *columns}:
             raise ValueError(
                 "--scores: expected other columns than those of the true labels and of --by, got "
                 + repr(next(iter({true} & set(columns) or set(by) & {true, *columns})))
             )
         if len(classes) > 1 and "class" in by:
-            raise ValueError("--by: expected no column 'class' beside scores of several classes, which has this name")
+            raise ValueError("--by: expected no column 'class' with scores of several classes, which has this name")
         return cls(true, "", by, None, columns, classes, positive)
 
 

@@ -114,7 +114,7 @@ class TextFile:
         return _lines(_as_text(io.BufferedReader(_Chained(first, self._content))))
 
     def _parsed(self, block: bytes, line: int, wanted: list[str], names: Names) -> Iterator[Any]:
-        """The columns of whole rows, of which the first begins in this line."""
+        """The columns of whole rows. The first row begins in this line."""
         table = self._parsed_at_once(block, wanted, names)
         if table is None:
             found = rows(_lines(_as_text(io.BytesIO(block))), self.separator, line, len(self.header))
@@ -228,7 +228,7 @@ def _as_text(file: Any) -> io.TextIOWrapper:
 
 
 def _lines(file: io.TextIOWrapper) -> Iterator[str]:
-    """Yield the lines of a file, none of which is longer than memory can hold."""
+    """Yield the lines of a file; raise if a line is longer than memory can hold."""
     for line in iter(lambda: file.readline(MOST_LETTERS + 1), ""):
         if len(line) > MOST_LETTERS:
             raise ValueError(f"expected lines of at most {MOST_LETTERS:,} letters, got one that begins {line[:40]!r}")

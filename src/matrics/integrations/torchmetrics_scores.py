@@ -133,7 +133,7 @@ class ScoreMetric(RunningMetric):
         ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
         for name, leaf in zip(self._states, zeros, strict=True):
-            self.add_state(name, leaf, dist_reduce_fx="sum")  # edges as well: a state knows how many were added
+            self.add_state(name, leaf, dist_reduce_fx="sum")  # edges as well: a state holds how many were added
         self._list_values()
 
     def update(

@@ -39,7 +39,7 @@ def confusion_matrix(
     y_true : xarray.DataArray of int, bool, or text
         True labels.
     y_pred : xarray.DataArray
-        Predicted labels. Floating numbers are class scores along the dimension ``class_dim``, of which the largest is
+        Predicted labels. Floating numbers are class scores along the dimension ``class_dim``; the largest is
         the prediction; or, with ``threshold``, scores of class 1 of two. Scores whose classes have coordinates are
         taken in the order of ``labels``.
     dim : name or sequence of names, default "sample"

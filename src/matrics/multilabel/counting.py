@@ -24,7 +24,7 @@ from matrics.counting.labels import (
 )
 from matrics.quoting import quoted_list
 
-#: What a matrix is of: a label, a sample, or all samples, each of which is right as a whole or wrong.
+#: What a matrix is of: a label, a sample, or all samples, each either right as a whole or wrong.
 Of = Literal["label", "sample", "whole"]
 
 # The true value of a sample that is wholly ignored, when whole samples are counted.

@@ -245,7 +245,7 @@ def subset_accuracy(
     ignore_index: int | Sequence[int] | None = None,
     zero_division: float = math.nan,
 ) -> Array:
-    """Fraction of the samples of which all labels are predicted as they are: the exact match ratio.
+    """Fraction of the samples whose labels are all predicted correctly: the exact match ratio.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = ["AgreementDisplay", "agreement"]
 
 NAME = 28  # characters
 WITH_TEXT = 12  # measures for which there is room for numbers in the cells
-WITH_NAMES = 45  # measures that all have a name beside their row
+WITH_NAMES = 45  # measures that all have a name next to their row
 LINE = 9.0  # points from one name to the next
 NEGATIVE = -0.3  # correlations below are marked
 SIGNS = {"spearman": "ρ", "kendall": "τ"}

@@ -212,7 +212,7 @@ class CalibrationDisplay(LinesDisplay):
         filled = int((line.samples > 0).sum())
         return (
             f"{told}, {line.samples.sum():,.10g} samples, {int(outside.sum())} of {filled} bins with samples have "
-            "limits beside the diagonal"
+            "limits off the diagonal"
         )
 
 

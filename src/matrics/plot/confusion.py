@@ -175,7 +175,7 @@ def confusion_matrix(
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
-        The order of the classes: ``"clusters"`` puts those beside each other that are confused with each other (needs
+        The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other (needs
         SciPy; for a stack by the sum of its matrices), and numbers say which class comes first, second, …. As they are
         if left out.
     top : int, default 5

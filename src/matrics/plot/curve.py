@@ -82,7 +82,7 @@ class CurveDisplay(LinesDisplay):
     positive : str
         What the positive class is called, if the user has said which one it is.
     sides : Classes
-        The two classes that are told apart, as titles call them.
+        The two classes of the curve, as titles call them.
     """
 
     kind: str
@@ -173,7 +173,7 @@ class CurveDisplay(LinesDisplay):
         return handles
 
     def _corners(self, line: CurveLine) -> tuple[NumPyArray, NumPyArray]:
-        """The line as it is drawn: a ROC curve straight from point to point, everything else in steps."""
+        """The drawn line: a ROC curve straight from point to point, everything else in steps."""
         if self.kind == "roc":
             return line.x, line.y
         if self.kind == "precision_recall":
@@ -284,7 +284,7 @@ def curve(
         :class:`matrics.ThresholdCurve`, :class:`matrics.RocCurve` or :class:`matrics.PrecisionRecallCurve`, or a
         mapping of names to such curves.
     y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
-        Scores of class 1, of one or of M models; or of n classes, each of which is compared with the rest.
+        Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
     kind : {"roc", "precision_recall"} or one or several measures
         What is drawn; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
         :func:`matrics.threshold_curve`, against the threshold; of several models each measure has a panel of its own.

@@ -192,7 +192,7 @@ def _problem(positive: NumPyArray, *, is_spoiled: bool) -> str:
 
 
 def spelt(kind: Any) -> Any:
-    """The name of a curve that has one, also from "PR" or "precision-recall"; anything else as it is."""
+    """The name of a curve that has one, also from "PR" or "precision-recall"; anything else unchanged."""
     return NAMED.get(kind.lower().replace("-", "_").replace(" ", "_"), kind) if isinstance(kind, str) else kind
 
 
@@ -305,7 +305,7 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
         )
     if not isinstance(curves, (RocCurve, PrecisionRecallCurve)):
         raise TypeError(
-            "y_score: expected scores beside y_true; or, instead of both, a ThresholdCurve, RocCurve or "
+            "y_score: expected scores next to y_true; or, instead of both, a ThresholdCurve, RocCurve or "
             f"PrecisionRecallCurve, or a mapping of names to such curves, got {type(curves).__name__}"
         )
     first, second, thresholds = (on_host("curve", part) for part in curves)
@@ -337,10 +337,10 @@ def refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
     """Raise if something is asked for that a curve that was computed before does not tell."""
     for name, value in (("kind", kind), ("level", level)):
         if value is not None:
-            raise ValueError(f"{name}: expected None beside a curve that was computed before; pass y_true and y_score")
+            raise ValueError(f"{name}: expected None next to a curve that was computed before; pass y_true and y_score")
     if best is not None and not isinstance(best, bool):
         raise ValueError(
-            "best: expected True or False beside a curve that was computed before; pass y_true and y_score"
+            "best: expected True or False next to a curve that was computed before; pass y_true and y_score"
         )
 
 
@@ -356,7 +356,7 @@ def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Me
     """The measure of the lines of equal values; none where the share of positive samples is not known."""
     if kind == "threshold":
         if iso is not None and iso is not False:
-            raise ValueError("iso: expected None, as it is for ROC and precision-recall curves")
+            raise ValueError("iso: expected None, because iso-lines are for ROC and precision-recall curves")
         return None
     if iso is True or (iso is None and kind == "precision_recall"):
         iso = "f1"

@@ -49,7 +49,7 @@ def measure_at(kind: str, x: NumPyArray, y: NumPyArray, prevalence: float, metri
 
 
 def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) -> list[float]:
-    """Draw the lines with their values; returns the values, of which a measure that is the same everywhere has none."""
+    """Draw the lines with their values; returns the values. A measure that is the same everywhere has none."""
     from matplotlib.ticker import MaxNLocator
 
     places = np.linspace(0.0025, 0.9975, GRID)
@@ -73,7 +73,7 @@ def draw_equal_values(axes: Axes, kind: str, prevalence: float, metric: Metric) 
 
 
 def _name_end(axes: Axes, place: NumPyArray, text: str) -> None:
-    """Write the value to the end of a line: beside the picture, above it, or where the line ends within it."""
+    """Write the value to the end of a line: next to the picture, above it, or where the line ends within it."""
     above = place[1] > 0.98
     axes.annotate(
         text, (place[0], place[1]), (0, 2) if above else (2, 0), textcoords="offset points", alpha=0.8,

@@ -102,7 +102,7 @@ class Display:
         raise NotImplementedError
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences: for captions, and for readers who do not see it."""
+        """What the picture shows, in a few sentences: for captions, and for readers with screen readers."""
         raise NotImplementedError
 
     def layout(self) -> Any:

@@ -38,7 +38,7 @@ class DistributionDisplay(Display):
     Parameters
     ----------
     values : list of array
-        The values of each group, of any length; NaN and infinite ones are not drawn, and counted beside the name.
+        The values of each group, of any length; NaN and infinite ones are not drawn, and counted next to the name.
     names : list of str
         Those of the groups.
     title : str
@@ -185,7 +185,7 @@ class DistributionDisplay(Display):
 
 
 def draw_points(axes: Axes, place: float, values: NumPyArray) -> None:
-    """All values as points; those that would cover each other are beside each other."""
+    """All values as points; those that would cover each other are next to each other."""
     values = np.sort(values)
     span = float(values[-1] - values[0]) or 1.0
     columns = np.round((values - values[0]) / span * 45)
@@ -228,7 +228,7 @@ def distribution(
 
     Up to 60 values are drawn as points, each of them. Of more there is a histogram, and below it a thin line for 95% of
     the values, a thick one for half of them, and the median. Of more than 12 groups there are only these lines, and of
-    more than 50 the groups are sorted by their medians. Undefined values are counted beside the name. The axis shows
+    more than 50 the groups are sorted by their medians. Undefined values are counted next to the name. The axis shows
     the values, and need not begin at 0.
 
     Parameters

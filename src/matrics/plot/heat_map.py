@@ -114,7 +114,7 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 
 
 def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPyArray], NumPyArray], ...]) -> None:
-    """A bar beside the panels that says which colour stands for which share; one strip for each scale of colours."""
+    """A bar next to the panels that says which colour stands for which share; one strip for each scale of colours."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, PowerNorm
 

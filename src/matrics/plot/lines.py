@@ -49,7 +49,7 @@ class LinesDisplay(Display):
 
 
 def _layout_in_two_steps() -> Any:
-    """Matplotlib's layout, twice: how large square axes are, and so what is beside them, is known after a first one."""
+    """Matplotlib's layout, twice: the size of square axes, and of what is next to them, is known after a first one."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     class LayoutInTwoSteps(ConstrainedLayoutEngine):
@@ -127,7 +127,7 @@ def looks(number: int, *, in_a_crowd: bool) -> list[Style]:
 def draw_line(
     axes: Axes, x: NumPyArray, y: NumPyArray, look: Style, label: str, *, beside: int = 1, **options: Any
 ) -> Any:
-    """Draw a line, beside so many others, by few points and with some markers; returns it for the legend."""
+    """Draw a line, next to so many others, by few points and with some markers; returns it for the legend."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     kept, marked = _kept(x, y, min(POINTS, POINTS_OF_ALL // beside)), _places_of_markers(x, y, look.number)
     kept[marked] = True

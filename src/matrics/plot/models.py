@@ -44,7 +44,7 @@ class MeasureOfModels(NamedTuple):
     estimate, low, high : array, shape (M,)
         The values and their limits; NaN where there are none.
     tied : array of bool, shape (M,), or None
-        Which models cannot be told from the best; None if they were not compared.
+        Which models are not significantly different from the best; None if they were not compared.
     """
 
     name: str
@@ -196,7 +196,7 @@ class ModelsDisplay(Display):
         write_below(axes, measure.name + side, notes, owns_figure=self.owns_figure)
 
     def _write_values(self, axes: Axes) -> None:
-        """Write the values beside the only panel, where one bad model would else hide how the others differ."""
+        """Write the values next to the only panel, where one bad model would else hide how the others differ."""
         for place, model in enumerate(self._rows()):
             if model is not None and not np.isnan(value := self.measures[0].estimate[model]):
                 axes.text(
@@ -255,7 +255,11 @@ class ModelsDisplay(Display):
             )
             if measure.tied is not None:
                 others = [self.names[model] for model in measure.order() if measure.tied[model] and model != best]
-                told.append(f"{_listed(others)} cannot be told from it." if others else "No other is tied with it.")
+                told.append(
+                    f"Not significantly different from it: {_listed(others)}."
+                    if others
+                    else "No other is tied with it."
+                )
             undefined = np.count_nonzero(np.isnan(measure.estimate))
             if undefined:
                 told.append(f"It is undefined for {undefined} of the models.")
@@ -304,7 +308,7 @@ def models(
 ) -> ModelsDisplay:
     """Draw a forest plot: measures of several models with their limits, the best first.
 
-    Filled points are the models that cannot be told from the best, if the models were compared; their names are bold
+    Filled points are the models not significantly different from the best, if they were compared; their names are bold
     (by the first measure). A dashed line is at the best value. The axes show the values, and need not begin at 0.
 
     Parameters
@@ -379,7 +383,7 @@ def _read(key: str, result: Any) -> MeasureOfModels:
         raise TypeError(f"results: expected intervals or comparisons of models, got {type(result).__name__} for {name}")
     better = _metric_of(key).higher_is_better
     if better is None:
-        raise ValueError(f"results: expected measures of which higher or lower values are better, got {name}")
+        raise ValueError(f"results: expected measures with a better direction, got {name}")
     estimate, low, high = (on_host("results", part) for part in (found.estimate, found.low, found.high))
     if estimate.ndim != 1 or not len(estimate):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What tells more from less in a picture: signs, a scale of colours with two ends, and frames around cells."""
+"""How a picture distinguishes more from less: signs, a scale of colours with two ends, and frames around cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["mark_cells", "outline", "signed", "signed_bar"]
 
 
 def signed_bar(axes: Axes, limit: float, unit: str) -> None:
-    """A bar beside the cells: which colour stands for which difference, from -limit (worse) to limit (better)."""
+    """A bar next to the cells: which colour stands for which difference, from -limit (worse) to limit (better)."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import FuncNorm, ListedColormap
 
@@ -45,7 +45,7 @@ def _signed_square(x: NumPyArray) -> NumPyArray:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign and so many digits; what is rounded to nothing is told from nothing."""
+    """A number with its sign and so many digits; a number that rounds to 0 differs from 0."""
     size = abs(value)
     if size == 0:
         return "0"

@@ -277,7 +277,7 @@ def spectrum(
 
     One matrix has its eigenvalues and Gershgorin's circles in the plane of complex numbers; several have a row each.
     The interval 1 ± r that Dembélé prints holds for the matrix A. For B its lower end may lie above the smallest
-    eigenvalue; the bound that holds is drawn beside it (:func:`matrics.gershgorin_bounds`).
+    eigenvalue; the bound that holds is drawn next to it (:func:`matrics.gershgorin_bounds`).
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ INK = "#222222"  # text, axes, and what is drawn in one colour
 FAINT = "#bbbbbb"  # grids, and what stands behind
 SMALL = 7.5  # points; the smallest text that a paper prints
 
-# Two hues that every common kind of colour-blindness tells apart, from white to dark in equal steps of lightness.
+# Two hues distinct in every common kind of colour-blindness, from white to dark in equal steps of lightness.
 BLUES = ("#ffffff", "#d4e4f1", "#9cc4e2", "#5b9fd0", "#2171b5", "#08306b")
 ORANGES = ("#ffffff", "#fdeada", "#fbc58e", "#f08b2c", "#b85606", "#5f2a02")
 

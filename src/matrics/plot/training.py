@@ -158,7 +158,7 @@ class TrainingDisplay(LinesDisplay):
             if undefined:
                 told.append(f"{title} is undefined at {undefined} step{'s' * (undefined > 1)}, left as a gap.")
         if self.smoothed:
-            told.append("Lines are smoothed, with the values as they are behind them.")
+            told.append("Lines are smoothed, with the raw values behind them.")
         return " ".join(told)
 
 
@@ -193,9 +193,9 @@ def training(
         The names of the runs.
     smoothing : float, default 0
         In [0, 1): how much of the mean of the values before goes into the next one (exponential moving average, as in
-        TensorBoard). The values as they are stay visible.
+        TensorBoard). The raw values stay visible.
     higher_is_better : mapping of str to bool, optional
-        For measures of which the library does not know it, so that their best step is marked as well.
+        For measures whose better direction the library does not know, so that their best step is marked, too.
     ax : matplotlib.axes.Axes, or array of them, optional
         Where to draw, one for each measure; a figure of its own if left out.
 
@@ -243,7 +243,7 @@ def training(
 
 
 def _direction(name: str) -> bool | None:
-    """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if nobody knows."""
+    """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if it is not known."""
     for title in reversed(name.replace("_loss", "/loss").split("/")):
         part = re.split(", | of ", title)[0]  # recall, macro; recall of cat
         if part in HIGHER_IS_BETTER:

@@ -43,7 +43,7 @@ def roc_auc(
         before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
     average : {"macro", "weighted", "micro", "class"}, optional
         Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
-        of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and beside
+        of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and with
         ``positive`` it is an error.
     multi_class : {"one_vs_rest", "one_vs_one"}
         Each class against all others, or the mean over all pairs of classes (Hand and Till), which does not change

@@ -23,7 +23,7 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
     """The average in words, where None is the mean over classes; anything else raises an error."""
     if average is not None and positive is not None:
         raise ValueError(
-            f"average={quoted(average)}: expected None beside positive={quoted(positive)}, which is one class "
+            f"average={quoted(average)}: expected None with positive={quoted(positive)}, which is one class "
             "against the rest"
         )
     found = "macro" if average is None else average

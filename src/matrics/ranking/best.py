@@ -66,7 +66,7 @@ class Goal(NamedTuple):
         return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
 
     def ranked(self, values: list[Array], backend: Standard) -> Array:
-        """Numbers of which the largest is that of the best threshold; minus infinity where there can be none.
+        """Numbers, the largest for the best threshold; minus infinity where there can be none.
 
         The worst value, which may be infinite, is still a value.
         """
@@ -84,7 +84,7 @@ class Goal(NamedTuple):
 
 
 def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
-    """What is sought; raises for anything but one measure of which it is known which values are better."""
+    """The measure to optimise; raises for anything but one measure with a better direction."""
     chosen = resolve(metric, classes)
     if len(chosen) != 1:
         raise ValueError(f"metric: expected one measure, got {len(chosen)}: {quoted_list(chosen)}")
@@ -95,7 +95,7 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
             raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
     if found.higher_is_better is None:
         raise ValueError(
-            f"metric: expected a measure of which higher or lower values are better, and {name} is neither: "
+            f"metric: expected a measure with a better direction, and {name} is neither: "
             "constrain it (subject_to=), and name another one"
         )
     return Goal(name, found, constraints)

@@ -255,11 +255,11 @@ def _intervals(
     if not drawn.values.size or math.isnan(value):
         nothing = Interval(threshold, math.nan, math.nan, math.nan, drawn.undefined, IntervalStatus.UNDEFINED)
         return nothing, nothing._replace(estimate=value), math.nan
-    # A measure that was undefined or infinite on all samples at the threshold of a replicate tells nothing.
+    # A measure that was undefined or infinite on all samples at the threshold of a replicate has no information.
     gaps = drawn.values - drawn.others
     gaps = gaps[np.isfinite(gaps)]
     optimism = float(gaps.mean()) if gaps.size else math.nan
-    low, high = np.quantile(drawn.thresholds, shares, method="inverted_cdf")  # of which some may be infinite
+    low, high = np.quantile(drawn.thresholds, shares, method="inverted_cdf")  # some of them may be infinite
     spread = float(np.std(drawn.thresholds)) if np.isfinite(drawn.thresholds).all() else math.nan
     low, high = min(low, threshold), max(high, threshold)
     of_threshold = Interval(threshold, low, high, spread, drawn.undefined, status)

@@ -54,8 +54,8 @@ class BoundedBins(NamedTuple):
 def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     """Value, low and high of the area under the ROC curve, and where it is defined.
 
-    It is the share of pairs, a positive and a negative, of which the positive has the higher score; half of those with
-    equal scores count. In one bin a pair may count 0, half or 1.
+    It is the share of pairs, a positive and a negative sample, in which the positive has the higher score; half of
+    those with equal scores count. In one bin a pair may count 0, half or 1.
     """
     xp = backend.xp
     above = _share(bins.positives_above, bins.all_positives, xp)

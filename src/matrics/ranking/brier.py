@@ -96,8 +96,8 @@ def brier_score(
     y_true : array_like of int or bool, shape (*B, N)
         True labels in [0, n), or any labels with ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Predicted probabilities of class 1 of two, or of every class. They are taken as they are: nobody looks whether
-        those of a sample sum to 1.
+        Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
+        whether those of a sample sum to 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
         Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,

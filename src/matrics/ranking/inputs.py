@@ -51,7 +51,7 @@ class ScoredSamples(NamedTuple):
         return returned(x, self.backend, self.own)
 
     def moved(self, own: Standard) -> ScoredSamples:
-        """The samples as arrays of a library: beside constants, other arrays may be traced."""
+        """The samples as arrays of a library: with constants, other arrays may be traced."""
         if self.backend is not NUMPY or own is NUMPY:
             return self
         arrays = {"y_true": self.y_true, "scores": self.scores, "weight": self.weight}
@@ -172,11 +172,11 @@ def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSa
     xp, n = samples.backend.xp, samples.scores.shape[-1]
     if name == "logits":
         raise ValueError(
-            "positive: expected y_prob= of classes, of which it picks one; of logits (*B, N, n) take the softmax first"
+            "positive: expected y_prob= of classes, to pick one; of logits (*B, N, n) take the softmax first"
         )
     if labels.names is not None:
         raise ValueError(
-            f"positive: expected integers in y_true beside {name} of every class (*B, N, {n}), as nothing says which "
+            f"positive: expected integers in y_true with {name} of every class (*B, N, {n}), as nothing says which "
             f"column is that of a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
             "label"
         )
@@ -196,7 +196,7 @@ def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: 
     if not own.is_float(scores):
         if own.is_float(y_true) and own.is_integer(scores):
             raise TypeError(
-                f"y_true: expected labels, got floating numbers beside {name} of integers: the labels come first, then "
+                f"y_true: expected labels, got floating numbers with {name} of integers: the labels come first, then "
                 f"the {what}"
             )
         raise TypeError(
@@ -210,7 +210,7 @@ def _shape(scores: Any, name: str) -> tuple[int, ...]:
 
 
 def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
-    """Warn of labels with a 1 in each row beside probabilities that add up to 1 in each: those of classes, surely."""
+    """Warn of labels with a 1 in each row with probabilities that add up to 1 in each: those of classes, surely."""
     if y_true.ndim < 2 or y_true.shape != scores.shape or y_true.shape[-1] < 2 or name == "logits":
         return
     labels, shares = (x.reshape(-1, x.shape[-1]) for x in (y_true, scores))
@@ -234,7 +234,7 @@ def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
 def _has_classes(labels: tuple[int, ...], scores: tuple[int, ...]) -> bool:
     """Whether scores have an axis of classes after that of the samples: the number of axes decides.
 
-    Only scores (M, N) of M models beside labels (N,) have more axes and no classes.
+    Only scores (M, N) of M models with labels (N,) have more axes and no classes.
     """
     return len(scores) > len(labels) >= 1 and scores[-2] == labels[-1]
 

@@ -67,13 +67,13 @@ def log_loss(
         True labels, integers or booleans. Floating numbers are soft labels: probabilities of class 1, shape (N,), or
         probabilities of every class, shape (*B, N, n), with ``class_axis``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Predicted probabilities of class 1 of two, or of every class. They are taken as they are: nobody looks whether
-        those of a sample sum to 1.
+        Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
+        whether those of a sample sum to 1.
     logits : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         In place of ``y_prob``: what the sigmoid or the softmax is taken of. For losses to train with: value and
         gradient are exact for logits of any size, where the probability itself is rounded to 0 or 1.
     class_axis : int, optional
-        Where the classes are. Left out, the number of axes decides: integer labels (*B, N) beside (*B, N, n) have
+        Where the classes are. Left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
         it, as they could be labels of class 1 as well, for which there is :func:`matrics.binary_cross_entropy`.
     positive : str or int, optional
@@ -275,16 +275,16 @@ def _read(
         shape = tuple(as_arrays(**{name: scores})[1][0].shape)
         if max(labels.ndim, len(shape)) > 1:
             raise ValueError(
-                f"y_true: floating labels {tuple(labels.shape)} beside {name} {shape} may be probabilities of every "
+                f"y_true: floating labels {tuple(labels.shape)} with {name} {shape} may be probabilities of every "
                 "class or of class 1 of two: pass class_axis=-1 for the former, or call "
                 "matrics.binary_cross_entropy for the latter; labels that are not soft are integers"
             )
     if is_soft:
         if positive is not None:
-            raise TypeError("positive: expected None beside soft labels, which are the probabilities of a class")
+            raise TypeError("positive: expected None with soft labels, which are the probabilities of a class")
         if ignore_index is not None:
             raise TypeError(
-                "ignore_index: expected None beside soft labels, none of which is a single class; a weight of 0 leaves "
+                "ignore_index: expected None with soft labels, as none of them is a single class; a weight of 0 leaves "
                 "a sample out"
             )
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))

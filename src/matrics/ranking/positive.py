@@ -37,7 +37,7 @@ def read_labels(
     *,
     is_batch: bool = False,
 ) -> Labels:
-    """Labels that are no numbers as 0 and 1; integers as they are, and which of them is positive.
+    """Labels that are no numbers as 0 and 1; integers unchanged; and the positive label.
 
     Of labels that are no numbers somebody has to say which is positive: their order is no hint. A batch of many need
     not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have a column for each
@@ -102,7 +102,7 @@ def against_rest(
         if is_bad.any():
             first = tuple(int(i) for i in np.argwhere(is_bad)[0])
             raise ValueError(
-                f"y_true: expected labels from 0 on, or two labels, got {int(y_true[first])} at {first} beside others "
+                f"y_true: expected labels from 0 on, or two labels, got {int(y_true[first])} at {first} with others "
                 f"({np.count_nonzero(is_bad)} of {is_bad.size} are below 0); ignore_index= leaves samples out"
             )
         others = y_true[is_rest]

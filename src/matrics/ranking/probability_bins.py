@@ -80,7 +80,7 @@ def check_bins(num_bins: Any, bins: Any) -> int:
 def binned(
     probability: Array, weight: Array | None, num_bins: int, bins: Bins, backend: Standard
 ) -> BinnedProbabilities:
-    """Put probabilities (*B, N) into bins [a, b), the last of which is [a, 1]."""
+    """Put probabilities (*B, N) into bins [a, b). The last bin is [a, 1]."""
     xp, p = backend.xp, probability
     lead = tuple(p.shape[:-1])
     if bins == "width" or not p.shape[-1]:

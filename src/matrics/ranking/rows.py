@@ -18,7 +18,7 @@ SCORES_AT_ONCE = 2**15
 
 
 class SampleRows(NamedTuple):
-    """Rows of samples: each has scores, of which larger ones speak for the positive class."""
+    """Rows of samples with scores. Larger scores speak for the positive class."""
 
     backend: Standard
     scores: Array  # (R, N), floating and not NaN
@@ -154,7 +154,7 @@ class Points(NamedTuple):
     thresholds: Array | None  # (R, N + 1), the first is infinite
     tp: Array  # (R, N + 1), positive samples from the highest score down: integers, or sums of weights
     fp: Array  # (R, N + 1), negative samples likewise
-    fn: Array | None  # (R, N + 1), positive samples from each point down; None where nobody asks
+    fn: Array | None  # (R, N + 1), positive samples from each point down; None where it is not needed
     tn: Array | None  # (R, N + 1), negative samples likewise
     last: Array | None  # (R, N + 1), the last point of the same score; None where each is
     spoiled: Array  # (R,)
@@ -198,7 +198,7 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
     fn = tn = last = None
     if with_rest and rows.weight is None:
         fn, tn = tp[:, -1:] - tp, fp[:, -1:] - fp
-    elif with_rest:  # a difference of two sums of weights would lose those that are small beside them
+    elif with_rest:  # a difference of two sums of weights would lose those that are small next to them
         fn, tn = _sums_from_the_end(ranked.positive, backend), _sums_from_the_end(ranked.negative, backend)
     if backend is not NUMPY or not starts.all():
         last = _last_of_ties(starts, backend)

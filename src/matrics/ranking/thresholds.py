@@ -67,7 +67,7 @@ def threshold_confusion_matrix(
     y_true : array_like of int or bool, shape (*B, N)
         True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Scores of class 1, or of each of n classes, of which each is then compared with the rest. Scores with one axis
+        Scores of class 1, or of each of n classes, each compared with the rest. Scores with one axis
         more than the labels are scores of classes, if the samples are on the axis before; otherwise both broadcast.
     thresholds : array_like, shape (T,)
         In any order. A sample is predicted as positive if its score is at least the threshold, in the dtype of the
@@ -182,7 +182,7 @@ def threshold_curve(
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:
-    """The samples beside these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
+    """The samples with these thresholds, the thresholds (T,), and the matrices there (*B, T, 2, 2)."""
     # Labels in a list, or of NumPy, are none of an array's library; they may be texts, which no other library has.
     of_labels = isinstance(y_true, (list, tuple, np.ndarray)) or hasattr(y_true, "to_numpy")
     beside = {} if of_labels else {"y_true": y_true}
@@ -207,7 +207,7 @@ def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> t
 
 
 def _beside(y_score: Any, thresholds: Any) -> Any:
-    """Thresholds of a list as an array beside scores on a device or in compiled code; anything else as it is.
+    """Thresholds of a list as an array with scores on a device or in compiled code; anything else unchanged.
 
     There an array of NumPy is refused, and torch.compile follows none.
     """

@@ -141,7 +141,7 @@ def top_k_recall(
 
     There is no top-k precision or F1. With k predictions for one true label, at least k - 1 of every k predictions are
     wrong by construction, so that a share of right predictions is at most 1 / k, however good the scores are. A sample
-    has no single wrong class either: there is no confusion matrix with one count for each sample, of which precision
+    has no single wrong class either: there is no confusion matrix with one count for each sample, from which precision
     and F1 are measures.
 
     Parameters

@@ -82,7 +82,7 @@ class ReportColumns:
             seen.add(name)
         if self.sample_weight is not None and (self.groups is not None or self.y_score):
             raise ValueError(
-                "sample_weight: expected no columns of groups or of scores beside it, whose limits and tests are those "
+                "sample_weight: expected no columns of groups or of scores with it, whose limits and tests are those "
                 f"of counts, got {quoted(self.sample_weight)}"
             )
 
@@ -144,7 +144,7 @@ class Data:
     rows : int or None
         The number of rows of the table; None for matrices.
     by : str
-        What tells the models apart.
+        The column that identifies the model.
     paired : Paired or None
         The predictions, if all models have the same samples.
     same_labels : bool
@@ -192,7 +192,7 @@ class Data:
         return found
 
     def squares_of(self, models: Any) -> NumPyArray | None:
-        """The squared weights of a model, or of some: what ``interval`` takes beside their matrices."""
+        """The squared weights of a model, or of some: what ``interval`` takes with their matrices."""
         return None if self.weighted is None else self.weighted.squares[models]
 
 
@@ -296,7 +296,7 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
 
 
 def _weights(name: Any, column: Any) -> NumPyArray:
-    """The weights of all rows, some of which are above 0."""
+    """The weights of all rows. Some of them are above 0."""
     weights: NumPyArray = weights_of(name, column).astype(np.float64)
     if not weights.any():
         raise ValueError(f"column {quoted(name)}: expected weights above 0, got 0 alone")

@@ -33,7 +33,7 @@ MOST_BLIND = 4
 
 @dataclass(frozen=True)
 class Winner:
-    """The best model by one measure, and whether the best model by the first measure is told from it.
+    """The best model by one measure, and whether the best model by the first measure differs significantly from it.
 
     Parameters
     ----------

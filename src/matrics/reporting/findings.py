@@ -140,7 +140,7 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     others = [data.models[k] for k in board.tied if k != first]
     undefined = int(np.isnan(verdict.estimate).sum())
     if others:
-        tied = f", and cannot be told from {listed(others, 4)}"
+        tied = f", and is not significantly different from {listed(others, 4)}"
     elif undefined == len(data.models) - 1:
         tied = f"; {board.title} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
     else:

@@ -32,7 +32,7 @@ class ReportNames(Names):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns of labels; that of the predicted ones may be missing beside scores."""
+        """The columns of labels; that of the predicted ones may be missing with scores."""
         return (self.true, self.pred) if self.has_pred else (self.true,)
 
     @property

@@ -1,4 +1,4 @@
-"""Which model is best: every measure of every model, with limits, and the models that cannot be told from the best."""
+"""Which model is best: every measure of every model, with limits, and the ties for the best."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Leaderboard:
     first : str
         The measure that orders the models, as it was asked for.
     metrics : dict of str to Metric
-        Every measure, as it was asked for, and as it is of these classes.
+        Every requested measure, resolved for these classes.
     verdicts : dict of str to Verdict
         Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none. Their labels
         say what they are of: ``recall, macro``.
     judged : tuple of str
         The measures that have limits and by which models were compared.
     order : list of int
-        The models, the best first; those of which the measure is undefined last.
+        The models, the best first. Models whose measure is undefined come last.
     compared : list of int
         The models that were compared with the best, the best first.
     num : int
@@ -99,7 +99,7 @@ class Leaderboard:
 
     @property
     def tied(self) -> list[int]:
-        """The models that cannot be told from the best, which is one of them."""
+        """The models not significantly different from the best, itself included."""
         return [k for k in self.order if self.verdict.tied[k]]
 
 
@@ -116,7 +116,7 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
         if metric.is_classwise:
             raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
         if metric.higher_is_better is None:
-            raise ValueError(f"metrics: expected measures of which one end is better, got {name}")
+            raise ValueError(f"metrics: expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
     candidates = min(models, MOST_COMPARED)
     costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
@@ -131,7 +131,7 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
     values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
     side = 1 if chosen[first].higher_is_better else -1
     order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
-    compared = sorted(order[:candidates])  # so that what is drawn does not depend on who is best
+    compared = sorted(order[:candidates])  # so that the draws do not depend on which model is best
     verdicts, num = _verdicts(data, judged, compared, manner)
     full = {name: _of_all(verdict, compared, values[name]) for name, verdict in verdicts.items()}
     for name, metric in chosen.items():

@@ -42,7 +42,7 @@ class Origin:
 
 
 def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Origin:
-    """The origin of data in files, of which each is read once more."""
+    """Return the origin of data in files. Each file is read once more."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as stream:

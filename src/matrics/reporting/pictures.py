@@ -88,8 +88,8 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
             else " of the models"
         )
         caption = (
-            f"{listed(board.titles(results))}{some} with {level} limits, the best first; filled points cannot be told "
-            "from the best, and the dashed line is at its value."
+            f"{listed(board.titles(results))}{some} with {level} limits, the best first. Filled points are not "
+            "significantly different from the best, and the dashed line is at its value."
         )
         pictures.append(_picture(f"forest{place + 1}", display, caption))
     return pictures
@@ -119,7 +119,7 @@ def _compared(verdict: ModelVerdict, models: list[int]) -> ModelComparison:
 
 
 def _class_names(data: Data) -> list[str]:
-    """The names of the classes as they are shown."""
+    """The displayed names of the classes."""
     return [short(name) for name in data.classes]
 
 

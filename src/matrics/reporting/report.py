@@ -134,7 +134,7 @@ def report(
     num: int | None = None,
     rng: Any = 0,
 ) -> Report:
-    """Report on the predictions of one or several models: who is best, what goes wrong, and what to beware of.
+    """Report on the predictions of one or several models: which model is best, what goes wrong, and what to watch for.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def report(
         1 (or False and True); and what is of one class of two, such as sensitivity, is an error where the labels are
         text, as nothing says which class is meant.
     sample_weight : column name, optional
-        The column of the weights of samples: limits and comparisons are then those of weighted samples. Not beside
+        The column of the weights of samples: limits and comparisons are then those of weighted samples. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
@@ -235,11 +235,11 @@ def make_report(
         data, origin = _read_file(Path(data), wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
-        raise ValueError("sample_weight: expected none beside confusion matrices, which have no samples")
+        raise ValueError("sample_weight: expected none with confusion matrices, which have no samples")
     if is_matrices:
         read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
     elif class_names is not None:
-        raise ValueError("class_names: expected none beside labels, which have names of their own")
+        raise ValueError("class_names: expected none with labels, which have names of their own")
     else:
         read = data_of_table(data, wanted, origin)
     version = importlib.metadata.version("matrics")

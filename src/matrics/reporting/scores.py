@@ -92,12 +92,12 @@ def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
         return chosen, "The predicted class is that with the highest score, as there is no column of predicted labels."
     if n != 2:
         raise ValueError(
-            f"y_pred: expected a column of predicted labels beside the scores of one of {n} classes, got none"
+            f"y_pred: expected a column of predicted labels with the scores of one of {n} classes, got none"
         )
     positive = scores.positives[0]
     if not scores.are_probabilities:
         raise ValueError(
-            "y_pred: expected a column of predicted labels beside scores that are no probabilities, as no threshold is "
+            "y_pred: expected a column of predicted labels with scores that are no probabilities, as no threshold is "
             "known, got none"
         )
     above = scores.values[:, 0] >= 0.5

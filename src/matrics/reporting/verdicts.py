@@ -32,7 +32,7 @@ class ModelVerdict:
     best : int or None
         The model with the best value; None if the measure is undefined for all.
     tied : array of bool, shape (M,)
-        Which models cannot be told from the best.
+        Which models are not significantly different from the best.
     probability_best : array, shape (M,), or None
         The probability of each model of being the best; only on the same samples.
     higher_is_better : bool

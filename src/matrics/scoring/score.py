@@ -85,7 +85,7 @@ def score(
         among more than two. Without it they are means over the classes (``macro``), but for the words of tests with two
         results (sensitivity, specificity, PPV, NPV, likelihood ratios, diagnostic odds ratio): those of a 2×2 matrix
         are of class 1. Of a data frame with texts in alphabetical order, such as one of ``pandas.crosstab``, nobody
-        knows which class that is, and these need ``positive``.
+        has a known order, and these need ``positive``.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def score(
 
 
 def _number_of_classes(cm: Any) -> int:
-    # An array tells without being checked, which takes as long as to score one matrix.
+    # The shape of an array is read without a check, which would take as long as scoring one matrix.
     try:
         shape: Sequence[int] = getattr(cm, "shape", ())
     except RuntimeError:  # of a nested tensor, which is refused below
@@ -181,7 +181,7 @@ def _bound(
     positive: Hashable,
 ) -> _Chosen:
     if is_compiling() and class_names is None and positive is None:
-        chosen = resolve(metrics)  # the table knows its classes, and titles are of no use there
+        chosen = resolve(metrics)  # the table has its classes, and titles are of no use there
     else:
         chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
     return chosen, [metric.bind() for metric in chosen.values()]
@@ -192,7 +192,7 @@ _OF_LABELS = "of labels it is matrics.score(matrics.confusion_matrix(y_true, y_p
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | None = None) -> dict[str, Metric]:
-    """The requested metrics, under the keys of the result; where the classes are known, as they are for these."""
+    """The requested metrics, under the keys of the result; resolved for the classes where these are known."""
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):

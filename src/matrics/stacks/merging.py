@@ -32,7 +32,7 @@ def merge_classes(cm: Any, into: Any) -> Array:
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     into : sequence of n int, or sequence of m sequences of int
-        The new class of each class, 0 to m - 1, each of which is used; or the classes that each new class consists of,
+        The new class of each class, 0 to m - 1 (each is used); or the classes that each new class consists of,
         among which each class occurs once. The order of the new classes is that of their numbers, or of the list.
 
     Returns

@@ -151,7 +151,7 @@ class Drawable(NamedTuple):
 
 
 def drawable(cm: Any, rng: Any, scheme: str) -> Drawable:
-    """The cells of a matrix beside its source; where values can be inspected, what cannot be drawn raises an error."""
+    """The cells of a matrix with its source; where values can be inspected, what cannot be drawn raises an error."""
     source = source_of(rng)
     backend, array = as_stack(cm)
     integers = scheme in ("multinomial", "rows", "poisson") or (scheme == "clusters" and backend.is_integer(array))
@@ -197,7 +197,7 @@ def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
 
 
 def check_prior(prior: Any, shape: tuple[int, ...], source: RandomSource) -> Array:
-    """What is added to each of the cells, of all of which it is one sample if left out."""
+    """What is added to each cell. Left out, it adds up to one sample over all cells."""
     values = np.asarray(1 / math.prod(shape) if prior is None else prior)
     if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
         got = f"shape {values.shape}" if values.dtype.kind in "iuf" else repr(prior)

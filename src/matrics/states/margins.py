@@ -338,7 +338,7 @@ def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
     """The values of all measures; raises with the names of those that need cells."""
     scores: dict[str, Array] = {}
     lacking: list[str] = []
-    # A formula may lay out a number for each pair of classes before it asks for cells: it is first tried on few.
+    # A formula may lay out a number for each pair of classes before it reads cells: it is first tried on few classes.
     if table.n > MANY_CLASSES and not is_compiling():
         lacking = _lacking_of_few(chosen)
     lacking = lacking or _lacking(chosen, table, scores)

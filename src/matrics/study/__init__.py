@@ -1,4 +1,4 @@
-"""Measures of measures: whether two of them agree, which tells more apart, and which properties each has."""
+"""Measures of measures: whether two agree, which discriminates more, and which properties each has."""
 
 from matrics.study.agreement import Agreement, agreement
 from matrics.study.certificates import Certificate, Verdict, Witness, certificate

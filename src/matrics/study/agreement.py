@@ -177,7 +177,7 @@ def agreement(
     """How far measures agree about the matrices of a stack, for every pair of measures.
 
     Measures are turned so that higher is better, as their records say: accuracy and the error rate agree on everything.
-    Those of which neither is better are taken as they are.
+    Measures without a better direction are taken unchanged.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
     """Train classifiers for imbalanced data once, and score them on test sets with other class sizes.
 
     This is the experiment of Mullick et al., section 5, on data sets that come with scikit-learn. Half of the samples
-    of each class are for training, of which some are left out, so that the classes are imbalanced. Each classifier then
+    of each class are for training. Some of them are left out, so that the classes are imbalanced. Each classifier then
     predicts the other half. Test sets of any class sizes are drawn from these predictions: the samples of each class
     with replacement, which is a multinomial draw from the row of the confusion matrix. This allows ratios that the data
     sets are too small for. Giving weights to the rows instead would be simpler, but would leave rates exactly as they

@@ -104,7 +104,7 @@ def discrimination_line(
     tolerance: float = 1e-9,
     intervals: int = 512,
 ) -> DiscriminationLine:
-    """The line between the pairs of matrices of which a measure prefers one or the other.
+    """The line between the pairs of matrices where a measure prefers the one or the other.
 
     In the first series of matrices every class has the recall x, in the second one the first class has the recall y and
     all other classes are without errors. The line has the y for which the measure has the same value as for x.
@@ -225,7 +225,7 @@ class _Series(NamedTuple):
         return np.asarray(self.metric(controlled_errors(proportions, recalls), invalid="nan"))
 
     def first_class(self, y: np.ndarray) -> np.ndarray:
-        """Recalls of all classes, of which the first is y."""
+        """Recalls of all classes; the first is y."""
         recalls = np.ones((*y.shape, self.proportions.shape[-1]))
         recalls[..., 0] = y
         return recalls
@@ -293,7 +293,7 @@ def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Found:
 
 
 def _changes(signs: np.ndarray, grid: np.ndarray) -> _Brackets:
-    """Neighbours on the grid of which one series is preferred at the one, and the other at the other."""
+    """Neighbours on the grid where the preferred series changes."""
     row, column = np.nonzero(signs[:, :-1] * signs[:, 1:] == -1)
     return _Brackets(row, grid[column], grid[column + 1])
 

@@ -22,7 +22,7 @@ class Ranking:
 
     @classmethod
     def of(cls, values: Array, digits: int | None = None) -> Ranking:
-        """Rank values (N,), of which NaN has no rank.
+        """Rank values (N,). NaN has no rank.
 
         Neighbours in order are one value if they differ by at most 10**-digits of the one nearer to 0, or of 1 if that
         is more (or of the largest absolute value, if that is below 1); without digits, if they are equal.
@@ -109,7 +109,7 @@ class Pairs(NamedTuple):
 
 
 def count_pairs(f: Ranking, g: Ranking) -> Pairs:
-    """Count the pairs of matrices, on all of which both measures are defined."""
+    """Count the pairs of matrices. Both measures are defined on all of them."""
     permutation, tied = _crossing(f, g)
     opposing = inversions(permutation)
     every = pairs_within(len(f.ranks))
@@ -132,7 +132,7 @@ def count_of_each(f: Ranking, g: Ranking) -> tuple[Array, Array, Array, Array]:
 
 
 def spearman(f: Ranking, g: Ranking) -> float:
-    """The correlation of the ranks of matrices, on all of which both measures are defined; NaN if one is constant."""
+    """The correlation of the ranks of matrices. Both measures are defined on all of them; NaN if one is constant."""
     return _ratio(_dot(f.centred, g.centred), math.sqrt(f.spread * g.spread))
 
 
@@ -167,7 +167,7 @@ def _starts(f: Array, g: Array) -> Array:
 
 
 def _dot(f: Array, g: Array) -> float:
-    # Not f @ g: BLAS would start threads of its own, beside those of the caller, for so short a sum.
+    # Not f @ g: BLAS would start threads of its own, with those of the caller, for so short a sum.
     return float(np.einsum("i,i->", f, g))
 
 

@@ -24,7 +24,7 @@ NOISE = 1e-12
 
 
 class Representation(NamedTuple):
-    """The chosen measure that tells most of another one, as in :class:`matrics.study.Redundancy`.
+    """The chosen measure that predicts another one best, as in :class:`matrics.study.Redundancy`.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def _open_stream(argument: str, table: Any, others: str) -> AnyTable:
 
 
 def names_of_columns(by: Hashable | Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """The names of columns, one of which may be given by itself; ValueError if one is there twice."""
+    """The names of columns, or a single name; ValueError if a name occurs twice."""
     found = tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
     if len(set(found)) != len(found):
         raise ValueError(f"by: expected different columns, got [{quoted_list(found)}]")

@@ -1,4 +1,4 @@
-"""The columns of a table that say of which matrix a row is."""
+"""The columns of a table that identify the matrix of each row."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _columns_of(labels: Any) -> dict[str, Any] | None:
 
 
 def _sized(name: Any, labels: Any) -> Any:
-    """Labels as they are, if they have a length and positions; else in a list."""
+    """Labels unchanged, if they have a length and positions; else in a list."""
     if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1 or hasattr(labels, "levels"):
         got = f"one of shape {labels.shape}" if getattr(labels, "ndim", 1) != 1 else quoted(labels)
         got = "a MultiIndex: pass its .to_frame()" if hasattr(labels, "levels") else got

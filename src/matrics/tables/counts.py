@@ -210,7 +210,7 @@ class FrameCounts(NamedTuple):
         }
 
     def __repr__(self) -> str:
-        """How many matrices there are of which classes; a table of all of them may have thousands of numbers."""
+        """The number of matrices and their classes; a table of all of them may have thousands of numbers."""
         by = f", by={list(self.groups)}" if self.groups else ""
         more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
         named = ", ".join(map(repr, self.labels[:MOST_NAMED]))

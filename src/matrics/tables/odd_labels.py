@@ -16,7 +16,7 @@ def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable])
     """What is odd about the labels that occur, as the one line of a warning; None if nothing is.
 
     Classes that occur only among the true or only among the predicted labels, labels that differ only in case, blanks,
-    type or the way a number is written, numbers beside texts, and texts that other programs write where a value is
+    type or the way a number is written, numbers with texts, and texts that other programs write where a value is
     missing.
 
     >>> odd_labels(["cat", "dog"], ["cat", "Dog"])

@@ -21,7 +21,7 @@ from matrics.uncertainty.results import Comparison, Interval, PairedComparison
 Layout = Literal["wide", "long"]
 Library = Literal["pandas", "polars"]
 
-# What is told of an interval or a comparison, and how its columns end: as the command line writes them.
+# The fields of an interval or a comparison, and the endings of their columns, as the command line writes them.
 PARTS = {"estimate": "", "low": "/low", "high": "/high", "standard_error": "/standard_error", "status": "/status"}
 OF_COMPARISONS = {"difference": "", "low": "/low", "high": "/high", "standard_error": "/standard_error"}
 OF_COMPARISONS |= {"probability": "/probability", "status": "/status"}

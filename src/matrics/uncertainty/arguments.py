@@ -1,4 +1,4 @@
-"""What a call about matrices asks for: the metrics, resolved for the classes, and errors for samples in their place."""
+"""Arguments of calls with matrices: the metrics, resolved for the classes, and errors for samples in their place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def metrics_of(
 
 
 def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, counted: str = _COUNTED) -> None:
-    """Raise where labels stand in place of matrices or metrics, or clusters of samples beside matrices."""
+    """Raise where labels stand in place of matrices or metrics, or clusters of samples with matrices."""
     if clusters is not None:
         by_cluster = counted.replace(")", ", groups=clusters, num_groups=K)")
         raise TypeError(

@@ -183,7 +183,7 @@ def compare_paired(
         The axis of ``joint`` along which the tables are those of clusters, such as patients.
     squared_weights : array_like, shape (*B, n, n, n), optional
         For weighted samples: the joint table of their squared weights, as
-        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it beside ``joint``, that of the weights.
+        ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
 def _both_squares(
     given: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
 ) -> list[Array | None]:
-    """The squared weights of a and of b beside their matrices."""
+    """The squared weights of a and of b with their matrices."""
     refuse_unweighted(options, measures)
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         got = f"{len(given)} of them" if isinstance(given, (tuple, list)) else type(given).__name__
@@ -306,7 +306,7 @@ def _both_squares(
 
 
 def _like(flags: Array, value: Array, xp: Any) -> Array:
-    """Flags (B,) beside values (B,) or (B, C)."""
+    """Flags (B,) with values (B,) or (B, C)."""
     return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
 
 

@@ -93,7 +93,7 @@ def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
 
 
 def _are_independent(measure: Measure, scheme: str) -> bool:
-    """Whether the samples of which a measure is a proportion are independent; of fixed rows those of a row are.
+    """Whether the samples that a proportion counts are independent. With fixed rows, those of a row are.
 
     Those of clusters are not, but there are as many independent ones as have the same variance.
     """
@@ -145,7 +145,7 @@ def _weighted_trials(
 ) -> list[tuple[Array, Array]]:
     """The same of weighted samples, by the sums of the squared weights of those that count and of the others.
 
-    These are what the measure, and the number of which it is a proportion, are of the matrix of squares.
+    These are what the measure, and the number of samples it is a proportion of, are for the matrix of squares.
     """
     xp = task.backend.xp
     functions: list[Any] = [measure.trials for measure in measures]
@@ -167,7 +167,7 @@ def _of_sample(number: Array, xp: Any) -> Array:
 
 
 def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[Array, Array, Array]]:
-    """The delta method: as it is, or with one sample added to the matrix and a correction for biased measures."""
+    """The delta method: plain, or with one sample added to the matrix and a correction for biased measures."""
     backend, xp = task.backend, task.backend.xp
     z, clusters = quantile_of(task)
     corrected = [not plain and task.measures[k].biased for k in which]
@@ -201,7 +201,7 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
 
     The delta method takes the variance at the estimate. Where the class that decides has few errors, one more or less
     makes that variance another, and its limits miss the truth too often. Measures without a bound are ratios of what
-    the classes contribute, and no sums: their limits, on the scale of a logarithm, hold as they are.
+    the classes contribute, and no sums: their limits, on the scale of a logarithm, hold unchanged.
     """
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
     if math.inf in (bounds[1], -bounds[0]):
@@ -217,7 +217,7 @@ def quantile_of(task: Task) -> tuple[Any, Array | None]:
     """How many standard errors limits are away, one number or (B,) of them, and the clusters if these are random."""
     if task.options.scheme != "clusters":
         return normal_quantile(task.options.level), None
-    if task.backend is not NUMPY:  # how many clusters have samples cannot be told without a look
+    if task.backend is not NUMPY:  # the number of clusters with samples is not known without inspecting them
         return student_quantile(task.options.level, task.cells.shape[0] - 1), task.cells
     number, inverse = np.unique((task.cells.sum(axis=(-2, -1)) > 0).sum(axis=0), return_inverse=True)
     known = np.asarray([student_quantile(task.options.level, int(some) - 1) for some in number])
@@ -225,14 +225,14 @@ def quantile_of(task: Task) -> tuple[Any, Array | None]:
 
 
 def beside(numbers: Any, values: Array, xp: Any) -> Any:
-    """A number for each matrix (B,) in the shape of values (B,) or (B, C); a single number as it is."""
+    """A number for each matrix (B,) in the shape of values (B,) or (B, C); a single number unchanged."""
     if np.ndim(numbers) == 0 or values.ndim == 1:
         return numbers
     return xp.broadcast_to(numbers[:, None], values.shape)
 
 
 def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
-    """The counts beside derivatives (B, k) or (B, C, k), and these by cells with samples.
+    """The counts with derivatives (B, k) or (B, C, k), and these by cells with samples.
 
     To an empty cell it does not matter, and it may be infinite.
     """

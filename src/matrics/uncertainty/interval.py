@@ -90,7 +90,7 @@ def interval(
         that says how to count the matrix of each cluster.
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
-        ``confusion_matrix(..., sample_weight=weights**2)`` counts it beside ``cm``, that of the weights. Without it
+        ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights. Without it
         limits are those of as many samples as the cells add up to. For ``"auto"``, ``"delta"`` and ``"wilson"``, and
         measures that depend on shares alone.
     zero_division : float, default NaN
@@ -146,7 +146,7 @@ def interval(
     vary, up to about ten, are not taken for many more trials than clusters: one error must not make surer than none.
 
     Without draws, an interval costs some 2 n² scores of the matrix; replicates cost ``num``. No limit leaves the range
-    of its measure. Where a method knows nothing, limits are NaN, and ``status`` says why.
+    of its measure. Where a method gives no limits, they are NaN, and ``status`` has the reason.
 
     Examples
     --------

@@ -276,7 +276,7 @@ def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
     if not mid_p:
         return np.minimum(2 * at_most, 1)
     below = _cdf(least - 1, number)
-    # Of as many on either side both tails contain the observed table, half of which counts once.
+    # With as many on either side both tails contain the observed table, and half of it counts once.
     even = np.where(number > 0, 1 - (at_most - below) / 2, 1)
     return np.where(2 * least == number, even, at_most + below)
 

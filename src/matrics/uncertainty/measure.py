@@ -29,7 +29,7 @@ class Measure(NamedTuple):
     name: str
     function: TableFunction
     range: Range
-    trials: TableFunction | None  # the number of samples of which it is a proportion
+    trials: TableFunction | None  # the number of samples that it is a proportion of
     margin: str | None  # and which those are
     biased: bool  # whether its estimate is, noticeably
     higher_is_better: bool | None
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """The measure of each class of which another is the lowest or the highest value."""
+    """The measure of each class whose lowest or highest value another measure is."""
 
     each: Measure
     classes: tuple[int, ...]  # or none, which means all
@@ -80,7 +80,7 @@ class Extreme(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One call: what is to be made of which tables. These are matrices, or tables of two classifiers, (r, c) each."""
+    """One call: what to compute, and the tables. These are matrices, or tables of two classifiers, (r, c) each."""
 
     cells: Array  # (B, r, c), or (K, B, r, c) of clusters
     whole: Array  # (B, r, c): the same, or their sums

@@ -73,7 +73,7 @@ class PairedSamples(NamedTuple):
 
 
 def _beside(true: Array, values: Any, name: str) -> Array:
-    """Values beside the true labels, on the host."""
+    """Values with the true labels, on the host."""
     if name == "sample_weight":
         backend, (found,) = as_arrays(sample_weight=values)
         found = backend.to_numpy(check_weights(backend.detached(found), backend))

@@ -1,4 +1,4 @@
-"""Which of several models is best, and which cannot be told from it: compare_models()."""
+"""compare_models(): the best of several models, and those not significantly different from it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def compare_models(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> dict[str, ModelComparison]:
-    """Compare several models on the same samples: which is best, and which cannot be told from it.
+    """Compare several models on the same samples: which is best, and which are not significantly different from it.
 
     All models share the resampled samples, so what makes a sample hard for all of them cancels in their differences.
 
@@ -69,7 +69,7 @@ def compare_models(
     y_pred : array_like of int, shape (M, N)
         The labels predicted by each of M models.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; measures of which neither higher nor lower values are better are an error.
+        As in :func:`matrics.score`; measures without a better direction are an error.
     num_classes : int
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
@@ -100,7 +100,7 @@ def compare_models(
     -------
     dict of str to ModelComparison
         Of each measure the interval of each model (M,), all differences (M, M), row less column, the probability of
-        each model of being the best, and which models cannot be told from the best.
+        each model of being the best, and which models are not significantly different from the best.
 
     Raises
     ------
@@ -114,10 +114,10 @@ def compare_models(
     differences. ``probability_best`` is the share of the
     replicates in which a model has the best value; ties are shared.
 
-    ``tied`` is corrected for looking at all models: a model is told from the best if their difference is more standard
-    errors away from 0 than the largest of all pairwise differences is from its estimate, in all but 1 - ``level`` of
-    the replicates (the maximum of the studentised differences of all pairs). So the truly best model is among the tied
-    ones with a probability of ``level``, whichever it is.
+    ``tied`` is corrected for looking at all models: a model differs significantly from the best if their difference
+    is more standard errors away from 0 than the largest of all pairwise differences is from its estimate, in all but
+    1 - ``level`` of the replicates (the maximum of the studentised differences of all pairs). So the truly best model
+    is among the tied ones with a probability of ``level``, whichever it is.
 
     Examples
     --------
@@ -141,9 +141,7 @@ def compare_models(
     measures = [Measure.of(metric) for metric in chosen.values()]
     undirected = [measure.name for measure in measures if measure.higher_is_better is None]
     if undirected:
-        raise ValueError(
-            f"metrics: expected measures of which higher or lower values are better, got {', '.join(undirected[:5])}"
-        )
+        raise ValueError(f"metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
     draws = Draws.of(samples)
     score = score_of(measures, float(zero_division))
     replicates = _replicates(draws, score, num, rng, workers)
@@ -168,7 +166,7 @@ def compare_models(
 def _by_replicates(
     samples: PairedSamples, replicates: Sequence[Array], measures: Sequence[Measure], score: Score, options: Options
 ) -> list[Interval]:
-    """The interval of each model from its replicates: as far from the estimate as they are, and within the range."""
+    """The interval of each model from its replicates: at the same distances from the estimate, and within the range."""
     assert samples.weights is not None  # noqa: S101 (the caller has looked)
     weighted = samples.matrices(samples.weights)
     estimates = score(weighted, 1)

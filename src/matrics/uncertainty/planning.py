@@ -49,7 +49,7 @@ def samples_needed(
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        A matrix as it is expected, for example from a pilot study: only the shares of its cells matter, so proportions
+        The expected matrix, for example from a pilot study: only the shares of its cells matter, so proportions
         will do.
     metric : str or Metric
         As in :func:`matrics.get_metric`.
@@ -75,8 +75,8 @@ def samples_needed(
     -------
     array of int, shape (*B,), or (*B, n) for ``:class``
         The total number of samples, of all classes together; for a difference between independent samples, that of
-        either. 0 where it cannot be told: the measure is undefined, or does not vary, as without any errors. A number
-        beyond the integers of the device is their half: 2**62, in default JAX 2**30.
+        either. 0 where it cannot be computed: the measure is undefined, or does not vary, as without any errors. A
+        number beyond the integers of the device is their half: 2**62, in default JAX 2**30.
 
     Raises
     ------

@@ -64,14 +64,14 @@ def replicates(
                     result[some, ..., when] = np.moveaxis(value, 0, -1)
 
         first, *others = zip(tasks, source.split(len(tasks)), strict=True)
-        work([first])  # which tells how many values there are
+        work([first])  # which shows how many values there are
         if others:
             in_threads(work, [others[k::threads] for k in range(min(threads, len(others)))])
         yield which, found
 
 
 def acceleration(*tasks: Task) -> list[Array]:
-    """BCa's acceleration from the values without one sample, of which as many differ as there are cells; or a cluster.
+    """BCa's acceleration from the values without one sample, or without one cluster.
 
     It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
     rows, which are samples of their own, the influences in each row are about its own mean. Of two tasks on independent

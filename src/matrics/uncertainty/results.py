@@ -106,7 +106,7 @@ class Comparison(NamedTuple):
         The probability that a is better: higher, or lower for a measure where that is better. Without draws that of a
         normal distribution with these limits, with a posterior that of the posterior, and otherwise the share of the
         replicates. NaN for
-        measures of which neither is better.
+        measures without a better direction.
     status : array of int
         A code of :class:`matrics.IntervalStatus`.
     """
@@ -173,7 +173,7 @@ class ModelComparison(NamedTuple):
     probability_best : array, shape (M,) or (M, n)
         The probability of each model of being the best.
     tied : array of bool, shape (M,) or (M, n)
-        Which models cannot be told from the best, which is one of them, corrected for looking at all.
+        Which models are not significantly different from the best (itself included), corrected for comparing all.
     """
 
     intervals: Interval

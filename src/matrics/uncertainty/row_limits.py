@@ -1,4 +1,4 @@
-"""Score limits of a measure as a sum over the true classes, of which one with few errors may decide."""
+"""Score limits of a measure as a sum over the true classes. One class with few errors may decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     first
         Derivatives by the cells (B, k) or (B, C, k).
     smoothed, observed
-        The tables (B, r, c) with which these were found, all cells of which have samples, and as they were counted.
+        The tables (B, r, c) with which these were found (all their cells have samples), and the tables as counted.
     squares
         The smoothed squared weights (B, r, c), where the tables are sums of weights.
     """

@@ -20,7 +20,7 @@ _COUNTED = "as confusion_matrix(..., sample_weight=weights**2) counts them"
 
 
 def read_squares(squares: Any, array: Array, name: str = "squared_weights", of: str = "cm") -> Array:
-    """The matrix of squared weights beside that of weights: in its library, of its shape, with no weight lost."""
+    """The matrix of squared weights with that of weights: in its library, of its shape, with no weight lost."""
     backend, (array, squares) = as_arrays(**{of: array, name: squares})
     if tuple(squares.shape) != tuple(array.shape):
         raise ValueError(

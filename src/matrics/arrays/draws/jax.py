@@ -75,7 +75,7 @@ class JaxSource:
 
 
 def _kept(arrays: Any) -> Any:
-    """The same arrays, of which XLA does not know that they are constants."""
+    """The same arrays, hidden from XLA's constant folding."""
     return jax.lax.optimization_barrier(arrays)  # type: ignore[no-untyped-call]
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a stream of random numbers."""
+"""The interface of a stream of random numbers."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ class RandomSource(Protocol):
         """What ``make`` gives for ``num`` draws, some at a time, along the first axis."""
 
     def asarray(self, values: Any) -> Array:
-        """Numbers as an array beside what is drawn, in the widest floating dtype."""
+        """Numbers as an array with what is drawn, in the widest floating dtype."""

@@ -25,8 +25,8 @@ MARGIN_BYTES = 512 * 1024
 SWEEP_BYTES = 512 * 1024
 # Whether cells are integer-valued takes as much memory again, so not of all at once.
 LOOK_BYTES = 256 * 1024
-# In threads margins, parts and looks are larger: who comes back from a call into NumPy waits for Python's lock, and to
-# be woken then takes as long as a short call.
+# In threads margins, parts and looks are larger: a thread that returns from a call into NumPy waits for Python's
+# lock, and to be woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
@@ -37,7 +37,7 @@ MIN_BLOCK_BYTES = 4 * 1024 * 1024
 # alone do so earlier, as products with a vector of ones.
 MIN_CLASSES_IN_PLACE = 50
 MIN_CLASSES_OF_PRODUCTS = 8
-# Multiplications in a product for which OpenBLAS does not start threads of its own, beside ours.
+# Multiplications in a product for which OpenBLAS does not start threads of its own, next to ours.
 MAX_PRODUCT = 4 * 65536
 # Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
 KEPT_BYTES = 31 * 1024 * 1024
@@ -101,7 +101,7 @@ class _Sizes(NamedTuple):
 def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
     stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, sizes: _Sizes
 ) -> tuple[list[Array], list[Array]]:
-    """The first block tells the shapes of the results, and whether the rest can do without cells."""
+    """The first block shows the shapes of the results, and whether the rest can do without cells."""
     size, smallest, margin, threads, dtype = sizes
     count, n = stack.shape[:2]
     integers = NUMPY.is_integer(stack)
@@ -148,7 +148,7 @@ def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
-    """Where the results of so many matrices go, of which the first are a value ``[class, matrix]`` or ``[matrix]``."""
+    """Room for the results of so many matrices; the first are a value ``[class, matrix]`` or ``[matrix]``."""
     return np.empty((count, *value.shape[:-1]), dtype)
 
 
@@ -264,7 +264,7 @@ def _factors(n: int, dtype: Any) -> Array:
 
 
 def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, integers: bool) -> Swept | None:
-    """The table of a block from one sweep over its cells, in parts; None if something asks for a closer look."""
+    """The table of a block from one sweep over its cells, in parts; None if something needs a closer look."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
     few = n < MIN_CLASSES_OF_PRODUCTS

@@ -22,7 +22,7 @@ SMALL = 1000
 
 
 class HostTable(Table):
-    """A stack of NumPy, under ``np.errstate``, of which nothing is known.
+    """A stack of NumPy, under ``np.errstate``, about which nothing is known.
 
     No gradient passes here, so that 0/0 is replaced after the division, and a formula may leave out what no matrix of
     the stack needs. Float32 becomes float64 where products are added up: that is less work than to keep their digits.
@@ -40,7 +40,7 @@ class HostTable(Table):
         super().__init__(cells, NUMPY, class_first=class_first, **options)
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
-        """A table of other cells, of which nothing is known."""
+        """A table of other cells, about which nothing is known."""
         return HostTable(cells, class_first=class_first, zero_division=self.zero_division, is_moderate=is_moderate)
 
     def regrouped(self, cells: Array) -> Table:
@@ -103,7 +103,7 @@ class HostTable(Table):
         return x if inside else self.clip(x, low, high)
 
     def geometric_mean(self, x: Array, y: Array) -> Array:
-        """√(x y), whose gradient nobody asks for."""
+        """√(x y), for code that needs no gradient."""
         larger, smaller = np.maximum(x, y), np.minimum(x, y)
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
@@ -296,7 +296,7 @@ class HostTable(Table):
 
 
 class Known(HostTable):
-    """A table of which is known what is exact."""
+    """A table about which it is known what is exact."""
 
     def __init__(
         self,
@@ -314,7 +314,7 @@ class Known(HostTable):
 
 
 class Looked(HostTable):
-    """A table that looks whether all cells are integer-valued when a formula asks whether differences are exact."""
+    """A table that inspects whether all cells are integer-valued when a formula needs exact differences."""
 
     def __init__(self, cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> None:
         super().__init__(cells, zero_division=zero_division)
@@ -355,7 +355,7 @@ class Looked(HostTable):
 
 
 class Swept(Known):
-    """A table of which row sums, column sums and diagonal are known; its cells are fetched if somebody asks.
+    """A table with known row sums, column sums and diagonal; its cells are fetched when they are needed.
 
     Its sums are those of integer-valued counts, and exact.
     """

@@ -1,6 +1,6 @@
 """The table of a matrix whose cells nobody has: true positives, false negatives and false positives of every class.
 
-Which measures need no more is found by asking: a formula that asks for cells, or for something that has their size,
+Which measures need no more is found by trying: a formula that reads cells, or for something that has their size,
 gets an error.
 """
 
@@ -14,7 +14,7 @@ from matrics.engine.table import Table
 
 
 class CellsNeeded(Exception):  # noqa: N818 (the caller makes an error of it that names the measure)
-    """A formula asks for cells."""
+    """A formula reads cells."""
 
 
 class NoCells(Table):
@@ -42,7 +42,7 @@ class NoCells(Table):
         raise CellsNeeded
 
     def rowwise(self, x: Array) -> NoReturn:  # noqa: ARG002
-        """What is laid beside cells is as large as they are."""
+        """Arrays in the shape of cells are as large as the cells."""
         raise CellsNeeded
 
     columnwise = cellwise = beside_cells = rowwise
@@ -56,7 +56,7 @@ class NoCells(Table):
     def tn(self) -> Array:
         """True negatives: the hits of the other classes, and those of their errors that are not of this class.
 
-        Neither is a difference of sums of which one class has nearly all, as the total less a row and a column may be.
+        Neither is a difference of sums that are nearly all in one class, as the total less a row and a column may be.
         """
         return self.others(self.tp, 0) + self.not_negative(self.others(self.fn, 0) - self.fp)
 

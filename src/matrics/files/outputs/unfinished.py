@@ -138,7 +138,7 @@ class Unfinished:
             return Output(self, schema, writer)
 
     def keep(self) -> bool:
-        """Leave the folder as it is, if there is anything in it to go on with."""
+        """Keep the folder, if another run can go on with its content."""
         if not self.records:  # the run may have been stopped just when its counts were saved
             self.rows = self._rows_counted()
         if self.is_whole or not (self.records or self.rows) or not self.can_be_repeated:
@@ -204,7 +204,7 @@ class Unfinished:
         """Raise if an input has changed since the run began."""
         changed = self.question.changed_input()
         if changed is not None:
-            raise ValueError(f"{changed}: expected a file that stays as it is, got one that changed while it was read")
+            raise ValueError(f"{changed}: expected a file that does not change, got one that changed while it was read")
 
     def find_folder(self) -> None:
         """Raise if the folder has gone: files that are open could still be written to, but have no name any more."""
@@ -337,7 +337,7 @@ class Output:
 
 
 class ResumeError(ValueError):
-    """What is unfinished belongs to another question, and stays as it is."""
+    """The unfinished work is that of another command, and is kept."""
 
 
 @contextlib.contextmanager

@@ -73,7 +73,7 @@ def settle(directory: Path) -> None:
         return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # not every file system knows this
+        with contextlib.suppress(OSError):  # not every file system supports this
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -31,7 +31,7 @@ class Writer(Protocol):
         """Write the end, wait until all of it is on the disk, and check it."""
 
     def close(self) -> None:
-        """Close the file as it is."""
+        """Close the file without finishing it."""
 
 
 class CsvWriter:
@@ -57,7 +57,7 @@ class CsvWriter:
         self._file.close()
 
     def close(self) -> None:
-        """Close the file as it is."""
+        """Close the file without finishing it."""
         with contextlib.suppress(OSError):  # the disk may be full for what is still in the buffer
             self._file.close()
 
@@ -87,7 +87,7 @@ class ParquetWriter:
             raise OSError(f"{self._path}: expected {self._rows} rows, got {found} in the file that was written")
 
     def close(self) -> None:
-        """Close the file as it is."""
+        """Close the file without finishing it."""
         if not self._file.closed:
             with contextlib.suppress(OSError):  # the disk may be full for the footer
                 self._writer.close()

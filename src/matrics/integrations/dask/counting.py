@@ -221,7 +221,7 @@ def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str,
                 "compute_chunk_sizes() of each array finds them, and then any chunks fit"
             )
     arguments: list[Any] = []
-    for name, array in arrays.items():  # an axis of unknown sizes under another name in each array stays as it is
+    for name, array in arrays.items():  # an axis of unknown sizes under another name in each array stays unchanged
         letters = [(name, axis) if axis in unknown else axis for axis in places[name]]
         arguments += [array, letters]
     _, cut = da.core.unify_chunks(*arguments, warn=False)

@@ -43,7 +43,7 @@ def count_frame(
         The columns of the true and the predicted labels: integers, text, booleans or times, also as categories.
     by : column name or sequence of them, optional
         The columns of the groups; one matrix for each combination of their values that is there, in order. That of
-        categories which dask knows before it reads them is their own.
+        categories that dask has before it reads the data is their own.
     num_classes : int, optional
         Number of classes, if labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables, optional
@@ -125,7 +125,7 @@ def count_frame(
 
 
 def _known_categories(column: Any) -> Any:
-    """The categorical type of a column, if dask knows the categories before it reads them; None otherwise."""
+    """The categorical type of a column, if dask has the categories before it reads the data; None otherwise."""
     return column.dtype if hasattr(column.dtype, "categories") and column.cat.known else None
 
 

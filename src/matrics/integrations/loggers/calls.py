@@ -64,7 +64,7 @@ def log_to(
     Notes
     -----
     Values are named ``mcc``, ``recall/cat`` and, of an interval, ``mcc``, ``mcc/low``, ``mcc/high``. Dashboards get the
-    keys as they are given. In files, which outlive the code that wrote them, a class measure also says of which class
+    keys unchanged. In files, which outlive the code that wrote them, a class measure also names its class
     or average it is: ``recall, macro``, ``recall of fraud``; so a run with another positive class has another column.
     Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are null, and so are
     infinite ones, as JSON has neither.

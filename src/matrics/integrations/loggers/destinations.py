@@ -1,4 +1,4 @@
-"""Which logger a writer belongs to: asked of modules that are imported already, and without importing any."""
+"""The logger of a writer, found in the modules that are imported already, without importing any."""
 
 from __future__ import annotations
 

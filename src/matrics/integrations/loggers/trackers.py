@@ -113,7 +113,7 @@ class Mlflow:
 
 
 def _beside_each_other(numbers: dict[str, float]) -> list[str]:
-    """The names, where none is the folder of another: ``recall`` stands beside ``recall.cat``.
+    """The names, where none is the folder of another: ``recall`` stands with ``recall.cat``.
 
     MLflow's file store keeps ``recall`` in a file of this name, and ``recall/cat`` in a folder of this name; only one
     of the two can exist.

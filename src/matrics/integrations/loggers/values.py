@@ -99,7 +99,7 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
 
 
 def _in_full(name: str) -> str:
-    """What the title of a name adds to it: of recall, of which class or average; nothing to recall/cat.
+    """What the title adds to a name: to recall its class or average, to recall/cat nothing.
 
     >>> from matrics.catalogue.naming import MeasureName
     >>> _in_full(MeasureName("recall", "recall of fraud")), _in_full(MeasureName("recall/cat", "recall of cat"))

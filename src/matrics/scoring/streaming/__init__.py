@@ -150,7 +150,7 @@ def _number(zero_division: float) -> float:
 
 
 def _lane(device: Any, metrics: tuple[Metric, ...], zero_division: float, workers: int) -> Lane:
-    """The lane of a device: its type tells the library, which is not imported to ask."""
+    """The lane of a device. The library is found by the type of the device, without importing it."""
     if device is None or (isinstance(device, str) and device == "cpu"):
         return HostLane(metrics, zero_division, workers)
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")

@@ -25,7 +25,7 @@ def _scored(cells: Any, metrics: tuple[Metric, ...], zero_division: float) -> Ti
 
 
 class JaxLane(Lane):
-    """Copies and programs are started and not waited for: JAX runs them in order, beside Python.
+    """Copies and programs are started and not waited for: JAX runs them in order, with Python.
 
     Its own memory for copies is its business. That of a block is not written to again, as a device that is the CPU may
     read it where it is.

@@ -18,7 +18,7 @@ Index = int | slice
 
 
 class BlockSource:
-    """A stack ``(*B, n, n)`` that is read by slices, of which each becomes a NumPy array.
+    """A stack ``(*B, n, n)`` that is read by slices. Each slice becomes a NumPy array.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _shape(stack: Any) -> tuple[int, ...]:
 
 
 def _from_jax(stack: Any) -> Any:
-    """The memory of an array of JAX that is on one of the host's devices; anything else as it is."""
+    """The memory of an array of JAX that is on one of the host's devices; anything else unchanged."""
     jax = sys.modules.get("jax")
     if jax is None or not isinstance(stack, jax.Array):
         return stack

@@ -88,7 +88,7 @@ def _split(found: list[torch.Tensor]) -> tuple[list[NumPyArray], NumPyArray]:
 class _Slot:
     """Memory for one block on its way, of the host and of the device.
 
-    Copies run beside Python only from and to memory that the system does not move, which is slow to get: two slots are
+    Copies run with Python only from and to memory that the system does not move, which is slow to get: two slots are
     made for the first block, and used in turn.
     """
 
@@ -102,7 +102,7 @@ class _Slot:
 
 
 class StreamLane(TorchLane):
-    """Copies to the device and from it have streams of their own, beside that in which blocks are scored.
+    """Copies to the device and from it have streams of their own, with that in which blocks are scored.
 
     Python waits once a block: for the event behind the copy of its results, when the next block is already under way.
     After that nothing of its slot is in use, so that the slot's memory can be used for the block after the next.

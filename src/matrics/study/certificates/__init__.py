@@ -37,7 +37,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
         A name, a spec or a metric. Class measures without an average are means over the classes, whatever their name
         (``"f1"`` is macro F1, and ``"sensitivity"`` macro recall); with ``"f1:binary"`` class 1 of two is judged.
     cases : int, default 20,000
-        Random cases for each property and number of classes, beside up to 8,000 small ones.
+        Random cases for each property and number of classes, with up to 8,000 small ones.
     rng : numpy.random.Generator or int, default 0
         Of the random cases, which derive from one integer: this one, or the next of a generator. None draws anew.
 

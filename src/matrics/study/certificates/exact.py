@@ -267,7 +267,7 @@ class Exact(Standard):
         return lifted(np.asarray(rows))
 
     def exponent(self, x: Array) -> Array:
-        """0: no number is too large or too small to stay as it is."""
+        """0: no number is too large or too small to be exact."""
         return self.xp.zeros_like(x)
 
     def power_of_two(self, exponent: Array) -> Array:

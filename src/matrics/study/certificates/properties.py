@@ -113,7 +113,7 @@ def diagonal_of(sizes: Array) -> Array:
 
 
 def always_wrong(n: int) -> Array:
-    """One sample in every cell beside the diagonal."""
+    """One sample in every cell off the diagonal."""
     return 1 - np.eye(n, dtype=np.int64)
 
 
@@ -186,7 +186,7 @@ def perfect(sizes: Array) -> tuple[Array, Array]:
 
 
 def beside_perfect(c: Array) -> tuple[Array, Array]:
-    """A matrix with errors beside the perfect one of the same class sizes."""
+    """A matrix with errors with the perfect one of the same class sizes."""
     tuples, _ = _everywhere(c, diagonal_of(c.sum(-1)))
     return tuples, (right_and_wrong(c)[1] & (c.sum(-1) > 0).all(-1))[None]
 
@@ -200,7 +200,7 @@ def wrong(c: Array) -> tuple[Array, Array]:
 
 
 def beside_wrong(c: Array) -> tuple[Array, Array]:
-    """A matrix with a correct prediction beside one with none."""
+    """A matrix with a correct prediction with one with none."""
     n = c.shape[-1]
     tuples, _ = _everywhere(c, np.broadcast_to(always_wrong(n), c.shape))
     return tuples, (right_and_wrong(c)[0] & (c.sum(-1) > 0).all(-1))[None]

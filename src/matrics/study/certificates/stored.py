@@ -1,4 +1,4 @@
-"""Certificates of the whole catalogue, as they are kept beside it: written by ``tools/certificates.py``."""
+"""The stored certificates of the whole catalogue: written by ``tools/certificates.py``."""
 
 from __future__ import annotations
 

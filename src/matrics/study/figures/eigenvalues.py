@@ -26,7 +26,7 @@ GRID = 201
 
 
 def circle_radii(cm: np.ndarray) -> np.ndarray:
-    """Radii of the circles of the matrix A: sums of the cells beside the diagonal of each of its rows (equation 30).
+    """Radii of the circles of the matrix A: sums of the cells off the diagonal of each of its rows (equation 30).
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def draw(axes: Axes, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.nd
 
 
 def label_all(figure: Figure, axes: Sequence[Axes], x: str, y: str, *, legend: str = "") -> None:
-    """Name the axes of all panels, and put one legend for all of them beside the panels."""
+    """Name the axes of all panels, and put one legend for all of them next to the panels."""
     for one in axes:
         one.set_xlabel(x)
     axes[0].set_ylabel(y)

@@ -18,7 +18,7 @@ NUM, SEED = 200_000, 20261121  # the number of the source
 FEWEST_CLASSES, MOST_CLASSES = 3, 30
 LARGEST_COUNT, LEAST_RATIO = 1000, 0.01
 ORACLE_NUM = 100_000  # matrices behind the true values of the records: 20 samples of 5,000
-GROUPS = 20  # of which the standard errors are estimated
+GROUPS = 20  # from which the standard errors are estimated
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def interval_of_mean_ratio(num: int = NUM, resamples: int = 1000, level: float =
 
 
 def remark(num: int = NUM) -> str:
-    """The mean ratio with its interval, beside those of the source: its other numbers have records."""
+    """The mean ratio with its interval, next to those of the source: its other numbers have records."""
     made = run(num)
     low, high = interval_of_mean_ratio(num)
     mean = mean_ratio(made.tmcc, made.scaled_cen)

@@ -73,7 +73,7 @@ def rows_true(record: Record) -> list[Step]:
 
 
 def no_readings(_: Record) -> dict[str, float]:
-    """A source of which every number can be read in one way only."""
+    """A source whose numbers can each be read in one way only."""
     return {}
 
 

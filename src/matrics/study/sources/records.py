@@ -1,4 +1,4 @@
-"""Every number printed in the five sources, beside its true value."""
+"""Every number printed in the five sources, next to its true value."""
 
 from __future__ import annotations
 
