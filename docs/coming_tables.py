@@ -1,4 +1,4 @@
-"""The tables of the pages "Coming from ...": the calls of two libraries beside those here, all of them run.
+"""The tables of the pages "Coming from ...": the calls of two libraries and those here, all of them run.
 
 ``conf.py`` puts them into the pages; ``python docs/coming_tables.py`` prints them. The rows are in ``coming/``. Tables
 of calls are HTML, so that long calls break at brackets and dots, and rows become cards on a phone.
@@ -52,7 +52,7 @@ def count(rows):
     mended = sum(found.mended for found in rows)
     pairs = sum(found.number for found in rows)
     return (
-        f"**{len(rows)} calls**, each run beside its counterpart here on all data sets of its kind: {pairs} "
+        f"**{len(rows)} calls**, each run with its counterpart here on all data sets of its kind: {pairs} "
         f"comparisons. {same} calls give the same numbers on all of them. Of the {len(rows) - same} others, {mended} "
         f"have a call here that gives exactly theirs, and {len(rows) - same - mended} have none."
     )

@@ -116,7 +116,7 @@ REASONS = {
         "score has it": MEASURES,
         "one value a matrix": ("expected_cost",),
         "probabilities have no labels, but an order": ("soft_confusion_matrix",),
-        "two classes, of which positive= names one": tuple(
+        "two classes, one of them named by positive=": tuple(
             door for door in DOORS[SCORES] if not door.startswith("top_k")
         ),
         "class scores have an order": ("top_k_accuracy", "top_k_recall", "ScoreState"),

@@ -29,7 +29,7 @@ CONFIG = {
 
 
 def pictures(block, block_vars, gallery_conf):  # noqa: ARG001 (what sphinx-gallery passes)
-    """The picture that the last expression of a block is: SVG, and what it shows in words for who does not see it."""
+    """The picture that the last expression of a block is: SVG, and its description for readers with screen readers."""
     display = block_vars["example_globals"].get("___")
     # A block without an expression at its end still has that of the block before.
     if not isinstance(display, Display) or display is block_vars.get("drawn"):

@@ -20,7 +20,7 @@ RANGES += [(0x131, 0x131), (0x210E, 0x210E), (0x2113, 0x2113), (0x1D5B3, 0x1D5B3
 
 
 def write_font(app, error):
-    """Write the font beside the style sheet, when the pages are written."""
+    """Write the font next to the style sheet, when the pages are written."""
     if error is not None or app.builder.format != "html":
         return
     import ziamath

@@ -13,7 +13,7 @@ VERDICTS = ["match", "erratum", "ambiguous", "unexplained"]
 
 
 def tables():
-    """All tables by the names under which the page asks for them."""
+    """All tables by the names that the page uses."""
     found = matrics.study.reproduce()
     reasons = ["source", "where", "what", "paper", "true", "reason"]
     return {

@@ -114,7 +114,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
         (["--by", "y_true", "--paired-on", "sample"], "--paired-on: expected as many rows of each model"),
         (["--by", "model", "--seed", "1"], "--seed, --num: expected --paired-on COLUMN"),
         (["--by", "model", "--level", "2"], "--level: expected a number between 0 and 1"),
-        (["--by", "model", "--metrics", "prevalence"], "of which one end is better, got prevalence"),
+        (["--by", "model", "--metrics", "prevalence"], "with a better direction, got prevalence"),
     ],
 )
 def test_bad_options(run: Any, rows: Any, tmp_path: Path, arguments: list[str], message: str) -> None:

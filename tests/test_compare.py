@@ -463,7 +463,7 @@ def test_the_best_model_is_among_the_tied(sets: int) -> None:
             (TRUE, [A], "prevalence"),
             {"num_classes": 3},
             ValueError,
-            "of which higher or lower values are better, got prev",
+            "with a better direction, got prev",
         ),
         ((TRUE, [A]), {"num_classes": 3, "clusters": [1, 2]}, ValueError, r"clusters: expected one for each sample"),
         ((TRUE, [A]), {"num_classes": 3, "clusters": 0 * TRUE}, ValueError, "clusters: expected at least two, got 1"),

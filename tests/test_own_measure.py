@@ -516,7 +516,7 @@ print(*(each.message for each in told))
     ("function", "error", "message"),
     [
         (lambda _: 0.5, ValueError, r"shape of t.total, with one value .* 'overall': \(3,\), got float"),
-        (lambda t: t.tp, ValueError, r"of the kind 'overall': \(3,\), got the shape \(2, 3\)"),
+        (lambda t: t.tp, ValueError, r"its kind is 'overall': \(3,\), got the shape \(2, 3\)"),
         (lambda t: t.true_positives, TypeError, "expected what matrics.typing.Table has, .* got 'true_positives'"),
         (lambda cm: np.trace(cm) / np.sum(cm), TypeError, "expected a function of a matrics.typing.Table, .* got one"),
     ],

@@ -66,7 +66,7 @@ def test_the_best_come_first_and_the_tied_are_marked() -> None:
     assert display.measures[1].best == np.nanargmin(found["cen"].intervals.estimate)  # of CEN lower is better
     told = display.describe()
     assert told.startswith("Forest plot of 6 models. By mcc the best is boosting with 0.")
-    assert "forest and tree cannot be told from it." in told
+    assert "Not significantly different from it: forest and tree." in told
     assert "By cen (lower is better) the best is" in told
 
 
@@ -126,7 +126,7 @@ def test_all_of_them_may_be_tied() -> None:
     assert "none of 2 can be told from the best" in display.ax_.texts[-1].get_text()
     many = MeasureOfModels("mcc", True, *np.ones((3, 8)), np.ones(8, bool))
     display = plot.ModelsDisplay([many], list("abcdefgh"), list(range(8)), 8)
-    assert "b, c, d, e, f and 2 more cannot be told from it." in display.describe()
+    assert "Not significantly different from it: b, c, d, e, f and 2 more." in display.describe()
     alone = MeasureOfModels("mcc", True, *np.array([[1, 0.5]] * 3), np.array([True, False]))
     assert "No other is tied with it." in plot.ModelsDisplay([alone], ["a", "b"], [0, 1], 2).describe()
 
@@ -137,7 +137,7 @@ def test_all_of_them_may_be_tied() -> None:
         ([1, 2], {}, "results: expected a mapping of measures"),
         ({"accuracy": 3}, {}, "expected intervals or comparisons of models, got int"),
         ({"best": "interval"}, {}, "best"),
-        ({"imbalance_ratio": "interval"}, {}, "higher or lower values are better, got imbalance_ratio"),
+        ({"imbalance_ratio": "interval"}, {}, "with a better direction, got imbalance_ratio"),
         ({"accuracy": "interval"}, {"names": ["a"]}, "names: expected 2, one for each model"),
         ({"accuracy": "interval"}, {"most": 1}, "most: expected a number of models"),
         ({"accuracy": "interval"}, {"ax": [1, 2]}, "ax: expected Axes"),

@@ -296,7 +296,7 @@ def test_sentences_are_whole_and_true() -> None:
     """Names with full stops and commas, and models without a value."""
     guess = {"St. Mary. A, B": [[50, 50], [50, 50]], "C, D": [[50, 50], [50, 50]], "E": [[50, 50], [50, 50]]}
     summary = matrics.report(guess, metrics="mcc").findings.summary
-    assert summary[1].endswith("and cannot be told from C, D; and E.")
+    assert summary[1].endswith("and is not significantly different from C, D; and E.")
     assert summary[2].endswith("can tell: St. Mary. A, B; C, D; and E.")
     three = {name: np.diag([40, 40, 40]) + np.array([[0, 0, 0], [0, 0, 0], [k, 0, 0]]) for k, name in enumerate("abcd")}
     hardest = matrics.report(three, metrics="accuracy").findings.hardest
@@ -336,7 +336,7 @@ def test_scores() -> None:
         ({"y_true": [0, 1], "y_pred": [0, None]}, {}, "column 'y_pred': expected a value in every row, got 1 missing"),
         ({"y_true": [0.5, 1], "y_pred": [0, 1]}, {}, "expected labels, integers or text, got floating numbers"),
         (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
-        (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures of which one end"),
+        (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures with a better"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed, which is an integer from 0"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"groups": "y_true"}, "groups: expected another column"),
         ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),

@@ -1,1 +1,1 @@
-"""Calls of other libraries beside calls here, for the pages "Coming from": both are run when pages are built."""
+"""Calls of other libraries and the calls here, for the pages "Coming from": both are run when pages are built."""

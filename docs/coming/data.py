@@ -85,7 +85,7 @@ CASES = {
         Case("no negatives", "all samples are of class 1", _scores([1] * 10, SCORES)),
     ],
     "logits": [
-        Case("ordinary", "logits, of which the sign decides", _scores([0, 0, 0, 1, 1, 0, 1, 1, 0, 0], LOGITS)),
+        Case("ordinary", "logits, whose sign decides", _scores([0, 0, 0, 1, 1, 0, 1, 1, 0, 0], LOGITS)),
         Case(
             "in [0, 1] by chance",
             "logits that lie between 0 and 1, and so pass for probabilities",

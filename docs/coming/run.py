@@ -62,7 +62,7 @@ class Library(NamedTuple):
     names: dict[str, Any]
     precision: float
     convert: Any
-    here: dict[str, Any]  # names that the calls here see, beside matrics and the data
+    here: dict[str, Any]  # names that the calls here see, apart from matrics and the data
 
 
 def find(library, topic, row):
@@ -80,7 +80,7 @@ def find(library, topic, row):
 
 
 def evaluate(call, names):
-    """The value of a call, as it is displayed."""
+    """The displayed value of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -1,4 +1,4 @@
-"""Functions of scikit-learn that take labels, beside what gives their numbers here."""
+"""Functions of scikit-learn that take labels, with the calls here that give the same numbers."""
 
 from coming.run import Row, Topic
 

@@ -1,4 +1,4 @@
-"""Functions of torchmetrics that take labels, beside what gives their numbers here."""
+"""Functions of torchmetrics that take labels, with the calls here that give the same numbers."""
 
 from coming.run import Row, Topic
 

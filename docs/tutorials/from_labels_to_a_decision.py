@@ -85,7 +85,7 @@ difference = found.differences.difference[first, second]
 low, high = found.differences.low[first, second], found.differences.high[first, second]
 print(f"MCC is higher by {difference:.5f}, between {low:.5f} and {high:.5f}")
 tied = [name for name, is_tied in zip(models, found.tied, strict=True) if is_tied]
-print("cannot be told from the best:", tied)
+print("not significantly different from the best:", tied)
 
 # %%
 # The interval reaches 0: these images do not tell the two apart, while the other six are behind. So choose between the

@@ -10,7 +10,7 @@ loss itself.
 # Data and network
 # ----------------
 #
-# 1,797 images of 8×8 pixels, of which 500 are held out.
+# 1,797 images of 8×8 pixels; 500 of them are held out.
 
 import pandas as pd
 import torch
