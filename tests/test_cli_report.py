@@ -111,7 +111,10 @@ def test_matrices_of_a_file(command: Any) -> None:
 def test_the_examples(command: Any) -> None:
     """What the page on reports shows."""
     out = done(command, "report", EXAMPLES / "digits_sweep.parquet", "--by", "model", "--paired-on", "sample")
-    assert "svm_rbf is best, with mcc 0.989 (0.984 to 0.993), and is not significantly different from nearest_neighbours." in out
+    assert (
+        "svm_rbf is best, with mcc 0.989 (0.984 to 0.993), and is not significantly different from nearest_neighbours."
+        in out
+    )
     assert Path("report.html").stat().st_size < 500_000
     scores = ("--scores", "score", "--positive", "malignant", "--group", "texture")
     file = EXAMPLES / "breast_cancer_scores.parquet"

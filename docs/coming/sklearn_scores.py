@@ -1,4 +1,4 @@
-"""Functions of scikit-learn that take scores or several labels a sample, with the calls here that give the same numbers."""
+"""Functions of scikit-learn that take scores or several labels a sample, and the calls here with the same numbers."""
 
 from coming.run import Row, Topic
 

@@ -1,4 +1,4 @@
-"""Functions of torchmetrics for several labels a sample, and its classes, with the calls here that give the same numbers."""
+"""Functions and classes of torchmetrics for several labels a sample, and the calls here with the same numbers."""
 
 from coming.run import Row, Topic
 
