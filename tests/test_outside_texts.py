@@ -19,7 +19,7 @@ from commands import refused
 import matrics
 from matrics.catalogue import registry
 from matrics.quoting import LONGEST, quoted, split_outside
-from matrics.scoring.score import score as scoring
+from matrics.scoring import score as scoring
 
 CM = [[30, 10], [5, 40]]
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.3]

@@ -114,7 +114,7 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
         return known
     ((_, rows),) = known.fixed
     if is_named(rows):
-        raise TypeError("class_names: expected none next to costs that name their classes, got both")
+        raise TypeError("class_names: expected none with costs that name their classes, got both")
     names = check_names(class_names, len(rows))
     return expected_cost.using(costs=dict(zip(names or (), rows, strict=True)))
 

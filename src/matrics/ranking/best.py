@@ -95,8 +95,8 @@ def read_goal(metric: Any, subject_to: Any, classes: Classes = TWO) -> Goal:
             raise ValueError(f"{one}: expected a measure with one value a matrix, got one with a value for each class")
     if found.higher_is_better is None:
         raise ValueError(
-            f"metric: expected a measure with a better direction, and {name} is neither: "
-            "constrain it (subject_to=), and name another one"
+            f"metric: expected a measure for which higher or lower values are better, got {name}: "
+            "use it as a constraint (subject_to=), and another measure as the goal"
         )
     return Goal(name, found, constraints)
 
