@@ -467,7 +467,7 @@ WRONG = {
     "output": (["curve", "s.csv", "--scores", "score", "--output", "o.txt"], "--output: expected a name that ends in"),
     "no metric": (THRESHOLD, "Missing option '--metric'"),
     "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected one measure, got 2"),
-    "no better end": ([*THRESHOLD, "--metric", "joint_entropy"], "is neither: constrain it (--subject-to), and name"),
+    "no better end": ([*THRESHOLD, "--metric", "joint_entropy"], "use it as a constraint (--subject-to), and another measure as the goal"),
     "bad constraint": (
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall=1"],
         "--subject-to: expected a measure, one",
