@@ -125,7 +125,7 @@ def test_the_sentences_of_the_page(tables: Any) -> None:
         if kind == "near perfect"
         for measure in ("f1", "mcc", "cohen_kappa")
     )
-    assert f"that of F1, MCC and κ is at least {percent(least)} %" in text
+    assert f"for F1, MCC and κ it is at least {percent(least)} %" in text
     rare = [entry["auto"] for (_, size, last, _), entry in tables.settings("rare").items() if size != last]
     least = min(tables.value(entry, measure) for entry in rare for measure in tables.RARE_MEASURES)
     exact = tables.STUDY["exact"].items()
@@ -134,8 +134,8 @@ def test_the_sentences_of_the_page(tables: Any) -> None:
         for method in ("auto", "delta")
     )
     assert min(least, *auto) == least
-    assert f"holds the truth in {percent(least)} % or more" in text
-    assert f"alone holds it in {percent(min(delta))} to {percent(max(delta))} %." in text
+    assert f"Its coverage is at least {percent(least)} % in every such setting" in text
+    assert f"the delta method alone is {percent(min(delta))} to {percent(max(delta))} %." in text
     worst = {
         method: min(tables.lowest("cells", method, measure)[0] for measure in tables.MEASURES)
         for method in ("auto", "delta", "posterior", "bootstrap", "bca")
