@@ -70,7 +70,7 @@ def test_paired(run: Any, rows: Any, tmp_path: Path) -> None:
             wanted += [] if k == best else [gap[0], *sorted(gap[1:])]
             np.testing.assert_allclose(numbers(line(part, model))[:-1], wanted, atol=6e-4)
             np.testing.assert_allclose(numbers(line(part, model))[-1], one.probability_best[k], atol=6e-3)
-    assert "not to be told apart from the best: good, like" in text
+    assert "not significantly different from the best: good, like" in text
     again = run("compare", path, "--by", "model", "--paired-on", "sample", "--metrics", "mcc,hamming_loss", "--seed", 7)
     assert again == text
     assert re.search(r"seed \d+", run("compare", path, "--by", "model", "--paired-on", "sample", "--num", 50))
@@ -79,7 +79,7 @@ def test_paired(run: Any, rows: Any, tmp_path: Path) -> None:
 def test_not_paired(run: Any, rows: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "labels.csv", rows)
     text = run("compare", path, "--by", "model", "--metrics", "mcc")
-    assert "each model on samples of its own" in text
+    assert "models on different samples" in text
     stack = matrics.confusion_matrix(TRUE, np.stack(list(MODELS.values())), num_classes=3)
     pair = matrics.compare(stack[0], stack[2], "mcc", level=1 - 0.05 / 3)["mcc"]
     np.testing.assert_allclose(numbers(line(text, "poor"))[3:], np.asarray(pair[:3]), atol=6e-4)
@@ -109,7 +109,7 @@ def test_nobody_is_best_where_all_are_undefined(run: Any, tmp_path: Path) -> Non
     ("arguments", "message"),
     [
         (["--paired-on", "sample"], "--by: expected the column that identifies the model"),
-        (["--by", "model", "--paired-on", "model"], "--paired-on: expected another column"),
+        (["--by", "model", "--paired-on", "model"], "--paired-on: expected a column that is neither"),
         (["--by", "model", "--paired-on", "image"], "got no 'image'"),
         (["--by", "y_true", "--paired-on", "sample"], "--paired-on: expected as many rows of each model"),
         (["--by", "model", "--seed", "1"], "--seed, --num: expected --paired-on COLUMN"),

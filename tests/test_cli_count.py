@@ -213,14 +213,14 @@ def test_counts_that_do_not_fit_together(command):
         (["x.csv", "--output", "c.csv"], "--output: expected a name that ends in .parquet, got 'c.csv'"),
         (["x.csv", "--output", "no/c.parquet"], "--output: expected an existing directory, got 'no'"),
         (["c.parquet", "--output", "c.parquet"], "--output: expected another file than the input, got 'c.parquet'"),
-        (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected text files alone or Parquet files alone"),
+        (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected only text files or only Parquet files"),
         (["-", "-", "--output", "d.parquet"], "-: expected standard input once"),
-        (["x.csv", "--counts", "y_true", "--output", "d.parquet"], "--counts: expected another column"),
+        (["x.csv", "--counts", "y_true", "--output", "d.parquet"], "--counts: expected a column other than"),
         (
             ["x.csv", "--counts", "w", "--output", "d.parquet"],
             "x.csv: expected the columns y_true, y_pred, w, got no 'w'",
         ),
-        (["x.csv", "--pred", "y_true", "--output", "d.parquet"], "--pred: expected another column"),
+        (["x.csv", "--pred", "y_true", "--output", "d.parquet"], "--pred: expected a column other than"),
         (["gone.parquet", "--output", "d.parquet"], "gone.parquet: No such file or directory"),
     ],
 )

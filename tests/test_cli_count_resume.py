@@ -101,9 +101,9 @@ def stop(monkeypatch):
 # Stopped in this process ----------------------------------------------------------------------------------------------
 
 ENDS = {
-    "Ctrl-C": (KeyboardInterrupt, 130, "o.parquet: stopped; --resume goes on from row 1,300"),
-    "SIGTERM": (Stopped(143), 143, "o.parquet: stopped; --resume goes on from row 1,300"),
-    "memory": (MemoryError("of all things"), 2, "of all things; --resume goes on from row 1,300"),
+    "Ctrl-C": (KeyboardInterrupt, 130, "o.parquet: stopped; --resume continues from row 1,300"),
+    "SIGTERM": (Stopped(143), 143, "o.parquet: stopped; --resume continues from row 1,300"),
+    "memory": (MemoryError("of all things"), 2, "of all things; --resume continues from row 1,300"),
 }
 
 
@@ -120,7 +120,7 @@ def test_what_is_counted_is_kept(command, stop, end):
     counted = stop(0)
     code, out, err = command(*arguments, "--resume")
     assert (code, out) == (0, shown)
-    assert err == "matrics: o.parquet: 1,300 rows were counted before; the run goes on from there\n"
+    assert err == "matrics: o.parquet: 1,300 rows were counted before; the run continues from there\n"
     assert sum(counted) == ROWS - 1300
     assert contents("o.parquet") == made
     assert sorted(path.name for path in Path().iterdir()) == ["o.parquet", "x.parquet"]
@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_when_the_count_is_saved(command, stop, monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr("matrics.files.outputs.unfinished.seal", save)
         code, out, err = command(*arguments)
-    message = "matrics: o.parquet: No space left on device; --resume goes on from row 1,300\n"
+    message = "matrics: o.parquet: No space left on device; --resume continues from row 1,300\n"
     assert (code, out, err) == (2, "", message)
     code, out, _ = command(*arguments, "--resume")
     assert (code, out) == (0, shown)
@@ -259,7 +259,7 @@ def test_two_runs_on_one_output(command, stop):
         for options in ([], ["--resume"]):
             assert command(*arguments, *options) == (2, "", "matrics: o.parquet: another run is writing this output\n")
     code, _, err = command(*arguments)
-    said = "the count of 1,000 rows by an earlier run is discarded; --resume would have gone on with it"
+    said = "the count of 1,000 rows by an earlier run is discarded; --resume would have continued it"
     assert (code, err) == (0, f"matrics: o.parquet: {said}\n")
     assert contents("o.parquet") == made
 
@@ -499,7 +499,7 @@ def test_killed_at_random_moments(command, start, moments):
             assert not Path(arguments[-1]).exists()
             saved = rows_counted()
         code, out, err = command(*arguments, "--resume")
-        assert (code, out, "rows were counted before; the run goes on from there" in err) == (0, shown, True)
+        assert (code, out, "rows were counted before; the run continues from there" in err) == (0, shown, True)
         assert contents(arguments[-1]) == made
         assert Path("err").read_text().count("\n") == moments - 1
         Path("err").unlink()
@@ -519,7 +519,7 @@ def test_stopped_by_a_signal(command, start, number, expected):
     assert code() == expected
     (line,) = Path("err").read_text().splitlines()
     rows = rows_counted()
-    assert line == f"matrics: o.parquet: stopped; --resume goes on from row {rows:,}"
+    assert line == f"matrics: o.parquet: stopped; --resume continues from row {rows:,}"
     code, out, err = command(*arguments, "--resume")
     assert (code, out, "rows were counted before" in err) == (0, shown, True)
     assert contents("o.parquet") == made

@@ -127,7 +127,7 @@ def test_a_directory_that_vanishes(command, monkeypatch, name):
     code, out, err = command(*SCORE, f"there/{name}")
     assert (code, out) == (2, "")
     output = f"there/{name.removesuffix('/')}"
-    assert err.startswith(f"matrics: {output}: its directory vanished while it was written; --resume goes on from ")
+    assert err.startswith(f"matrics: {output}: its directory vanished while it was written; --resume continues from ")
     assert not Path("away", name).exists()
 
 
@@ -138,7 +138,7 @@ def test_a_run_goes_on_in_a_directory_that_was_moved(command):
         assert command(*SCORE, "there/o.csv")[0] == 2
     Path("there").rename("away")
     code, _, err = command(*SCORE, "away/o.csv", "--resume")
-    assert (code, "goes on from there" in err) == (0, True)
+    assert (code, "continues from there" in err) == (0, True)
     assert content("away/o.csv") == made
 
 
@@ -190,7 +190,7 @@ def test_killed_at_random_moments(command, moments):
         assert process.returncode == -signal.SIGKILL
         assert not Path("o.parquet").exists()
     code, _, err = command(*SCORE, "o.parquet", "--resume")
-    assert (code, "goes on from there" in err) == (0, True)
+    assert (code, "continues from there" in err) == (0, True)
     assert content("o.parquet") == made
 
 
@@ -206,7 +206,7 @@ def test_stopped_by_a_signal(command, number, expected):
     err = process.communicate()[1]
     assert process.returncode == expected
     assert len(err.splitlines()) == 1
-    assert err.startswith("matrics: o.parquet: stopped; --resume goes on from ")
+    assert err.startswith("matrics: o.parquet: stopped; --resume continues from ")
     assert command(*SCORE, "o.parquet", "--resume")[0] == 0
     assert content("o.parquet") == made
 

@@ -234,7 +234,7 @@ def test_names_of_the_label_columns(command):
     assert "expected a matrix or columns truth and guess" in refusal(command, "", *options)
     assert "column 'guess'" in refusal(command, "truth,guess\na,\n", *options)
     pq.write_table(pa.table({"truth": ["a"], "guess": [1]}), "x.parquet")
-    assert "expected truth and guess to hold labels of one type" in command("score", "x.parquet", *options)[2]
+    assert "expected truth and guess to have labels of one type" in command("score", "x.parquet", *options)[2]
     # Numbers as names of columns do not make a matrix of the file.
     write("x.csv", "1,2\n5,5\n5,6\n")
     assert recalls(command, "x.csv", "--true", "1", "--pred", "2")[0] == 2
@@ -245,7 +245,7 @@ def test_names_of_the_label_columns(command):
     [
         (["--true", "a"], "--true: expected a file with columns a and y_pred, got a file of matrices: x.csv"),
         (["--pred", "a"], "--pred: expected a file with columns y_true and a, got a file of matrices: x.csv"),
-        (["--pred", "y_true"], "--pred: expected another column than that of the true labels, got 'y_true' for both"),
+        (["--pred", "y_true"], "--pred: expected a column other than the true labels, got 'y_true' for both"),
         (["--by", "a", "--by", ""], "--by: expected names of columns, got ''"),
     ],
 )
@@ -341,7 +341,7 @@ def test_crosstab(command, content):
         ("t,a,b\na,1,2\nb,3,\n", "line 3, column 3: expected a number, got ''"),
         ("4O,1\n1,9\n", "line 1, column 1: expected a number, got '4O'"),
         ("4O,1,2\n1,30,0\n2,0,9\n", "line 1, column 1: expected a number, got '4O'"),
-        ("y_true,a,b,All\na,1,2,3\nb,0,4,4\nAll,1,6,7\n", "expected counts alone, got a row and a column 'All'"),
+        ("y_true,a,b,All\na,1,2,3\nb,0,4,4\nAll,1,6,7\n", "expected only counts, got a row and a column 'All'"),
         ("t,a,b\na, 1,2\n b,3,4\n", "got no row 'b', no column ' b'"),
     ],
 )

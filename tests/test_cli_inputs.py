@@ -121,7 +121,7 @@ def test_files_that_do_not_fit(command):
     Path("d/3.parquet").write_text("garbage")
     assert refused(command, "score", "d").startswith("d/3.parquet: ")
     Path("d/3.parquet").rename("d/notes.txt")
-    assert "d/notes.txt: expected Parquet files alone" in refused(command, "score", "d")
+    assert "d/notes.txt: expected only Parquet files" in refused(command, "score", "d")
     assert "1 matrix of 2 classes" in done(command, "score", "d/*.parquet", "--metrics", "mcc")
     assert (
         refused(command, "score", "e/*.parquet") == "e/*.parquet: expected at least one file of such a name, got none"
@@ -133,7 +133,9 @@ def test_files_that_do_not_fit(command):
 def test_folders_that_do_not_fit(command):
     parquet("d/a=1/x.parquet", y_true=[0], y_pred=[0], b=[2])
     parquet("d/b=1/x.parquet", y_true=[0], y_pred=[0], b=[2])
-    assert "d/b=1/x.parquet: expected folders named as those of d/a=1/x.parquet" in refused(command, "score", "d")
+    assert "d/b=1/x.parquet: expected folders with the same names as in d/a=1/x.parquet" in refused(
+        command, "score", "d"
+    )
     Path("d/b=1/x.parquet").unlink()
     parquet("d/a=__HIVE_DEFAULT_PARTITION__/x.parquet", y_true=[0], y_pred=[0])
     assert "expected a folder a=VALUE above the file" in refused(command, "score", "d", "--by", "a")
@@ -220,13 +222,27 @@ def test_options_beside_counts(command):
     np.save("x.npy", np.eye(2))
     for arguments, expected in {
         ("score", "x.npy", "--counts", "w"): "--counts: expected a file with columns y_true and y_pred",
-        ("interval", "x.parquet", "--counts", "w", "--clusters", "g"): "--counts: expected nothing with --clusters",
-        ("score", "x.parquet", "--counts", "w", "--by", "w"): "--counts: expected another column",
-        ("score", "x.parquet", "--counts", "w", "--scores", "w"): "--counts: expected nothing with --scores",
-        ("score", "x.parquet", "--cells", "w", "--counts", "w"): "--counts: expected nothing with --cells",
-        ("score", "x.parquet", "--cells", "w", "--true", "g"): "--true: expected nothing with --cells",
-        ("interval", "x.parquet", "--cells", "w", "--clusters", "g"): "--clusters: expected nothing with --cells",
-        ("score", "x.parquet", "--cells", "w", "--separator", ";"): "--cells: expected nothing with --separator",
+        (
+            "interval",
+            "x.parquet",
+            "--counts",
+            "w",
+            "--clusters",
+            "g",
+        ): "--counts: expected no such option with --clusters",
+        ("score", "x.parquet", "--counts", "w", "--by", "w"): "--counts: expected a column other than",
+        ("score", "x.parquet", "--counts", "w", "--scores", "w"): "--counts: expected no such option with --scores",
+        ("score", "x.parquet", "--cells", "w", "--counts", "w"): "--counts: expected no such option with --cells",
+        ("score", "x.parquet", "--cells", "w", "--true", "g"): "--true: expected no such option with --cells",
+        (
+            "interval",
+            "x.parquet",
+            "--cells",
+            "w",
+            "--clusters",
+            "g",
+        ): "--clusters: expected no such option with --cells",
+        ("score", "x.parquet", "--cells", "w", "--separator", ";"): "--cells: expected no such option with --separator",
         ("score", "x.parquet", "--cells", "w,g,y_true"): "--cells: expected n² columns, such as tn,fp,fn,tp",
         ("score", "x.parquet", "--cells", "w,g,w,g"): "--cells: expected each column once, and not in --by, got 'w'",
         ("score", "x.parquet", "--cells", "w", "--by", "w"): "--cells: expected each column once, and not in --by",
@@ -353,7 +369,7 @@ def content_of(array, version=None):
 def test_archives_that_are_refused(command):
     whole = content_of(np.ones((9, 2, 2)))
     for content, expected in {
-        whole[:-8]: "'a' has fewer numbers than its shape (9, 2, 2) says",
+        whole[:-8]: "'a' has fewer numbers than its shape (9, 2, 2)",
         whole[:7]: "'a.npy' is not an array of NumPy",
         b"hello": "'a.npy' is not an array of NumPy",
         content_of(np.ones((2, 2)), (3, 0)): "'a.npy' is not an array of numbers",

@@ -103,7 +103,7 @@ def test_pipes_where_files_are_expected(command):
 def test_arrays_where_tables_are_expected(command):
     np.save("x.npy", np.ones((2, 2)))
     said = refused(command, "score", "x.npy", "--cells", "a,b,c,d")
-    assert said == "x.npy: expected text files alone or Parquet files alone, got .npy"
+    assert said == "x.npy: expected only text files or only Parquet files, got .npy"
 
 
 # Types ----------------------------------------------------------------------------------------------------------------

@@ -80,9 +80,7 @@ def test_of_texts_someone_has_to_say_it(command, metrics):
         assert "is of one class, and nothing says which of the two it is, 'disease', 'healthy'" in said
         assert said.endswith("say so with --positive")
     said = refused(command, "score", "text.csv", "--scores", "score", "--threshold", "0.3", "--metrics", metrics)
-    assert said.startswith(
-        "text.csv: --positive: expected the label of the class whose scores these are, one of 'disease', "
-    )
+    assert said.startswith("text.csv: --positive: expected the label of the class of the scores, one of 'disease', ")
 
 
 def test_a_positive_class_among_more_is_that_class_against_the_rest(command, tmp_path):

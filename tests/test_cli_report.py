@@ -59,7 +59,7 @@ def test_the_page_is_written_and_summed_up(command: Any, file: str) -> None:
     ("arguments", "message"),
     [
         (["labels.csv", "--by", "modle"], "labels.csv: expected the columns y_true, y_pred, modle, got no 'modle'"),
-        (["labels.csv", "--by", "model", "--paired-on", "model"], "--paired-on: expected another column"),
+        (["labels.csv", "--by", "model", "--paired-on", "model"], "--paired-on: expected a column that no other"),
         (["labels.csv", "--level", "2"], "--level: expected"),
         (["labels.csv", "--metrics", "recall:class"], "--metrics: expected measures with one value"),
         (["labels.csv", "--output", "page.pdf"], "--output: expected the name of a file that ends in .html"),

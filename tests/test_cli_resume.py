@@ -66,10 +66,10 @@ def stop(monkeypatch):
 
 
 ENDS = {
-    "Ctrl-C": (KeyboardInterrupt, 130, "stopped; --resume goes on from"),
-    "SIGTERM": (Stopped(143), 143, "stopped; --resume goes on from"),
-    "disk full": (OSError(28, "No space left on device"), 2, "; --resume goes on from"),
-    "memory": (MemoryError("of all things"), 2, "not enough memory: of all things; --resume goes on from"),
+    "Ctrl-C": (KeyboardInterrupt, 130, "stopped; --resume continues from"),
+    "SIGTERM": (Stopped(143), 143, "stopped; --resume continues from"),
+    "disk full": (OSError(28, "No space left on device"), 2, "; --resume continues from"),
+    "memory": (MemoryError("of all things"), 2, "not enough memory: of all things; --resume continues from"),
 }
 
 
@@ -91,7 +91,7 @@ def test_the_same_bytes(command, stop, name, end):
     assert command(*SCORE, name, "--resume") == (
         0,
         shown,
-        f"matrics: {name.removesuffix('/')}: 57 % was finished before; the run goes on from there\n",
+        f"matrics: {name.removesuffix('/')}: 57 % was finished before; the run continues from there\n",
     )
     assert content(name) == made
     assert sorted(path.name for path in Path().iterdir()) == sorted([name.removesuffix("/"), "s.npy"])
@@ -237,7 +237,7 @@ def test_what_is_discarded_and_what_is_not_there_is_said(command, stop):
     stop(0)
     code, _, err = command(*SCORE, "o.csv")
     assert code == 0
-    assert err == "matrics: o.csv: 50 % of an earlier run is discarded; --resume would have gone on with it\n"
+    assert err == "matrics: o.csv: 50 % of an earlier run is discarded; --resume would have continued it\n"
     code, _, err = command(*SCORE, "o.csv", "--resume")
     assert (code, err) == (0, "matrics: o.csv: there is nothing to resume; the run starts from the beginning\n")
     assert content("o.csv") == made

@@ -50,9 +50,7 @@ def untouched(made):
 def test_a_link_as_working_folder_is_refused(command, precious, options):
     folder().symlink_to(precious)
     said = refused(command, *SCORE, *options)
-    assert said.startswith(
-        f"o.csv: expected to make it in the folder {folder()}, which belongs to you alone, got a link"
-    )
+    assert said.startswith(f"o.csv: expected the working folder {folder()} to belong only to you, got a link")
     assert untouched(precious)
     assert not Path("o.csv").exists()
 

@@ -433,11 +433,11 @@ WRONG = {
     ),
     "labels as scores": (
         ["curve", "s.csv", "--scores", "y_true"],
-        "--scores: expected other columns than those of the",
+        "--scores: expected columns other than the",
     ),
     "groups as scores": (
         ["curve", "s.csv", "--scores", "score", "--by", "score"],
-        "of the true labels and of --by, got",
+        "other than the true labels and --by, got",
     ),
     "positive of labels": (
         ["curve", "s.csv", "--scores", "1=score", "--positive", "1"],
@@ -467,7 +467,10 @@ WRONG = {
     "output": (["curve", "s.csv", "--scores", "score", "--output", "o.txt"], "--output: expected a name that ends in"),
     "no metric": (THRESHOLD, "Missing option '--metric'"),
     "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected one measure, got 2"),
-    "no better end": ([*THRESHOLD, "--metric", "joint_entropy"], "use it as a constraint (--subject-to), and another measure as the goal"),
+    "no better end": (
+        [*THRESHOLD, "--metric", "joint_entropy"],
+        "use it as a constraint (--subject-to), and another measure as the goal",
+    ),
     "bad constraint": (
         [*THRESHOLD, "--metric", "f1", "--subject-to", "recall=1"],
         "--subject-to: expected a measure, one",
@@ -493,7 +496,7 @@ WRONG = {
     ),
     "scores and predictions": (
         ["score", "s.csv", "--scores", "score", "--threshold", "0.5", "--pred", "word"],
-        "--pred: expected nothing with --scores, got 'word'",
+        "--pred: expected no such option with --scores, got 'word'",
     ),
     "threshold alone": (
         ["score", "s.csv", "--threshold", "0.5"],
@@ -502,9 +505,9 @@ WRONG = {
     "average alone": (["score", "s.csv", "--average", "label"], "--average: expected --separator with it"),
     "separator and scores": (
         ["score", "s.csv", "--separator", ";", "--scores", "score"],
-        "--scores: expected nothing with",
+        "--scores: expected no such option with",
     ),
-    "no separator": (["score", "s.csv", "--separator", ""], "--separator: expected text between two labels"),
+    "no separator": (["score", "s.csv", "--separator", ""], "--separator: expected the text between two labels"),
     "half a set": (["score", "s.csv", "--separator", ";", "--true", "word", "--pred", "sets"], "got 'a;' in row 2"),
     "unknown average": (
         ["score", "s.csv", "--separator", ";", "--average", "mean", "--pred", "word"],

@@ -61,7 +61,7 @@ def test_limits_are_those_of_the_squares(command, tmp_path, file):
     out = done(command, "interval", file, *arguments, "--output", "o.csv")
     cm, squares = stacks()
     number = cm[0].sum() ** 2 / squares[0].sum()
-    assert f"{number:,.0f} effective samples (weighted ones) in each matrix" in out
+    assert f"{number:,.0f} effective samples in each matrix" in out
     assert f"weights of {cm.sum():,.7g} in all" in out
     with (tmp_path / "o.csv").open() as rows:
         found = list(csv.DictReader(rows))
@@ -126,10 +126,10 @@ def test_a_report(command, tmp_path):
         (["score", "word.csv"], "expected a number in column 'w', got 'heavy'"),
         (["score", "m.npy"], "--weight: expected a file with columns y_true and y_pred, got a file of matrices"),
         (["interval", "s.csv", "--method", "bca"], "--method: expected auto, delta or wilson with --weight, got bca"),
-        (["interval", "s.csv", "--clusters", "id"], "--weight: expected nothing with --clusters, got 'w'"),
-        (["score", "s.csv", "--counts", "id"], "--counts: expected nothing with --weight, got 'id'"),
-        (["score", "s.csv", "--by", "w"], "--weight: expected another column than those of labels, groups and samples"),
-        (["score", "s.csv", "--cells", "a,b,c,d"], "--weight: expected nothing with --cells, got 'w'"),
+        (["interval", "s.csv", "--clusters", "id"], "--weight: expected no weights with --clusters, got 'w'"),
+        (["score", "s.csv", "--counts", "id"], "--counts: expected no such option with --weight, got 'id'"),
+        (["score", "s.csv", "--by", "w"], "--weight: expected a column other than the labels, groups and samples"),
+        (["score", "s.csv", "--cells", "a,b,c,d"], "--weight: expected no such option with --cells, got 'w'"),
         (
             ["compare", "other.csv", "--by", "model", "--paired-on", "id"],
             "--weight: expected the same weight of a sample for each model, got 77 in row 1200 of the data",

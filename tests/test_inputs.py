@@ -250,7 +250,7 @@ def test_the_dtype_of_an_empty_array_decides() -> None:
     with pytest.raises(TypeError, match=r"y_true: expected labels, integers .* got dtype float64"):
         matrics.confusion_matrix(np.zeros(0), [], num_classes=3)
     for scores in (np.zeros(0), [np.zeros(0)]):
-        with pytest.raises(ValueError, match="y_pred: floating, so taken for class scores"):
+        with pytest.raises(ValueError, match="y_pred: floating-point numbers are class scores"):
             matrics.confusion_matrix([], scores, num_classes=3)
     with pytest.raises(ValueError, match="y_prob: the number of classes"):
         matrics.soft_confusion_matrix([], [])

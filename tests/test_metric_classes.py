@@ -294,8 +294,8 @@ def test_compiled_code_counts_without_a_word(torch: Any) -> None:
     [
         ((4, 80), (4, 80), None, "several labels a sample.*MultilabelState"),
         ((4, 80), (4, 80), None, "one-hot targets pass y_true.argmax"),
-        ((2, 7), (2, 7, 80), 1, "got 7 in shape .*class_axis=-1 has as many"),
-        ((2, 7), (2, 80, 7), -1, "got 7 in shape .*class_axis=1 has as many"),
+        ((2, 7), (2, 7, 80), 1, "got 7 in shape .*axis -1 has this length"),
+        ((2, 7), (2, 80, 7), -1, "got 7 in shape .*axis 1 has this length"),
     ],
 )
 def test_messages_name_what_it_probably_is(  # noqa: PLR0917 (parameters)

@@ -179,7 +179,7 @@ def test_warnings_of_a_careful_reviewer() -> None:
     assert "guessing" not in plain
     several = cautions({"a": good, "guess": [[50, 50], [50, 50]], "one": [[190, 0], [5, 0]], "again": good})
     assert "1 class has fewer than 20 samples in at least one model: 1 (5)." in several
-    assert "guessing, as far as these samples can tell: guess.\n" in several
+    assert "Not significantly better than guessing: guess.\n" in several
     assert "mcc is undefined for one" in several
     assert "precision is undefined for" not in several  # it is the mean of the classes that are predicted
     assert "Never predicted, so that their precision is undefined: 1 by one." in several
@@ -297,7 +297,7 @@ def test_sentences_are_whole_and_true() -> None:
     guess = {"St. Mary. A, B": [[50, 50], [50, 50]], "C, D": [[50, 50], [50, 50]], "E": [[50, 50], [50, 50]]}
     summary = matrics.report(guess, metrics="mcc").findings.summary
     assert summary[1].endswith("and is not significantly different from C, D; and E.")
-    assert summary[2].endswith("can tell: St. Mary. A, B; C, D; and E.")
+    assert summary[2].endswith("than guessing: St. Mary. A, B; C, D; and E.")
     three = {name: np.diag([40, 40, 40]) + np.array([[0, 0, 0], [0, 0, 0], [k, 0, 0]]) for k, name in enumerate("abcd")}
     hardest = matrics.report(three, metrics="accuracy").findings.hardest
     assert matrics.report(three, metrics="accuracy").findings.classes[0].sentences == [
@@ -338,7 +338,7 @@ def test_scores() -> None:
         (GOOD, {"metrics": "recall:class"}, "metrics: expected measures with one value"),
         (GOOD, {"metrics": "true_entropy"}, "metrics: expected measures with a better"),
         ({"y_true": [0, 1], "y_pred": [0, 1]}, {"rng": -1}, "rng: expected a seed, which is an integer from 0"),
-        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"groups": "y_true"}, "groups: expected another column"),
+        ({"y_true": [0, 1], "y_pred": [0, 1]}, {"groups": "y_true"}, "groups: expected a column that no other"),
         ({"a": [[1, 2], [3, -4]]}, {}, "data: expected counts of at least 0"),
         ({"1": [[1, 2], [3, 4]], 1: [[1, 2], [3, 4]]}, {}, "data: expected models of different names"),
         (GOOD | {"m": [1, 2]}, {"by": ["m", "m"]}, "by: expected different columns"),
@@ -453,13 +453,13 @@ def test_weighted_samples(paired: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": "id"}, "sample_weight: expected no columns of groups or of scores with it"),
-        ({"y_score": "id"}, "sample_weight: expected no columns of groups or of scores with it"),
-        ({"sample_weight": "model"}, "sample_weight: expected another column than those named before"),
+        ({"groups": "id"}, "sample_weight: expected no columns of groups or scores with weights"),
+        ({"y_score": "id"}, "sample_weight: expected no columns of groups or scores with weights"),
+        ({"sample_weight": "model"}, "sample_weight: expected a column that no other argument names"),
         ({"sample_weight": "nowhere"}, "data: expected a column 'nowhere'"),
         ({"paired_on": "id", "sample_weight": "own"}, "expected the same weight of a sample for each model, got 7 "),
         ({"sample_weight": "minus"}, "column 'minus': expected finite weights of at least 0, got -1 at position 3"),
-        ({"sample_weight": "none"}, "column 'none': expected weights above 0, got 0 alone"),
+        ({"sample_weight": "none"}, "column 'none': expected weights above 0, got only 0"),
     ],
 )
 def test_weights_that_are_refused(change: dict[str, Any], message: str) -> None:

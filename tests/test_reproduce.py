@@ -303,7 +303,7 @@ def test_command(run: Any) -> None:
     text = run("--num", NUM)
     (line,) = (line for line in text.splitlines() if line.startswith("all "))
     assert line.split() == ["all", "1,045", "1,016", "25", "4", "0"]
-    assert "errata: what is printed is wrong (paper / true)\n" in text
+    assert "errata: the printed number is wrong (paper / true)\n" in text
     assert "\n000 Table 2, Mtilde2: kappa  0.423 / 0.427773\n    recomputed 0.4278" in text
     assert text.count("are copied from Table 4") == 1  # of four numbers
     assert "with an accuracy of 0.61: 0.766" in text

@@ -115,13 +115,18 @@ EYE = np.eye(3)
 @pytest.mark.parametrize(
     ("targets", "options", "error", "message"),
     [
-        ([0.0, 1.0, 2.0], {}, ValueError, r"taken for soft targets: .* got y_true \(3,\) .*labels, make them integers"),
+        (
+            [0.0, 1.0, 2.0],
+            {},
+            ValueError,
+            r"numbers are soft targets: .* got y_true \(3,\) .*labels, make them integers",
+        ),
         (EYE[:, :2], {}, ValueError, r"y_true \(3, 2\) and y_prob \(3, 3\)"),
         (
             EYE[:2],
             {},
             ValueError,
-            r"\(the last axis before that of the classes\), got y_true \(2, 3\)",
+            r"\(the last axis before the axis of the classes\), got y_true \(2, 3\)",
         ),
         (EYE, {"ignore_index": 1}, TypeError, "ignore_index: expected None.*sample_weight=0 leaves samples out"),
         (EYE, {"sample_weight": [1, 1, -1]}, ValueError, r"finite weights of at least 0, got -1.0 at \(2,\)"),

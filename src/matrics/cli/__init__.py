@@ -41,7 +41,7 @@ def _end(app: Any) -> int:
     try:
         with notices.signals_stop():
             code = _run(app)
-            sys.stdout.flush()  # or its errors would come when nobody catches them
+            sys.stdout.flush()  # here, where its errors are caught
     except (typer.Abort, KeyboardInterrupt):  # of a command, or before it has begun
         code = notices.INTERRUPTED
     except notices.Stopped as stop:
@@ -78,8 +78,8 @@ def _run(app: Any) -> int:
 
 
 def _close_output() -> None:
-    """What is still to be written to standard output has nowhere to go."""
-    with contextlib.suppress(OSError, ValueError):  # where it is no file
+    """Send the rest of standard output to the null device, so that closing it raises no further error."""
+    with contextlib.suppress(OSError, ValueError):  # standard output is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -89,4 +89,6 @@ def _message(error: BaseException) -> str:
         return f"{error.filename or 'standard output'}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
-    return " ".join([str(error) or type(error).__name__, *getattr(error, "__notes__", ())])  # of a measure of one's own
+    return " ".join(
+        [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
+    )  # notes of a user's own measure

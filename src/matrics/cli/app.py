@@ -109,7 +109,9 @@ def score(
     cells: Cells = None,
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
-    disparity: Annotated[bool, typer.Option("--disparity", help="How far the groups of --by are apart.")] = False,
+    disparity: Annotated[
+        bool, typer.Option("--disparity", help="Also show the differences between the groups of --by.")
+    ] = False,
     output: Output = None,
     resume: Resume = False,
     workers: Workers = None,
@@ -166,7 +168,7 @@ def interval(
     ] = "auto",
     scheme: Annotated[
         str | None,
-        typer.Option(metavar="multinomial|rows|poisson", help="What is random.", show_default="multinomial"),
+        typer.Option(metavar="multinomial|rows|poisson", help="The sampling scheme.", show_default="multinomial"),
     ] = None,
     num: Num = None,
     seed: Seed = None,
@@ -177,7 +179,7 @@ def interval(
     on_invalid: OnInvalid = "raise",
     progress: ShowProgress = False,
 ) -> None:
-    """Say how sure every score is: an interval for every measure of every matrix."""
+    """Compute a confidence interval for every measure of every matrix."""
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
@@ -209,7 +211,7 @@ def compare(
     ] = None,
     paired_on: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, where all models predicted the same ones."),
+        typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
     ] = None,
     metrics: Metrics = None,
     plugin: Plugin = None,
@@ -222,14 +224,14 @@ def compare(
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
 ) -> None:
-    """Tell which models of a file are really apart: differences from the best, with limits."""
+    """Compare the models of a file: differences from the best model, with confidence limits."""
     plug_in(plugin)
     columns = column_names(by or [])
     if not columns:
         raise ValueError("--by: expected the column that identifies the model, got none")
     if paired_on in {*columns, true, pred}:
         raise ValueError(
-            f"--paired-on: expected another column than those of models and labels, got {quoted(paired_on)}"
+            f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
     found = compare_file(
         path,

@@ -1,4 +1,4 @@
-"""What is found for some matrices of a source, and what is known of all that were found so far."""
+"""Scores or intervals of a block of matrices, and the totals of all blocks so far."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Piece:
 
     start: int
     stop: int
-    block: Array = None  # and what names them: where any thread may read them, nothing
+    block: Array = None  # the matrices and their keys are read here if only one thread may read the source
     keys: dict[str, Array] | None = None
 
 
 @dataclass(frozen=True)
 class BlockResult:
-    """The scores or intervals of the matrices from ``start`` to ``stop``, those of invalid ones undefined."""
+    """The scores or intervals of the matrices from ``start`` to ``stop``; those of invalid matrices are undefined."""
 
     start: int
     stop: int
@@ -36,7 +36,7 @@ class BlockResult:
     invalid: tuple[int, ...] = ()  # positions in the file, in order
     statuses: Counter[int] = field(default_factory=Counter)  # of intervals: how many have each
     state: Any = None  # of the generator of random numbers behind these matrices
-    keys: dict[str, Array] | None = None  # the columns that name the matrices, where they come with them
+    keys: dict[str, Array] | None = None  # the columns that name the matrices, if they were read with the matrices
 
     @property
     def valid(self) -> Array:
@@ -66,7 +66,7 @@ def joined(pieces: list[BlockResult]) -> BlockResult:
 
 @dataclass
 class Totals:
-    """What was found so far; ``record`` is all of it for JSON, with which a run that was stopped goes on."""
+    """Totals of the blocks so far; ``record`` returns them for JSON, from which ``--resume`` continues."""
 
     matrices: int = 0
     samples: float = 0.0
@@ -77,7 +77,7 @@ class Totals:
     state: Any = None
 
     def add(self, found: BlockResult) -> None:
-        """Add what was found for the next matrices."""
+        """Add the results of the next block."""
         self.matrices = found.stop
         self.samples += found.samples
         self.undefined += found.undefined

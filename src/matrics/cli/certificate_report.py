@@ -1,4 +1,4 @@
-"""A certificate on the screen: what holds, what fails and on which matrices, and the numbers."""
+"""A certificate on the screen: the properties that hold, those that fail with their witnesses, and the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing the models of a file: on the same samples, aligned by a column, or each on samples of its own."""
+"""Comparing the models of a file: on the same samples, aligned by a column, or each on its own samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compared:
-    """The models of a file, what was done, and a verdict for each measure."""
+    """The models of a file, the title lines, and a verdict for each measure."""
 
     models: list[str]
     titles: list[str]
@@ -63,8 +63,10 @@ def compare_file(
         titles[0] += f", weighted by {names.weight}"
     if names.clusters is None:
         if seed is not None or num is not None:
-            raise ValueError("--seed, --num: expected --paired-on COLUMN with them, as nothing is drawn without it")
-        titles.append(f"{100 * level:.10g} % intervals; each model on samples of its own (else: --paired-on COLUMN)")
+            raise ValueError("--seed, --num: expected --paired-on COLUMN with them; only paired comparisons resample")
+        titles.append(
+            f"{100 * level:.10g} % intervals; models on different samples (for the same samples: --paired-on COLUMN)"
+        )
         number = len(labelled.names)
         bins, weights = (labelled.groups * n + labelled.true) * n + labelled.pred, labelled.weights
         stack = np.bincount(bins, weights, number * n * n).reshape(number, n, n)

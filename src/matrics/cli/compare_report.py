@@ -53,7 +53,7 @@ def _remark(models: list[str], verdict: ModelVerdict, order: np.ndarray) -> str:
         return "undefined for all of them"
     names = [plain(models[row]) for row in order if verdict.tied[row]]
     if len(names) > 1:
-        return f"not to be told apart from the best: {', '.join(names)}"
+        return f"not significantly different from the best: {', '.join(names)}"
     return f"{plain(models[verdict.best])} is the best"
 
 

@@ -90,7 +90,7 @@ def _in_words(counted: SortedCounts) -> str:
 
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
-    """Raise an error, before any work is done, if the output cannot be written."""
+    """Raise an error before the work begins if the output cannot be written."""
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
         raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")

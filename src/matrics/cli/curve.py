@@ -1,4 +1,4 @@
-"""Measures at every threshold of the curves of a file, and what the scores alone say about each."""
+"""Measures at every threshold of the curves of a file, and measures of the scores themselves."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class CurveRun:
         return np.column_stack([np.asarray(found[str(metric)]) for metric in self.metrics.values()])
 
     def shown(self, position: int, recalls: Sequence[float]) -> Shown:
-        """Thresholds to look at: those given; or the highest ones at which recall reaches each of these values.
+        """Thresholds to show: the given ones, or the highest thresholds at which recall reaches each of these values.
 
         Of measures that are best at none of the latter, the threshold at which they are is among them.
         """

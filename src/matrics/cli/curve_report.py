@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Array = Any
 
 MOST_CURVES = 8  # of more there is only a line each
-# Where recall reaches these values are the thresholds of several curves that are shown, and those of one.
+# Recall values whose thresholds are shown: of several curves, and of a single curve.
 FEW = (0.25, 0.5, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1)
 MANY = (*(k / 10 for k in range(1, 9)), 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1)
 
@@ -82,7 +82,7 @@ def _show_thresholds(console: Console, run: CurveRun, found: Shown, name: str) -
 
 
 def _told_apart(thresholds: Array) -> list[str]:
-    """Thresholds with four digits, or as many as tell them from their neighbours."""
+    """Format thresholds with four digits, or as many as distinguish them from their neighbours."""
     texts = [f"{x:.4g}" for x in thresholds]
     for digits in range(5, 18):
         same = {k for k in range(1, len(texts)) if texts[k] == texts[k - 1] and thresholds[k] != thresholds[k - 1]}

@@ -110,7 +110,7 @@ def threshold(
     subject_to: Annotated[
         list[str] | None,
         typer.Option(
-            metavar='"NAME>=NUMBER"', help="What a threshold must fulfil; repeatable.", show_default="nothing"
+            metavar='"NAME>=NUMBER"', help="A constraint on the threshold; repeatable.", show_default="nothing"
         ),
     ] = None,
     metrics: Metrics = None,
@@ -127,7 +127,7 @@ def threshold(
     zero_division: ZeroDivision = "nan",
     output: Output = None,
 ) -> None:
-    """Find the threshold at which a measure is best, under constraints, and say how sure it is."""
+    """Find the best threshold for a measure, under constraints, with confidence limits."""
     plug_in(plugin)
     sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
     zero = number("zero-division", zero_division)

@@ -1,4 +1,4 @@
-"""How far the groups of a file are apart, below the table of their scores."""
+"""The differences between the groups of a file, below the table of their scores."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def show_disparity(console: Console, columns: list[Column], summary: Summary, na
         cells[heading] = texts
     for heading, values in zip(("difference", "ratio"), found[2:], strict=True):
         cells[heading] = [number(value) for value in values]
-    show(console, Text(), Text("how far the groups are apart:"), Text())
+    show(console, Text(), Text("differences between the groups:"), Text())
     show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))

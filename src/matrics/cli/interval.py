@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-# What is found for a matrix and a measure, in this order along the last axis, and how its columns are named in a file.
+# The parts of an interval, in this order along the last axis, and the suffixes of their columns in a file.
 PARTS = {"": "estimate", "/low": "low", "/high": "high", "/standard_error": "standard_error", "/status": "status"}
 ESTIMATE, LOW, HIGH, ERROR, STATUS = range(5)
 
@@ -29,19 +29,19 @@ class IntervalRequest:
     """The options of the intervals, all decided."""
 
     options: Options
-    scheme: str | None  # as given: where a method takes none, the default is refused as well
-    seed: int | None  # None: nothing is drawn
+    scheme: str | None  # as given, because methods without a scheme refuse any value
+    seed: int | None  # None for methods without random draws
     clusters: str | None
 
     @classmethod
     def read(
         cls, *, level: float, method: str, scheme: str | None, num: int | None, seed: int | None, clusters: str | None
     ) -> IntervalRequest:
-        """Check the options and decide what was left out; errors name the options of the command line."""
+        """Check the options and fill in defaults; errors name the options of the command line."""
         if clusters is None and scheme == "clusters":
             raise ValueError("--scheme: expected --clusters COLUMN with clusters, got none")
         if clusters is not None and scheme not in (None, "clusters"):
-            raise ValueError(f"--scheme: expected clusters, or nothing, with --clusters, got {quoted(scheme)}")
+            raise ValueError(f"--scheme: expected clusters or no scheme with --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
             if given is not None and method in {"delta", "wilson"}:
@@ -85,14 +85,14 @@ class IntervalRun(MatrixRun):
 
     @property
     def state(self) -> Any:
-        """That of the generator."""
+        """The state of the random generator."""
         if self.rng is None:
             return None
         bits: Any = self.rng.bit_generator
         return [bits.seed_seq.n_children_spawned, bits.state]
 
     def restore(self, totals: Totals) -> None:
-        """Go on behind what an earlier run has found, with its draws."""
+        """Continue after the blocks of an earlier run, with the same random draws."""
         super().restore(totals)
         if self.rng is not None:
             children, bits = totals.state
@@ -111,24 +111,24 @@ class IntervalRun(MatrixRun):
         if self.source.squares is not None:
             effective = self.source.effective_samples
             ends = dict.fromkeys(f"{number:,.0f}" for number in (effective.min(), effective.max()))
-            facts.append(f"{' to '.join(ends)} effective samples (weighted ones) in each matrix")
+            facts.append(f"{' to '.join(ends)} effective samples in each matrix")
         if wanted.seed is not None:
             facts += [f"{options.num:,} replicates", f"seed {wanted.seed}"]
         return f"{wanted.percent} intervals by method {options.method}" + "".join(f", {fact}" for fact in facts)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the limits, whatever the matrices have."""
+        """The dtype of the limits."""
         return np.dtype(np.float64)
 
     def missing(self, rows: int) -> Array:
-        """Nothing but the status."""
+        """NaN, and the status of invalid matrices."""
         missing = np.full((rows, len(self.columns), len(PARTS)), np.nan)
         missing[..., STATUS] = matrics.IntervalStatus.INVALID
         return missing
 
     def scores_of(self, values: Array) -> Array:
-        """The scores alone: (rows, columns)."""
+        """The estimates: (rows, columns)."""
         return values[..., ESTIMATE]
 
     def statuses_of(self, values: Array) -> Counter[int]:
@@ -150,7 +150,7 @@ class IntervalRun(MatrixRun):
         try:
             if self.wanted.clusters is None:
                 return _parts(matrics.interval(block, self.metrics.values(), rng=self.rng, **given))
-            # One by one, as each has clusters of its own. All draw from the same seed, as a stack of them would.
+            # One matrix after the other, because each has its own clusters. All use the same seed, as a stack would.
             given |= {"cluster_axis": 0, "rng": self.wanted.seed}
             stacks = [self.source.clusters_of(position)[:, None] for position in positions.tolist()]
             return np.concatenate([_parts(matrics.interval(one, self.metrics.values(), **given)) for one in stacks])

@@ -1,4 +1,4 @@
-"""Intervals on the screen: a table of a few matrices, or how wide those of many are; and what to be wary of."""
+"""Intervals on the screen: a table for a few matrices, the widths for many, and the meaning of each status."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def measures(asked: str | Iterable[str], known: Callable[[], Classes]) -> dict[s
 
 
 def _apart(key: str, metric: Metric, classes: Classes, titles: set[str]) -> dict[str, Metric]:
-    """A measure of every class as one of each, if some class is asked for by itself as well."""
+    """Split a measure of every class into one measure per class, if a single class was requested as well."""
     if not metric.is_classwise:
         return {key: metric}
     ones = [replace(metric, average=None).of_classes((k,)) for k in range(classes.number)]
@@ -57,7 +57,7 @@ def constraints(texts: Iterable[str], known: Callable[[], Classes]) -> tuple[lis
     specs, titles = [], {}
     for text in (part.strip() for given in texts for part in split_outside(given)):
         found = CONSTRAINT.fullmatch(text)
-        if found is None:  # which the library refuses in words of its own
+        if found is None:  # the library raises the error
             specs.append(text)
             continue
         name, sign, limit = (part.strip() for part in found.groups())

@@ -102,7 +102,7 @@ class MultilabelRun(Run):
             self.to_backend(true),
             self.to_backend(pred),
             list(self.metrics),
-            average=cast("Average", self.average),  # check has seen it
+            average=cast("Average", self.average),  # verified by check
             zero_division=self.zero_division,
             workers=self.manner.workers,
         )
@@ -133,7 +133,7 @@ def check(metrics: dict[str, Metric], average: str) -> None:
 def read_sets(path: Path, names: SetNames) -> Sets:
     """The samples of a file."""
     if not names.separator:
-        raise ValueError("--separator: expected text between two labels, such as ';', got nothing")
+        raise ValueError("--separator: expected the text between two labels, such as ';', got an empty text")
     if names.true == names.pred or {names.true, names.pred} & set(names.by):
         raise ValueError("--pred: expected different columns of true labels, predicted labels and groups")
     file, (classes, values, groups) = read_rows(path, names, _samples)

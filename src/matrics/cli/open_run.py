@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRequest:
-    """The options of ``matrics score`` that say what is in the file."""
+    """The options of ``matrics score`` that describe the content of the file."""
 
     true: str
     pred: str
@@ -56,13 +56,13 @@ def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
-            raise ValueError(f"--weight: expected nothing with --clusters, got {quoted(asked.weight)}")
+            raise ValueError(f"--weight: expected no weights with --clusters, got {quoted(asked.weight)}")
         names = Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts, weight=asked.weight)
         return read(path, names, asked.rows, during)
-    asked.refuse("nothing with --cells", "pred", "counts", "weight")
+    asked.refuse("no such option with --cells", "pred", "counts", "weight")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
-        raise ValueError(f"--{option}: expected nothing with --cells, got {quoted(given)}")
+        raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
     return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
 
 
@@ -76,12 +76,14 @@ def open_run(
     manner: RunOptions,
     work: Unfinished | None,
 ) -> Run:
-    """Read the file, and say what to compute."""
+    """Open the file, and return the run that computes the requested measures."""
     asked_for = metrics or ("core" if asked.separator is None else multilabel.METRICS)
     chosen = resolve(asked_for)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
-        asked.refuse("nothing with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells")
+        asked.refuse(
+            "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
+        )
         names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
         average = asked.average or "macro"
         multilabel.check(chosen, average)
@@ -91,7 +93,7 @@ def open_run(
         asked.refuse("--scores with it", "threshold")
         source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
         return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
-    asked.refuse("nothing with --scores", "rows", "pred", "counts", "weight", "cells")
+    asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)

@@ -57,7 +57,7 @@ Scores = Annotated[
     ),
 ]
 Positive = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="The class whose scores these are.", show_default="1 of 0 and 1")
+    str | None, typer.Option(metavar="LABEL", help="The class of the scores.", show_default="1 of 0 and 1")
 ]
 PositiveClass = Annotated[
     str | None,
@@ -88,15 +88,11 @@ Average = Annotated[
 ]
 Counts = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="How many samples each row of labels stands for, as GROUP BY of SQL writes it."
-    ),
+    typer.Option(metavar="COLUMN", help="The number of samples of each row, as in a table by GROUP BY of SQL."),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="The weight of each sample: limits are then those of weighted samples, not of counts."
-    ),
+    typer.Option(metavar="COLUMN", help="The weight of each sample; confidence limits then account for the weights."),
 ]
 Cells = Annotated[
     list[str] | None,
@@ -125,11 +121,9 @@ Output = Annotated[
         help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files.",
     ),
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on where an earlier run with the same --output was stopped.")
-]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run with the same --output.")]
 ShowProgress = Annotated[
-    bool, typer.Option("--progress", help="Without a terminal, too, say every ten seconds how far it is.")
+    bool, typer.Option("--progress", help="Print the progress every ten seconds, also without a terminal.")
 ]
 Workers = Annotated[
     str | None, typer.Option(metavar="INTEGER", help="The number of threads.", show_default="one for each core")
@@ -144,11 +138,11 @@ OnInvalid = Annotated[
 
 
 class RunOptions(NamedTuple):
-    """How a run goes."""
+    """Options of a run that do not change its results."""
 
     workers: int = 1
     on_invalid: str = "raise"
-    progress: bool = False  # whether it is shown where there is no terminal
+    progress: bool = False  # whether to print progress without a terminal
 
     @classmethod
     def read(cls, workers: str | None, on_invalid: str, *, progress: bool) -> RunOptions:

@@ -25,7 +25,7 @@ def plug_in(modules: Iterable[str] | None) -> None:
 def _imported(name: str) -> object:
     here = str(Path.cwd())
     if here not in sys.path:
-        sys.path.append(here)  # last, so that no file here hides what is installed
+        sys.path.append(here)  # last, so that no file in this folder hides an installed module
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -96,7 +96,7 @@ class Summary:
 def show_summary(
     console: Console, columns: list[Column], summary: Summary, total: int, names: Names, *, missing: str = "undefined"
 ) -> None:
-    """Print one row per measure, for many matrices; ``missing`` says what NaN means."""
+    """Print one row per measure, for many matrices; ``missing`` is the meaning of NaN."""
     lowest, highest = summary.extremes[False], summary.extremes[True]
     quantiles = summary.sample.quantiles(QUANTILES.values())
     values = {"mean": summary.means, "std": summary.deviation, **dict(zip(QUANTILES, quantiles, strict=True))}
@@ -140,14 +140,14 @@ def show_scores(
     cells = [[number(scores[row, k], best=bool(best[row, k])) for row in order] for k in range(len(columns))]
     headers = [fold(column.label) for column in columns]
     show_blocks(console, heading, [Text(plain(names[row])) for row in order], list(zip(headers, cells, strict=True)))
-    what = f"{heading} " if ordered and "," not in heading else ""  # a number alone would not be clear
+    what = f"{heading} " if ordered and "," not in heading else ""  # a bare number would be ambiguous
     wins = Counter({what + name: int(won) for name, won in zip(names, best.sum(axis=1), strict=True) if won})
     judged = int(best.any(axis=0).sum())
     _notes(console, wins, judged, missing=missing, remark=sorting)
 
 
 def sort(columns: list[Column], scores: Array, *, ordered: bool) -> tuple[list[int], str]:
-    """The order of rows by the first measure, best first, and a remark on it; ordered rows keep theirs."""
+    """Return the order of the rows by the first measure, best first, and a remark; ordered rows keep their order."""
     if ordered or columns[0].higher_is_better is None:
         return list(range(len(scores))), ""
     # Undefined values come last, as NaN does in NumPy.
@@ -181,7 +181,7 @@ def show_blocks(
 ) -> None:
     """Print a table of named rows; columns that do not fit the width go into further tables below it.
 
-    If left out, the width is that of the terminal.
+    The default is the width of the terminal.
     """
     rest = columns
     while rest:
@@ -219,7 +219,7 @@ def _fits(console: Console, table: Table, width: int | None) -> bool:
 
 
 def counted(count: float, one: str, many: str | None = None) -> str:
-    """A number and what is counted, in the singular or the plural."""
+    """Format a number and its noun, in the singular or the plural."""
     return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
 
 
@@ -238,7 +238,7 @@ def fold(label: str, width: int = NARROW) -> str:
 
 
 def number(value: float, *, best: bool = False, digits: int = 3) -> Text:
-    """Format a score with so many decimals; the best value of a column is marked with a star as well as by colour."""
+    """Format a score with a number of decimals; a star and a colour mark the best value of a column."""
     text = "–" if math.isnan(value) else f"{value:z.{digits}f}"
     return Text(text + ("*" if best else " "), BEST if best else "")
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from matrics.cli.block_results import Totals
 
-SHOW_AFTER = 1.0  # seconds: what is done sooner needs no bar
+SHOW_AFTER = 1.0  # seconds; shorter runs show no bar
 REFRESH = 0.2
 LINE_EVERY = 10.0
 
 
 @dataclass
 class Progress:
-    """What is done of ``total`` matrices, and how fast."""
+    """The progress of a run over ``total`` matrices, and its speed."""
 
     total: int
     bytes_each: float  # of the input; 0 if matrices were counted before
@@ -40,7 +40,7 @@ class Progress:
     begin: float = field(default_factory=time.monotonic)
 
     def words(self) -> str:
-        """How far the run is, how fast, for how long still, and what it has found."""
+        """Format the progress, the speed, the time left, and the numbers of undefined scores and invalid matrices."""
         done, seconds = self.totals.matrices, time.monotonic() - self.begin
         rate = (done - self.before) / seconds if seconds > 0 else 0.0
         parts = [f"{done:,} of {counted(self.total, 'matrix', 'matrices')}", f"{_short(rate)} matrices/s"]
@@ -84,7 +84,7 @@ class RowProgress:
 
     @functools.cached_property
     def total(self) -> int | None:
-        """The number of all rows, if it is known; asked for only when it is shown."""
+        """The number of all rows, if it is known; computed only when it is shown."""
         with contextlib.suppress(ValueError, OSError, pa.ArrowException):  # which the run itself meets, and reports
             return self.given.count
         return None
@@ -117,7 +117,7 @@ class RowProgress:
 
 @contextlib.contextmanager
 def shown(progress: Progress | RowProgress, *, lines: bool) -> Iterator[None]:
-    """Show it as long as this is open: with a bar on a terminal, and elsewhere in lines if they are asked for."""
+    """Show the progress while the context is open: a bar on a terminal; elsewhere lines, if requested."""
     on_terminal = sys.stderr.isatty()
     if not on_terminal and not lines:
         yield

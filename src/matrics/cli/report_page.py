@@ -40,7 +40,7 @@ FilePath = Annotated[
         show_default=False,
     ),
 ]
-# What messages of the library call an option, and what it is here.
+# Names of arguments in messages of the library, and the options of the command line.
 OPTIONS = {
     "by": "by",
     "y_true": "true",
@@ -66,7 +66,7 @@ def report(
     ] = None,
     paired_on: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column of the samples, where all models predicted the same ones."),
+        typer.Option(metavar="COLUMN", help="The column of the samples, if all models predicted the same samples."),
     ] = None,
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of the groups to compare, such as sites.")
@@ -98,7 +98,7 @@ def report(
     seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
     output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
 ) -> None:
-    """Write one page with all that is found: which model is best, what goes wrong, and what to watch for."""
+    """Write a report on one page: the best model, the errors, and warnings."""
     # Here, as they import pictures, which no other command needs.
     from matrics.reporting.data import ReportColumns
     from matrics.reporting.from_file import class_names_of, command_of, read_table

@@ -1,4 +1,4 @@
-"""Reproduced numbers on the screen: totals, what is wrong or ambiguous in print, and on request every number."""
+"""Reproduced numbers on the screen: totals, errata and ambiguous numbers, and on request every number."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 TITLES = {
     "unexplained": "unexplained: neither as printed nor a known erratum, or not the true value",
-    "erratum": "errata: what is printed is wrong",
-    "ambiguous": "ambiguous: what is printed can be read in two ways",
+    "erratum": "errata: the printed number is wrong",
+    "ambiguous": "ambiguous: the printed text can be read in two ways",
 }
 STYLES = {"unexplained": "bold red", "erratum": "yellow", "ambiguous": "yellow", "match": ""}
 
@@ -55,7 +55,7 @@ def _show_totals(console: Console, found: Reproduction) -> None:
 
 
 def _show_reasons(console: Console, title: str, numbers: tuple[Reproduced, ...]) -> None:
-    """A line for each number, and below those of one reason the reason."""
+    """One line per number; below numbers with the same reason, the reason."""
     if not numbers:
         return
     table = Table.grid()

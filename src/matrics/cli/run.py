@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Array = Any
 
-# A piece is what is read and scored at a time, and a block what is written at a time. Neither depends on the number of
+# A piece is read and scored at a time, and a block is written at a time. Their sizes do not depend on the number of
 # workers, and so no digit of the results does, nor a byte of an output file.
 PIECE_BYTES = 8 * 1024 * 1024  # of matrices, as float64
 BLOCK_CELLS = 2**20  # of the table that is written
@@ -47,7 +47,7 @@ LEAST_ROWS = 8192
 class Run:
     """One pass over a source; subclasses compute scores or intervals."""
 
-    unit: ClassVar[str]  # what it computes for a matrix and a measure, in words
+    unit: ClassVar[str]  # the noun for one result, such as "score"
     piece_bytes: ClassVar[int | None] = None  # where pieces and blocks take much longer than with scores
     block_cells: ClassVar[int | None] = None
     least_rows: ClassVar[int | None] = None
@@ -92,16 +92,16 @@ class Run:
         return 0
 
     def missing(self, rows: int) -> Array:
-        """What stands for what is found where matrices are invalid: (rows, columns, ...)."""
+        """The placeholder values of invalid matrices: (rows, columns, ...)."""
         return np.full((len(self.columns), rows), np.nan, self.dtype).T
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of what is found."""
+        """The dtype of the results."""
         return np.dtype(np.float64)
 
     def pieces(self, block: int) -> Iterator[tuple[int, int]]:
-        """Where pieces start and stop, from a block on; none goes beyond the end of its block."""
+        """Yield the start and stop of each piece, from a block on; no piece extends beyond its block."""
         count = self.source.count
         for start in range(block * self.rows, count, self.rows):
             stop = min(start + self.rows, count)
@@ -110,20 +110,20 @@ class Run:
             yield from itertools.pairwise(cuts)
 
     def read(self, block: int) -> Iterator[Piece]:
-        """The pieces from a block on, with what has to be read in order."""
+        """The pieces from a block on, with the matrices that must be read in order."""
         yield from itertools.starmap(Piece, self.pieces(block))
 
     def find(self, piece: Piece) -> BlockResult:
-        """What is found for a piece."""
+        """Compute the results of a piece."""
         raise NotImplementedError
 
     @property
     def threads(self) -> int:
-        """How many pieces may be found at the same time; where it is one, the library itself may use all workers."""
+        """The number of pieces computed at the same time; if it is 1, the library itself may use all workers."""
         return 1
 
     def found(self, block: int = 0) -> Generator[BlockResult]:
-        """What is found for every piece, from a block on, in order."""
+        """Yield the results of every piece, from a block on, in order."""
         return in_order(self.find, self.read(block), self.threads)
 
     def blocks(self, block: int = 0) -> Generator[BlockResult]:
@@ -136,7 +136,7 @@ class Run:
                 waiting = []
 
     def restore(self, totals: Totals) -> None:
-        """Go on behind what an earlier run has found."""
+        """Continue after the blocks of an earlier run."""
         self.totals = totals
 
     def shown(self) -> AbstractContextManager[None]:
@@ -169,7 +169,7 @@ class MatrixRun(Run):
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
-        """Single precision stays what it is."""
+        """The dtype of the results; float32 stays float32."""
         dtype: np.dtype[Any] = self.source.block(0, 1).dtype
         return dtype
 
@@ -187,7 +187,7 @@ class MatrixRun(Run):
             yield Piece(start, stop, self.source.block(start, stop), self.source.columns(start, stop))
 
     def evaluate(self, positions: Array, block: Array) -> Array:
-        """What is found for a block, true classes in rows, of the matrices at these positions: (rows, columns, ...)."""
+        """Compute the results (rows, columns, ...) of a block with true classes in rows, at these positions."""
         raise NotImplementedError
 
     @functools.cached_property
@@ -196,7 +196,7 @@ class MatrixRun(Run):
         return score_columns(self.metrics, self.source.titles)
 
     def find(self, piece: Piece) -> BlockResult:
-        """What is found for a piece; an invalid matrix is an error unless something else was asked for."""
+        """Compute the results of a piece; an invalid matrix is an error, unless ``on_invalid`` is another option."""
         start, stop = piece.start, piece.stop
         block = self.source.block(start, stop) if piece.block is None else piece.block
         oriented = block if self.source.rows == "true" else block.transpose(0, 2, 1)
@@ -225,7 +225,7 @@ class MatrixRun(Run):
         )
 
     def scores_of(self, values: Array) -> Array:
-        """The scores alone: (rows, columns)."""
+        """The scores: (rows, columns)."""
         return values
 
     def statuses_of(self, values: Array) -> Counter[int]:
@@ -235,7 +235,7 @@ class MatrixRun(Run):
 
     @property
     def state(self) -> Any:
-        """That of the generator of random numbers, if there is one."""
+        """The state of the random generator, if there is one."""
         return None
 
 
@@ -249,7 +249,7 @@ class ScoreRun(MatrixRun):
 
     @property
     def threads(self) -> int:
-        """As many as there are workers; PyTorch and JAX have threads of their own."""
+        """The number of workers; 1 for PyTorch and JAX, which use their own threads."""
         return self.manner.workers if self.to_backend is np.asarray else 1
 
     def evaluate(self, positions: Array, block: Array) -> Array:
@@ -278,7 +278,7 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
 
 
 def _valid(block: Array) -> Array:
-    """Which matrices are valid, as ``matrics.check`` says."""
+    """Which matrices are valid, by ``matrics.check``."""
     with NUMPY.quiet():
         return NUMPY.to_numpy(table_in_order(NUMPY.to_float(block), NUMPY).valid)
 

@@ -27,7 +27,7 @@ Array = Any
 
 
 def deliver(run: Run, work: Unfinished | None, *, disparity: bool = False) -> None:
-    """Write all that is found to a file, or show it as a table or, where there are many matrices, as a summary."""
+    """Write all results to a file, or show them as a table or, for many matrices, as a summary."""
     if work is not None:
         _write(run, work, disparity=disparity)
     elif run.source.count > printing.MOST_ROWS:
@@ -70,13 +70,13 @@ def _found(run: Run) -> Iterator[BlockResult]:
 
 
 def _refuse_none(run: Run) -> None:
-    """Raise if all matrices are left out: there is nothing to show."""
+    """Raise if all matrices are left out."""
     if not _rows(run):
         raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
 
 
 def _all_found(run: Run) -> tuple[Array, list[str]]:
-    """What is found for few matrices, and their names."""
+    """The results of a few matrices, and their names."""
     found = joined(list(_found(run)))
     rows = np.arange(run.source.count)
     if run.manner.on_invalid == "skip":

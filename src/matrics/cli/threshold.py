@@ -39,7 +39,7 @@ class Sureness:
 
     @classmethod
     def read(cls, level: float, num: int | None, seed: int | None) -> Sureness:
-        """Check the options; errors name those of the command line."""
+        """Check the options; errors name the options of the command line."""
         num = NUM if num is None else num
         if num < 0:
             raise ValueError(f"--num: expected an integer from 0 (no limits), got {num}")
@@ -54,16 +54,16 @@ class Sureness:
 
 @dataclass(frozen=True)
 class ThresholdRequest:
-    """What is sought, with classes by their indices; what the screen calls it; and how its limits are found."""
+    """The measure and the constraints, with classes by their indices; their titles; and the options of the limits."""
 
     metric: str
     subject_to: list[str]
-    titles: dict[str, str]  # of the measure and those of the constraints
+    titles: dict[str, str]  # of the measure and of the constraints
     sure: Sureness
 
     @classmethod
     def read(cls, metric: str, subject_to: list[str], classes: Classes, sure: Sureness) -> ThresholdRequest:
-        """Check the options; errors name those of the command line."""
+        """Check the options; errors name the options of the command line."""
         try:
             found = measures(metric, lambda: classes)
             specs, titles = constraints(subject_to, lambda: classes)
@@ -75,7 +75,7 @@ class ThresholdRequest:
 
     @property
     def name(self) -> str:
-        """What the screen calls the measure."""
+        """The title of the measure."""
         return self.titles[self.metric]
 
     @property
@@ -85,7 +85,7 @@ class ThresholdRequest:
 
     @property
     def title(self) -> str:
-        """What is sought, with the seed, so that it can be found again."""
+        """The measure, the constraints and the seed, to repeat the search."""
         direction, sure = "lowest" if self.lowest_is_best else "highest", self.sure
         limits = f"; {100 * sure.level:.10g} % intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
         conditions = with_titles(" and ".join(self.subject_to), self.titles)
@@ -135,7 +135,7 @@ class ThresholdRun:
         options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
         try:
             best = matrics.best_threshold(true, scores, wanted.metric, **options)
-        except ValueError as error:  # the options are known to be right, so no threshold keeps to the constraints
+        except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
             reason = str(error).removeprefix("subject_to: ").removeprefix("metric: ")
             return _none(with_titles(reason.replace("zero_division=", "--zero-division"), wanted.titles))
         limit, value = float(best.threshold), float(best.value)
@@ -153,7 +153,7 @@ class ThresholdRun:
 
     @property
     def scores(self) -> Array:
-        """The measures at the thresholds: (curves, columns); NaN where there is none."""
+        """The measures at the thresholds: (curves, columns); NaN for curves without a threshold."""
         stack = np.stack([one.matrix for one in self.found])
         scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, workers=-1)
         columns = np.column_stack([np.asarray(values, float) for values in scores.values()])

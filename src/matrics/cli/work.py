@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from matrics.files.outputs.destination import Destination
 
-# Options that change no byte of an output. All others do, or may, and have to be the same in a run that goes on.
+# Options that change no byte of an output. All others may, and must be the same when ``--resume`` continues a run.
 CHANGE_NOTHING = {"path", "paths", "output", "resume", "workers", "progress", "disparity"}
 
 
 def open_work(
     context: Any, path: Path, output: str | None, *, resume: bool
 ) -> AbstractContextManager[Unfinished | None]:
-    """The output that is asked for with the options of a command's context; None is the screen."""
+    """Open the output of a command with these options; None is the screen."""
     if output is None:
         if resume:
             raise ValueError("--resume: expected --output FILE with it, got none")
@@ -52,7 +52,7 @@ def open_destination(
     versions = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
     backend = context.params.get("backend", "numpy")
     if backend in ("torch", "jax"):
-        with contextlib.suppress(ImportError):  # the command says that it is missing
+        with contextlib.suppress(ImportError):  # the command itself reports that the library is missing
             versions[backend] = version(backend)
     inputs = () if stream is not None else tuple(one for path in paths for one in inputs_of(path))
     question = Question(versions, {"the command": context.info_name, **options}, inputs)
@@ -60,5 +60,5 @@ def open_destination(
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether what is read once is gone."""
+    """Whether the input can be read only once."""
     return path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())

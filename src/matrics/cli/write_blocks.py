@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
-    """Write all blocks that are not finished, and give the output its name; a summary needs the finished ones, too."""
+    """Write all unfinished blocks, and give the output its name; a summary also computes the finished blocks again."""
     output = work.begin(_schema(run), run.source.count)
     done = work.done
     if done and summary is None:
@@ -29,7 +29,7 @@ def write_blocks(run: Run, work: Unfinished, summary: Summary | None) -> None:
 
     finished = work.stop
     blocks = run.blocks(0 if summary is not None else done)
-    # Closed at once if anything is wrong, and not when the garbage is collected: threads belong to them.
+    # Closed explicitly after an error, and not by garbage collection, because they have threads.
     with (
         run.shown(),
         contextlib.closing(blocks),
@@ -54,6 +54,6 @@ def _table(run: Run, found: BlockResult) -> Any:
 
 
 def _schema(run: Run) -> Any:
-    """The names and types of the columns: those of no rows."""
+    """The names and types of the columns, from a table without rows."""
     keys = {name: column[:0] for name, column in run.source.columns(0, 1).items()}
     return _table(run, BlockResult(0, 0, run.missing(0), keys=keys)).schema

@@ -96,7 +96,7 @@ def confusion_matrix(
 ) -> Array:
     """Count labels into confusion matrices; rows are true classes, columns predicted ones.
 
-    Only the last axis is of samples unless ``sample_ndim`` says more: labels (B, T) of B sequences are a stack of B
+    Samples are on the last axis, unless ``sample_ndim`` is larger: labels (B, T) of B sequences are a stack of B
     matrices. The running states and the metrics for training loops pool all samples into one.
 
     Parameters
@@ -112,10 +112,10 @@ def confusion_matrix(
     num_classes : int
         Number of classes, n; labels are 0 to n - 1.
     labels : sequence of text, integers or other hashables
-        In place of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
+        Instead of ``num_classes``: the label of each class, in the order of rows and columns. Labels are looked up on
         the host, in lists, Series, and concrete arrays; one coding for both.
     class_axis : int, optional
-        Where the class scores of ``y_pred`` are: last if left out, 1 for scores as the losses of PyTorch have them,
+        The axis of the class scores of ``y_pred``: the last one if left out, 1 for the layout of PyTorch's losses,
         (N, n, H, W). There is a warning if it is left out and axis 1 is as long as the last one.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix; the axes before them
@@ -244,7 +244,7 @@ def soft_confusion_matrix(
     y_prob : array_like of floating numbers, shape (*B, *S) with a class axis of length n
         Probabilities or memberships.
     class_axis : int, optional
-        Where the classes of ``y_prob`` are, and those of soft targets: last if left out. There is a warning if it is
+        The axis of the classes of ``y_prob`` and of soft targets: the last one if left out. There is a warning if it is
         left out and axis 1 is as long as the last one.
     sample_ndim : int, default 1
         How many of the last axes (without the class axis) are samples, pooled into one matrix.
@@ -336,7 +336,7 @@ def soft_confusion_matrix(
         weight_seen = backend.host_view(weight)
         if weight_seen is not None and seen is not None:
             refuse_weights(weight_seen, kept_seen)
-        # Weight 0 where nothing is counted: a NaN weight there would make the gradient of its probabilities NaN.
+        # Weight 0 for samples that are not counted: a NaN weight would make the gradient of their probabilities NaN.
         y_prob = y_prob * xp.astype(xp.where(counted, weight, 0), y_prob.dtype)[..., None]
     bins = xp.reshape(xp.where(counted, labels, length), rows)
     sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]

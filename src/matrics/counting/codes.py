@@ -87,7 +87,7 @@ def integer_codes(num_classes: Any, labels: Any) -> tuple[int, dict[Hashable, in
 def as_codes(
     labels: tuple[Hashable, ...], y_true: Any, y_pred: Any, ignore_index: Any, *, may_drop: bool
 ) -> tuple[Array, Array, tuple[int, ...]]:
-    """True and predicted labels as numbers of classes, and what stands for the labels to leave out.
+    """True and predicted labels as numbers of classes, and the codes of the labels to leave out.
 
     Predictions that are floating numbers are class scores, and stay. Unknown labels raise an error; where samples may
     be dropped, they become -1.
@@ -106,7 +106,7 @@ def as_codes(
 
 
 def _ignored(ignore_index: Any, labels: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """The labels to leave out; a tuple is one of them where labels are tuples, and elsewhere several."""
+    """The labels to leave out; a tuple is one label if labels are tuples, and otherwise several labels."""
     is_label = isinstance(ignore_index, tuple) and any(isinstance(label, tuple) for label in labels)
     found = (ignore_index,) if is_label else one_or_more(ignore_index)
     for label in found:
@@ -124,7 +124,7 @@ def _codes(
     *,
     may_drop: bool,
 ) -> tuple[Array, Standard]:
-    """Numbers of classes, of NumPy; or of the library of the values where these cannot be looked at."""
+    """Numbers of classes, of NumPy; or of the library of the values if these cannot be inspected."""
     refuse_masks(name, values)
     array, backend = _on_host(values, name)
     if array is None:
@@ -160,7 +160,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
     others = [label for label in codes if not isinstance(label, int)]
     if others:
         raise TypeError(
-            f"{name}: expected lists or concrete arrays on the CPU, where labels= of any kind are looked up, got a "
+            f"{name}: expected lists or concrete arrays on the CPU, because labels= are looked up there, got a "
             f"{type(values).__name__}; elsewhere labels are integers, got labels=[{quoted(others[0])}, ...]"
         )
     if not backend.is_integer(values):
@@ -182,7 +182,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
 
 
 def _on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
-    """Labels as an array of NumPy, or None where they cannot be looked at, and the library that they are from."""
+    """Labels as an array of NumPy, or None if they cannot be inspected, and their library."""
     if isinstance(values, (list, tuple)):
         return _objects(values, name), NUMPY
     if isinstance(values, np.ndarray) or hasattr(values, "to_numpy"):  # a Series or a data frame
@@ -209,7 +209,7 @@ def _objects(values: Any, name: str) -> Array:
 
 
 def _are_scores(values: Any, labels: tuple[Hashable, ...]) -> bool:
-    """Floating numbers, whatever holds them: the dtype decides."""
+    """Whether the values are floating-point numbers, by their dtype."""
     if isinstance(values, (list, tuple)):
         return not any(isinstance(label, tuple) for label in labels) and _is_floating(values)
     dtypes = values.dtypes if hasattr(values, "columns") else [getattr(values, "dtype", None)]

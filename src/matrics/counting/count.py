@@ -34,7 +34,7 @@ from matrics.counting.labels import (
     widen,
 )
 
-# So many samples are counted at a time: what is made of them on the way, some 40 bytes each, stays in a cache.
+# Samples to count at a time: their intermediate arrays, about 40 bytes per sample, fit in a cache.
 SAMPLES_AT_ONCE = 2**16
 
 
@@ -130,7 +130,7 @@ def count_labels(  # noqa: C901, PLR0912, PLR0915 (one way, told in order)
     )
     if state is None:
         count.check_weights(arrays)
-    if backend is NUMPY:  # to see what was dropped takes less than to look for it before
+    if backend is NUMPY:  # to count the dropped samples afterwards is faster than to search for them before
         matrix, dropped = in_parts(count, arrays, sample_ndim)
         if not may_drop and not isinstance(dropped, int):
             count.check(arrays)
@@ -180,7 +180,7 @@ class Count(NamedTuple):
         kept = None if y_true_seen is None else is_kept(y_true_seen, self.ignored, NUMPY)
         if y_true_seen is not None:
             refuse_outside(y_true_seen, self.n, kept, "y_true")
-        if kept is None and self.ignored:  # what is to be left out cannot be seen
+        if kept is None and self.ignored:  # values cannot be inspected
             return
         if y_pred_seen is not None:
             if self.has_scores:
@@ -285,12 +285,12 @@ class CountMargins(Count):
         inside = (y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n)
         lost = ~inside if kept is None else kept & ~inside
         counted = inside if kept is None else kept & inside
-        # An error is counted twice, for its true and for its predicted class; what is not counted goes to a last bin.
+        # An error is counted twice, for its true and for its predicted class; samples to leave out go to a last bin.
         right, wrong = counted & (y_true == y_pred), counted & (y_true != y_pred)
         bins = [xp.where(right, y_true, xp.where(wrong, y_true + n, 3 * n)), xp.where(wrong, y_pred + 2 * n, 3 * n)]
         twice = xp.concat([xp.reshape(x, rows) for x in bins], axis=1)
         dtype, weight = label_dtype(twice, backend), self.weights(arrays)
-        if weight is not None:  # added up in the widest float, as those of a matrix are
+        if weight is not None:  # added up in the widest float, as in a matrix
             dtype = backend.widest_float(weight)
             weight = xp.reshape(xp.astype(weight, dtype), rows)
             weight = xp.concat([weight, weight], axis=1)

@@ -26,7 +26,7 @@ NUMBERED = (
 # What to do about the cells of many classes.
 MANY_CLASSES = 100
 FEWER_CELLS = (
-    "; matrics.MarginState keeps 3 numbers a class in place of a cell for each pair of classes, which are enough for "
+    "; matrics.MarginState keeps 3 numbers per class instead of a cell for each pair of classes, which is enough for "
     "accuracy, F1, MCC, Cohen's kappa and the others of MarginState.list_metrics()"
 )
 
@@ -39,7 +39,7 @@ AXIS_OF_LOSSES = 1
 def decide(
     scores: Array, num_classes: int, *, class_axis: int, sample_ndim: int, threshold: float | None, backend: Standard
 ) -> Array:
-    """The predicted labels; where a score is NaN, ``num_classes``, which is out of range."""
+    """The predicted labels; for a NaN score ``num_classes``, which is out of range."""
     scores = check_scores(
         scores, num_classes, class_axis=class_axis, sample_ndim=sample_ndim, threshold=threshold, backend=backend
     )
@@ -60,7 +60,9 @@ def check_scores(
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
             raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
-            raise ValueError(f"threshold: expected num_classes=2, got {num_classes}; for more classes leave it out")
+            raise ValueError(
+                f"threshold: expected num_classes=2, got {num_classes}; leave the threshold out for more classes"
+            )
         return scores
     hint = "if these are scores of class 1 of two, pass threshold=; if they are labels, make them integers"
     given = tuple(scores.shape)
@@ -68,21 +70,25 @@ def check_scores(
     if scores.ndim <= sample_ndim:
         hint = BY_COLUMNS if num_classes in given[1:] else hint
         raise ValueError(
-            f"y_pred: floating, so taken for class scores: expected {sample_ndim} axes of samples and one of classes, "
+            f"y_pred: floating-point numbers are class scores: expected {sample_ndim} sample axes and a class axis, "
             f"got shape {given}; {hint}"
         )
     if scores.shape[-1] != num_classes:
         fitting = next((axis for axis in (-1, 1) if len(given) > 2 and given[axis] == num_classes), None)
-        hint = hint if fitting is None else f"class_axis={fitting} has as many: pass it if the classes are there"
+        hint = (
+            hint
+            if fitting is None
+            else f"axis {fitting} has this length: pass class_axis={fitting} if it is the axis of the classes"
+        )
         raise ValueError(
-            f"y_pred: floating, so taken for class scores: expected num_classes={num_classes} entries along "
+            f"y_pred: floating-point numbers are class scores: expected num_classes={num_classes} entries along "
             f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
         )
     return scores
 
 
 def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:
-    """The predicted labels of scores that fit; where one is NaN, ``num_classes``, which is out of range."""
+    """The predicted labels of valid scores; for a NaN score ``num_classes``, which is out of range."""
     xp = backend.xp
     if threshold is not None:
         # A NumPy scalar would affect the dtype of the comparison.
@@ -103,9 +109,9 @@ def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hin
 
 
 def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: int, name: str = "y_pred") -> None:
-    """Warn of class scores whose axis 1 and whose last axis could both be that of the classes.
+    """Warn of class scores if both axis 1 and the last axis could be the axis of the classes.
 
-    To be called where nobody has said which of them it is: functions then take the last axis, and metrics for training
+    Called if no axis was passed: functions then use the last axis, and metrics for training
     loops axis 1.
     """
     if is_compiling() or len(shape) < 3 or shape[1] != num_classes or shape[-1] != num_classes:
@@ -121,7 +127,7 @@ def warn_if_ambiguous(shape: tuple[int, ...], num_classes: int, default_axis: in
 
 
 def given_or_last(class_axis: int | None, shape: tuple[int, ...], num_classes: int, name: str = "y_pred") -> int:
-    """The axis of the classes: the last one where nobody has said which, with a warning if it could be axis 1."""
+    """The axis of the classes: by default the last one, with a warning if it could be axis 1."""
     if class_axis is not None:
         return class_axis
     warn_if_ambiguous(shape, num_classes, -1, name)
@@ -165,14 +171,14 @@ def is_kept(y_true: Array, ignored: tuple[int, ...], backend: Standard) -> Array
 
 
 def checked_class_axis(value: Any) -> int | None:
-    """An axis, or None where nobody has said which one it is; anything else raises an error."""
+    """Check an axis, or None for the default; anything else raises an error."""
     if value is not None and not is_whole(value):
         raise TypeError(f"class_axis: expected an integer, got {quoted(value)}")
     return None if value is None else int(value)
 
 
 def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_axis: int) -> None:
-    """Warn where the classes may be on axis 1 or on the last axis, and the true labels fit both readings."""
+    """Warn if the classes may be on axis 1 or on the last axis, and the true labels fit both."""
     if is_compiling():  # where sizes may be symbols
         return
     shape = tuple(y_pred.shape)
@@ -181,7 +187,7 @@ def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_
 
 
 def check_labels(labels: Array, name: str, backend: Standard, *, of_any_kind: bool = True) -> None:
-    """Raise unless they are integers; the message says how to pass others, with ``labels=`` where it is there."""
+    """Raise unless the labels are integers; the message explains how to pass other labels."""
     if not backend.is_integer(labels):
         hint = _other_labels(labels) if of_any_kind or "float" in str(labels.dtype) else NUMBERED
         raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
@@ -244,7 +250,7 @@ def broadcast(
 ) -> list[Array]:
     """All arrays in their common shape; the sample axes of labels must agree exactly, so that nothing is repeated.
 
-    The second array may have a last axis of classes, which is apart. ``shapes`` are those that the user has passed, by
+    The second array may have a last axis of classes, which does not broadcast. ``shapes`` are the user's shapes, by
     name, for messages.
     """
     true, pred, *weights = (tuple(array.shape) for array in arrays)
@@ -257,11 +263,11 @@ def broadcast(
         if pred[len(pred) - sample_ndim :] != samples:
             hint = f"; {BY_COLUMNS}" if (true == (*pred, *own) if has_classes else true[:-1] == pred) else ""
             axes = "axis" if sample_ndim == 1 else f"{sample_ndim} axes"
-            but = " before that of the classes" if has_classes else ""
+            but = " before the axis of the classes" if has_classes else ""
             raise ValueError(f"expected the same samples (the last {axes}{but}), got {_listed(shapes)}{hint}")
         shape = true
         for other in (pred, *weights):
-            if other != shape:  # compiled code, whose sizes are symbols, gets here only if necessary
+            if other != shape:  # in compiled code sizes are symbols, so this runs only if necessary
                 shape = _common_shape(shape, other, shapes)
         if shape[len(shape) - sample_ndim :] != samples:
             raise ValueError(f"expected shapes that broadcast against each other, got {_listed(shapes)}")
@@ -306,7 +312,7 @@ def widen(labels: Array, backend: Standard) -> Array:
 
 
 def check_groups(groups: Any, num_groups: Any) -> int:
-    """The number of groups, 0 where there are none; raises unless both are given or neither."""
+    """The number of groups, 0 without groups; raises if only one of both is given."""
     if (groups is None) != (num_groups is None):
         raise TypeError(
             "expected both groups=, an integer in [0, num_groups) for each sample, and num_groups=, got "

@@ -22,7 +22,7 @@ def count_soft_targets(
     """Sums over the samples of the products of targets and probabilities, (*B, n, n), in the dtype of the latter."""
     if ignore_index is not None:
         raise TypeError(
-            "ignore_index: expected None, as y_true is floating, so taken for soft targets, none a label; "
+            "ignore_index: expected None with soft targets (floating-point y_true), which are no labels; "
             "sample_weight=0 leaves samples out"
         )
     xp = backend.xp
@@ -35,7 +35,7 @@ def count_soft_targets(
     n = y_prob.shape[-1]
     if targets.ndim <= sample_ndim or targets.shape[-1] != n or n == 0:
         raise ValueError(
-            f"y_true: floating, so taken for soft targets: expected {sample_ndim} axes of samples and one of classes "
+            f"y_true: floating-point numbers are soft targets: expected {sample_ndim} sample axes and a class axis "
             f"at class_axis={class_axis}, of the length of that of y_prob, got y_true {shapes['y_true']} and y_prob "
             f"{shapes['y_prob']}; {hint}"
         )

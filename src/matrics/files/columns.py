@@ -13,12 +13,12 @@ from matrics.quoting import cut, quoted
 
 Column = Any
 
-# What booleans are called, and 0 and 1 as text: as those of Parquet, and as those that Python writes. The last is true.
+# Texts of booleans, and of 0 and 1: as in Parquet, and as Python writes them. The last one is true.
 BOOLEANS = (("0", "1"), ("false", "true"), ("False", "True"))
 
 
 def as_numbers(columns: list[Column]) -> list[Column]:
-    """Convert text to integers if all of it is written like str(int); 01 and 0x10 are names, and stay text."""
+    """Convert text to integers if every value is str(int) of a number; 01 and 0x10 are names, and stay text."""
     both = pc.unique(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.large_string()))
     if all_match(both, "0|-?[1-9][0-9]*"):
         try:
@@ -51,7 +51,7 @@ def all_match(column: Column, pattern: str) -> bool:
 
 
 def counts_of(name: str, column: Column, row: int = 0, where: str = "the data") -> Any:
-    """How many samples each row stands for: 64-bit integers, or else floating numbers.
+    """The number of samples of each row: 64-bit integers, or else floating-point numbers.
 
     ``row`` is the place of the first row in the file, for messages, and ``where`` the file.
     """
@@ -122,7 +122,7 @@ def as_labels(name: str, column: Column) -> Column:
 
 
 def as_int64(name: str, column: Column) -> Column:
-    """Integers of any width as those of 64 bits with a sign."""
+    """Convert integers of any width to int64."""
     try:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid as error:
@@ -130,7 +130,7 @@ def as_int64(name: str, column: Column) -> Column:
 
 
 def is_ordered(classes: Column) -> bool:
-    """Whether sorted labels have an order of their own: numbers and booleans. Texts are in that of the alphabet."""
+    """Whether the order of sorted labels has a meaning: numbers and booleans. Texts are in alphabetical order."""
     return not is_text(classes.type) or any(set(classes.to_pylist()) <= set(pair) for pair in BOOLEANS)
 
 

@@ -1,4 +1,4 @@
-"""All rows of an input counted; what is counted is saved from time to time, for a run that goes on."""
+"""Count all rows of an input; the counts are saved from time to time, for ``--resume``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _unwatched(given: RowReader, before: int) -> AbstractContextManager[Watched]
 class During:
     """What happens during a count."""
 
-    work: Unfinished | None = None  # keeps what is counted
+    work: Unfinished | None = None  # saves the counts
     watch: Callable[[RowReader, int], AbstractContextManager[Watched]] = _unwatched  # shows how far it is
 
 
@@ -63,7 +63,7 @@ class Keeper:
         self.due = time.monotonic() + SAVE_EVERY
 
     def begin(self, given: LabelRows) -> Counts:
-        """What an earlier run has saved, or nothing counted yet."""
+        """The counts that an earlier run saved, or empty counts."""
         counts = given.counts()
         if self.work is not None and self.work.rows:
             with self.work.counted.open("rb") as file:
@@ -71,7 +71,7 @@ class Keeper:
         return counts
 
     def save(self, counts: Counts) -> None:
-        """Save what is counted, if it is time."""
+        """Save the counts, if it is time."""
         begin = time.monotonic()
         if self.work is None or begin < self.due:
             return
@@ -81,7 +81,7 @@ class Keeper:
 
 
 def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
-    """Count all rows, or those that follow the ones that an earlier run has counted."""
+    """Count all rows, or the rows after those that an earlier run counted."""
     keeper = Keeper(during.work)
     counts = keeper.begin(given)
     batches = given.rows.batches(counts.rows)

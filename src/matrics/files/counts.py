@@ -31,7 +31,7 @@ Array = Any
 Column = Any
 
 MOST_BINS = 2**22  # combinations of values that get a bin each: 32 MiB
-SLICE_ROWS = 2**16  # rows whose bins are found at a time: within the cache of a core
+SLICE_ROWS = 2**16  # rows counted into bins at a time; they fit in a core's cache
 MOST_RANGE = 2**20  # integers from the smallest to the largest of a batch that are their own codes
 MOST_PARTS = 16  # batches that are counted before they are merged
 MOST_COUNT = 2**63 - 1
@@ -53,7 +53,7 @@ class Values:
         self.known: Column = None
 
     def numbers(self, name: str, values: Column) -> Array:
-        """The number of each value; new ones are learned."""
+        """Return the number of each value; new values get new numbers."""
         values = _whole(self._normal(name, values))
         if columns.is_missing(values).any():
             raise MissingValueError
@@ -67,7 +67,7 @@ class Values:
         return found.to_numpy()
 
     def check(self, name: str, kind: Any) -> None:
-        """Raise if values of this type cannot be numbered, or do not go with those before."""
+        """Raise if values of this type cannot be numbered, or have another type than earlier values."""
         if kind != self._checked:
             self._agree(name, self._normal(name, pa.array([], kind)).type)
             self._checked = kind
@@ -77,7 +77,7 @@ class Values:
         if self.known is None:
             try:
                 pc.sort_indices(pa.array([], kind))
-            except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:  # as of lists, structs and 16-bit floats
+            except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:  # such as lists, structs and 16-bit floats
                 raise ValueError(f"column {quoted(name)}: expected numbers, text or times, got {kind}") from error
             self.known = pa.array([], kind)
         elif kind != self.known.type:
@@ -95,7 +95,7 @@ class Counts:
     def __init__(self, names: Names, texts: frozenset[str] = frozenset()) -> None:
         self.names, self.texts = names, texts
         self.rows = 0
-        self.missing: dict[str, tuple[int, str]] = {}  # how many, and where the first is
+        self.missing: dict[str, tuple[int, str]] = {}  # the number of missing values, and the row of the first
         self._classes = Values(columns.as_labels)
         self._cells = {name: Values(_as_groups) for name in names.cells}
         self._bins: dict[str, Array] | None = {}  # sums in a bin for each combination, as long as those are few
@@ -115,7 +115,7 @@ class Counts:
                 self._count(batch)
             except MissingValueError:
                 self._note_missing(batch)
-        elif len(batch.table):  # there will be an error, which says how many are missing
+        elif len(batch.table):  # an error with their number follows
             self._note_missing(batch)
         self.rows += len(batch.table)
 
@@ -129,7 +129,7 @@ class Counts:
         kinds = [columns.as_labels(name, empty).type for name, empty in zip(names.labels, plain, strict=True)]
         if kinds[0] != kinds[1]:
             raise ValueError(
-                f"expected {names.true} and {names.pred} to hold labels of one type, got {kinds[0]} and {kinds[1]}"
+                f"expected {names.true} and {names.pred} to have labels of one type, got {kinds[0]} and {kinds[1]}"
             )
 
     def _count(self, batch: Batch) -> None:
@@ -160,7 +160,7 @@ class Counts:
         return codes, numbers
 
     def _make_room(self, sizes: list[int], sums: dict[str, Array]) -> None:
-        """Have a bin for each combination of so many values of each column."""
+        """Make a bin for each combination of values of the columns; ``sizes`` are their numbers of values."""
         bins = self._bins or {}
         there = bins["rows"].shape if bins else (0,) * len(sizes)
         shape = tuple(max(size, old if size <= old else 2 * old) for size, old in zip(sizes, there, strict=True))
@@ -184,7 +184,7 @@ class Counts:
             places += number
         np.add.at(bins["rows"].reshape(-1), places, 1)
         for name, values in sums.items():
-            with np.errstate(over="ignore"):  # of weights, whose sum is looked at when all are added
+            with np.errstate(over="ignore"):  # of weights; their sum is checked after all rows
                 np.add.at(bins[name].reshape(-1), places, values[some])
 
     def _as_parts(self) -> list[Any]:
@@ -195,7 +195,7 @@ class Counts:
         return [_table(used, {name: bins[used] for name, bins in self._bins.items()})]
 
     def _sums(self, batch: Batch) -> dict[str, Array]:
-        """What is added up: counts, and sums of weights and of their squares."""
+        """The columns of sums: counts, and sums of weights and of squared weights."""
         names, found = self.names, {}
         for name in (names.counts, names.weight, names.squares):
             if name is not None and columns.is_missing(columns.decoded(batch.table[name])).any():
@@ -406,7 +406,7 @@ class CountedStack:
 
 
 def most_cells() -> int:
-    """How many cells a matrix may have: as many as memory holds, and no more than a file of samples' IDs needs."""
+    """The largest number of cells of a matrix: a quarter of the memory, and below that of a column of sample IDs."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not on Windows
@@ -421,7 +421,7 @@ def _codes(column: Column) -> tuple[Array, Column]:
     """A column as numbers of its values, and the values; some may not occur."""
     if column.null_count:
         raise MissingValueError
-    if str(_plain(column.type)) == "string_view":  # which pyarrow cannot look up
+    if str(_plain(column.type)) == "string_view":  # pyarrow cannot look up such values
         column = columns.decoded(column)
     if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type):
         numbers = column.to_numpy()
@@ -485,7 +485,7 @@ def _called(kind: Any) -> str:
 
 
 def _wider(one: Any, other: Any) -> Any:
-    """The type of both, or nothing."""
+    """The common type of both, or None."""
     for belongs, wide in ((pa.types.is_integer, pa.int64()), (pa.types.is_floating, pa.float64())):
         if belongs(one) and belongs(other):
             return wide

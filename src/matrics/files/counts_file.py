@@ -39,7 +39,7 @@ DAMAGED = "expected what matrics count has written, got something else: the file
 
 @dataclass(frozen=True)
 class About:
-    """What the metadata of a file of counts hold: its columns, and its classes."""
+    """The metadata of a file of counts: its columns, and its classes."""
 
     names: Names
     classes: Column
@@ -165,7 +165,7 @@ class CountsFile:
 
     @cached_property
     def about(self) -> About:
-        """What the metadata hold."""
+        """The metadata."""
         with pq.ParquetFile(self.path) as file:
             found = (file.metadata.metadata or {}).get(KEY)
         if found is None:
@@ -173,7 +173,7 @@ class CountsFile:
         return About.parse(found)
 
     def batches(self) -> Iterator[tuple[int, Batch]]:
-        """Yield all rows; at their end raise if any is not what was written."""
+        """Yield all rows; raise at the end if the checksum differs."""
         with named(str(self.path)):
             with pq.ParquetFile(self.path) as file:
                 written = (file.metadata.metadata or {}).get(DIGEST)
@@ -204,7 +204,7 @@ class CountsRows:
 
     @property
     def names(self) -> Names:
-        """The columns of the first file, which stand for those of all."""
+        """The columns of the first file; all files have the same."""
         return self.files[0].about.names
 
     def chosen(self, by: tuple[str, ...]) -> Names:
@@ -233,7 +233,7 @@ class CountsRows:
                 )
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows of one file after the other, from row ``start`` on; the rows before are checked, too."""
+        """Yield the rows of one file after the other, from row ``start`` on; earlier rows are checked, too."""
         before = before_bytes = 0
         for file in self.files:
             position, names = 0, file.about.names
@@ -248,7 +248,7 @@ class CountsRows:
 
 
 def _fixed(names: Names) -> tuple[Any, ...]:
-    """What is the same in files that fit together."""
+    """The properties that files must share to be added up."""
     return set(names.by), names.labels, _is_weighted(names)
 
 
@@ -265,7 +265,7 @@ def opened(path: Path) -> CountsFile | None:
     """The file as one of counts, if it is one."""
     if path.suffix.lower() != ".parquet":
         return None
-    # By letters, as one flipped bit may hide all metadata: the rows would then be taken for one sample each.
+    # A search for bytes, because one flipped bit can hide all metadata; each row would then count as one sample.
     footer = _footer(path)
     return CountsFile(path) if any(sign in footer for sign in SIGNS) else None
 

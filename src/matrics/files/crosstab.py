@@ -1,4 +1,4 @@
-"""One matrix in a text file: numbers alone, or a crosstab, whose first row and first column are labels."""
+"""One matrix in a text file: only numbers, or a crosstab with labels in the first row and the first column."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_crosstab(header: Sequence[str], rows: Sequence[Row]) -> tuple[Array, tu
         )
     counts = read_numbers(rows, skip=1)[:, [columns_of[label] for label in true]]
     if true[-1] == pred[-1] == "All" and _is_margin(counts) and _is_margin(counts.T):
-        raise ValueError("expected counts alone, got a row and a column 'All' with the sums of the others")
+        raise ValueError("expected only counts, got a row and a column 'All' with the sums of the others")
     return counts, tuple(true)
 
 

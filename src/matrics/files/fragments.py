@@ -1,4 +1,4 @@
-"""The Parquet files that a folder or a pattern stands for, with values in the names of folders: ``year=2024``."""
+"""The Parquet files of a folder or a pattern, with values in the names of folders: ``year=2024``."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Fragment:
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path stands for several files by ``*``, ``?`` or ``[``; a file that is called so is itself."""
+    """Whether a path is a pattern with ``*``, ``?`` or ``[``; an existing file of this name is no pattern."""
     return glob.has_magic(str(path)) and not path.exists()
 
 
 def texts(path: Path) -> list[Path]:
-    """The files that a pattern of text files stands for, sorted by their names."""
+    """The text files that match a pattern, sorted by name."""
     found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (absolute ones, too)
     if not found:
         raise ValueError(NO_FILE.format(path))
@@ -54,7 +54,7 @@ def refuse_stream(path: Path) -> None:
 
 
 def find(path: Path) -> list[Fragment]:
-    """The Parquet files that a path stands for, sorted by their names, and so in one order everywhere."""
+    """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
     if is_pattern(path) and suffix_of(path) in TEXTS:
         return [Fragment(file) for file in texts(path)]
     if is_pattern(path):
@@ -74,7 +74,7 @@ def find(path: Path) -> list[Fragment]:
     for file in sorted(set(files), key=lambda file: file.parts):
         if file.suffix.lower() != SUFFIX:
             raise ValueError(
-                f'{file}: expected Parquet files alone, got another; name those to be read: "**/*{SUFFIX}"'
+                f'{file}: expected only Parquet files, got another; name the files to read: "**/*{SUFFIX}"'
             )
         fragments.append(Fragment(file, tuple(_folders(file.relative_to(fixed).parts[:-1]))))
     return fragments

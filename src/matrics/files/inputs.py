@@ -1,4 +1,4 @@
-"""What a path is: rows of labels in text files, Parquet files and data sets or files of counts, or matrices."""
+"""Decide what a path contains: rows of labels (text, Parquet files, data sets, files of counts), or matrices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ARRAYS = (".npy", ".npz")
 
 @dataclass(frozen=True)
 class LabelRows:
-    """Rows of labels, the columns that are counted, and what is known of them before they are read."""
+    """Rows of labels, the columns to count, and the classes and groups that files of counts declare."""
 
     file: str  # for messages
     rows: RowReader
@@ -42,7 +42,7 @@ class LabelRows:
         return isinstance(self.rows, CountsRows)
 
     def counts(self) -> Counts:
-        """Nothing counted yet."""
+        """Empty counts for these rows."""
         counts = Counts(self.names, self.texts)
         for classes in self.classes:
             with named(self.file):
@@ -51,7 +51,7 @@ class LabelRows:
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
-    """The files that paths stand for, in the order in which they are read."""
+    """The files of these paths, in the order in which they are read."""
     return [one.path for one in _all_fragments(paths)]
 
 
@@ -98,7 +98,7 @@ def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
 
 
 def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
-    """The name of a file of rows, and what is made of its table; errors have the name of the file."""
+    """Return the name of a file of rows and the result of ``make``; errors have the name of the file."""
     file = name_of(path)
     suffix = ".csv" if path == STDIN else suffix_of(path)
     if is_pattern(path) and suffix in TEXTS:
@@ -138,7 +138,7 @@ def _all_fragments(paths: Sequence[Path]) -> list[Fragment]:
 
 
 def _refuse_twice(files: Sequence[Path]) -> None:
-    """Raise if a file would be counted twice, for example where a pattern finds it, too."""
+    """Raise if a file would be counted twice, for example by its name and by a pattern."""
     before: set[Path] = set()
     for file in files:
         place = file.resolve()
@@ -154,7 +154,7 @@ def _fragments(path: Path) -> list[Fragment]:
 
 
 def _counts(fragments: list[Fragment]) -> list[CountsFile] | None:
-    """The files as those of counts, if they all are."""
+    """The files of counts; None if not all files are such."""
     files = [opened(fragment.path) for fragment in fragments]
     found: list[CountsFile] = [file for file in files if file is not None]
     if found and len(found) < len(files):
@@ -173,12 +173,12 @@ def _parquet_rows(fragments: list[Fragment], names: Names) -> ParquetRows:
     if wrong is not None:
         suffix = suffix_of(wrong)
         got = "both kinds" if suffix in TEXTS else suffix or "a name without a suffix"
-        raise ValueError(f"{wrong}: expected text files alone or Parquet files alone, got {got}")
+        raise ValueError(f"{wrong}: expected only text files or only Parquet files, got {got}")
     first = [name for name, _ in fragments[0].folders]
     for one, other in itertools.pairwise(fragments):
         names_of_folders = [name for name, _ in other.folders]
         if names_of_folders != first:
             raise ValueError(
-                f"{other.path}: expected folders named as those of {one.path}, got {names_of_folders} after {first}"
+                f"{other.path}: expected folders with the same names as in {one.path}, {first}, got {names_of_folders}"
             )
     return ParquetRows(fragments, names)

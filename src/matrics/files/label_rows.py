@@ -35,7 +35,7 @@ class Labelled:
     groups: Any
     samples: Any
     classes: tuple[str, ...]
-    ordered: bool  # whether the classes have an order of their own, as numbers have
+    ordered: bool  # whether the order of the classes has a meaning, as for numbers
     names: list[str]  # of the groups
     sample_names: list[str]
     weights: Any = None  # of each row, or none
@@ -69,7 +69,7 @@ def _coded(table: Any, names: Names) -> tuple[Any, Any, Column]:
     true, pred = (as_labels(name, table[name]) for name in names.labels)
     if true.type != pred.type:
         raise ValueError(
-            f"expected {names.true} and {names.pred} to hold labels of one type, got {true.type} and {pred.type}"
+            f"expected {names.true} and {names.pred} to have labels of one type, got {true.type} and {pred.type}"
         )
     classes = sorted_values(pa.chunked_array([*true.chunks, *pred.chunks]))
     return codes(true, classes), codes(pred, classes), classes

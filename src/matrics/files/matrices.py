@@ -71,7 +71,7 @@ def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
 
 
 def _read_text(path: Path, names: Names, rows: str | None, during: During) -> MatrixSource:
-    """Count labels, or read a matrix and, if it has any, its labels: whichever the first rows look like."""
+    """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
     with named(file), open_text(path, suffix) as text:
         if not text.header:

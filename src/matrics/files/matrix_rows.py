@@ -211,7 +211,7 @@ def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
 
 @contextlib.contextmanager
 def _writing(file: Path) -> Iterator[None]:
-    """Errors name the temporary file: nobody would know that it is there."""
+    """Name the temporary file in errors, because the user does not know that it exists."""
     try:
         yield
     except OSError as error:

@@ -15,33 +15,29 @@ class Names:
     true: str = "y_true"
     pred: str = "y_pred"
     by: tuple[str, ...] = ()
-    clusters: str | None = None  # whose values tell which rows are not independent of each other
-    counts: str | None = field(default=None, kw_only=True)  # how many samples each row stands for
+    clusters: str | None = None  # rows with the same value are not independent
+    counts: str | None = field(default=None, kw_only=True)  # the number of samples of each row
     weight: str | None = field(default=None, kw_only=True)  # how much each sample matters, or of counts their sum
     squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
 
     def check(self) -> None:
         """Raise if one column is named twice."""
         if self.true == self.pred:
-            raise ValueError(
-                f"--pred: expected another column than that of the true labels, got {quoted(self.pred)} for both"
-            )
+            raise ValueError(f"--pred: expected a column other than the true labels, got {quoted(self.pred)} for both")
         if self.clusters in {*self.by, *self.labels}:
             raise ValueError(
-                f"--clusters: expected another column than those of the labels and of --by, got {quoted(self.clusters)}"
+                f"--clusters: expected a column other than the labels and --by, got {quoted(self.clusters)}"
             )
         if self.counts in {*self.by, *self.labels}:
-            raise ValueError(
-                f"--counts: expected another column than those of the labels and of --by, got {quoted(self.counts)}"
-            )
+            raise ValueError(f"--counts: expected a column other than the labels and --by, got {quoted(self.counts)}")
         if self.weight in {*self.by, *self.labels, self.clusters} - {None}:
             raise ValueError(
-                f"--weight: expected another column than those of labels, groups and samples, got {quoted(self.weight)}"
+                f"--weight: expected a column other than the labels, groups and samples, got {quoted(self.weight)}"
             )
         if None not in (self.counts, self.weight):
-            raise ValueError(f"--counts: expected nothing with --weight, got {quoted(self.counts)}")
+            raise ValueError(f"--counts: expected no such option with --weight, got {quoted(self.counts)}")
         if None not in (self.counts, self.clusters):
-            raise ValueError(f"--counts: expected nothing with --clusters, got {quoted(self.counts)}")
+            raise ValueError(f"--counts: expected no such option with --clusters, got {quoted(self.counts)}")
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ LONGEST_LINE = 2000
 
 
 class Stopped(BaseException):
-    """The run is to end at once, with this exit code and, if there is anything to say, one line."""
+    """Raised to end the run at once, with an exit code and at most one line of text."""
 
     def __init__(self, code: int, message: str = "") -> None:
         super().__init__(message)
@@ -34,12 +34,12 @@ def say(message: str) -> None:
     if len(message) > LONGEST_LINE:  # a path or a text of a file may be of any length
         message = f"{message[:LONGEST_LINE]}…"
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
-    with contextlib.suppress(OSError):  # nobody reads it
+    with contextlib.suppress(OSError):  # standard error is closed
         print(f"matrics: {line}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
-    """Say in one line what is odd about the labels that occur in a file, if anything is."""
+    """Print a warning of one line about labels that are probably mistakes."""
     odd = odd_labels(true, pred)
     if odd is not None:
         say(f"warning: {file}: {odd}")
@@ -47,15 +47,15 @@ def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> N
 
 @contextlib.contextmanager
 def signals_stop() -> Iterator[None]:
-    """Within this, SIGTERM raises Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that results are kept.
+    """Make SIGTERM raise Stopped and Ctrl-C KeyboardInterrupt in the main thread, so that results are saved.
 
-    Afterwards Ctrl-C ends the process without a traceback: nothing is left to be kept.
+    Afterwards Ctrl-C ends the process without a traceback; there is nothing left to save.
     """
 
     def stop(*_: Any) -> None:
         raise Stopped(TERMINATED)
 
-    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
+    if threading.current_thread() is not threading.main_thread():  # not in the main thread
         yield
         return
     before = signal.signal(signal.SIGTERM, stop)

@@ -23,7 +23,7 @@ Array = Any
 class NpyStack:
     """A stack ``(*B, n, n)`` in a file; any thread may read any block.
 
-    Blocks are read and not mapped: where a mapped file is cut off meanwhile, the system ends the process (SIGBUS).
+    Blocks are read and not mapped: if a mapped file is truncated meanwhile, the system kills the process (SIGBUS).
     """
 
     is_read_in_any_order = True
@@ -44,7 +44,7 @@ class NpyStack:
         """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``."""
         batch = self.shape[:-2]
         if self._mapped is not None:
-            # Whoever cuts the file off within the next moments still ends the process.
+            # A truncation between this check and the access still kills the process.
             if os.fstat(self._file.fileno()).st_size < self._start + self._mapped.nbytes:
                 raise self._ends_early()
             return self._mapped[np.unravel_index(np.arange(start, stop), batch)] if batch else self._mapped[None]
@@ -53,7 +53,7 @@ class NpyStack:
         return block
 
     def _fill(self, wanted: memoryview, place: int) -> None:
-        """Read the bytes of the file from a place on."""
+        """Read bytes of the file from a position on."""
         with self._lock:
             self._file.seek(place)
             while wanted:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 Array = Any
 
-# Used where NumPy's own message comes from the Python parser, and means nothing to a user.
+# Used if NumPy's message comes from the Python parser, and would not help a user.
 BAD_HEADER = "expected arrays of numbers written by {}, got a header that cannot be read"
 READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-PIECE = 2**20  # bytes that are passed over at a time
-MOST_DEFLATED = 2**30  # bytes that are read at once of an array that takes less in the file
+PIECE = 2**20  # bytes to skip at a time
+MOST_DEFLATED = 2**30  # bytes of an array that may be decompressed at once
 
 
 @dataclass(frozen=True)
 class Member:
-    """What the header of an array says."""
+    """The header of an array."""
 
     file: str  # its name in the archive
     shape: tuple[int, ...]
@@ -41,7 +41,7 @@ class Member:
 
     @property
     def at_once(self) -> int:
-        """The bytes read at once: those of a matrix, or of a whole stack in Fortran order."""
+        """The bytes read at once: one matrix, or a whole stack in Fortran order."""
         shape = self.shape if self.is_fortran and len(self.shape) > 2 else self.shape[-2:]
         return math.prod(shape) * self.dtype.itemsize
 
@@ -67,7 +67,7 @@ def members(path: Path) -> list[Member]:
                 member = _header(info.filename, file)
                 size = info.file_size - file.tell()
             if size < math.prod(member.shape) * member.dtype.itemsize:
-                raise ValueError(f"{quoted(member.name)} has fewer numbers than its shape {member.shape} says")
+                raise ValueError(f"{quoted(member.name)} has fewer numbers than its shape {member.shape}")
             if member.at_once > max(MOST_DEFLATED, info.compress_size):
                 raise ValueError(
                     f"{quoted(member.name)} of shape {member.shape} takes {member.at_once / 1e9:,.1f} GB at once, and "
@@ -101,7 +101,7 @@ class NpzStack:
         weakref.finalize(self, self._files.close)  # reading may end before they do, and Python 3.13 then warns
 
     def read(self, start: int, stop: int) -> Array:
-        """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``; quick where the last ones ended."""
+        """The matrices from ``start`` to ``stop``: ``(stop - start, n, n)``; fast if they follow the last ones."""
         blocks = []
         with _of_numpy(self.path):
             while start < stop:
@@ -162,7 +162,7 @@ def _header(name: str, file: Any) -> Member:
 
 
 def _pass_over(file: Any, size: int | None = None) -> None:
-    """Read what is not needed, or all that is left."""
+    """Skip bytes, or all remaining ones."""
     while size is None or size > 0:
         data = file.read(PIECE if size is None else min(PIECE, size))
         if not data:
@@ -172,7 +172,7 @@ def _pass_over(file: Any, size: int | None = None) -> None:
 
 @contextlib.contextmanager
 def _of_numpy(path: Path) -> Iterator[None]:
-    """Errors of the archive and of NumPy say what was expected."""
+    """Convert errors of the archive and of NumPy to errors that name what was expected."""
     try:
         yield
     except (SyntaxError, tokenize.TokenError) as error:

@@ -1,4 +1,4 @@
-"""The rows of Parquet files, a batch at a time; flipped bits are found where the writer has left checksums."""
+"""The rows of Parquet files, a batch at a time; flipped bits are detected if the file has checksums."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ParquetRows:
         return batches.total_size(fragment.path for fragment in self.fragments)
 
     def batches(self, start: int = 0) -> Generator[tuple[int, Batch]]:
-        """Yield the rows from row ``start`` of all files on, each batch with the number of rows up to its end."""
+        """Yield the rows from row ``start`` of all files on, in batches, each with the number of rows up to its end."""
         position = before = 0
         for fragment in self.fragments:
             with named(str(fragment.path)), open_parquet(fragment.path, self._texts) as file:
@@ -111,7 +111,7 @@ class ParquetRows:
 
 
 def open_parquet(path: Path, texts: Any = None) -> Any:
-    """Open a file, and find out whether its parts say the same about their number of rows."""
+    """Open a file, and check that its row groups have the number of rows in the metadata."""
     with pq.ParquetFile(path) as file:
         metadata, dictionaries = file.metadata, texts(file.schema_arrow) if texts else []
     # The columns are not inspected further: pyarrow aborts the process where their metadata are damaged in some ways.
@@ -130,7 +130,7 @@ def open_parquet(path: Path, texts: Any = None) -> Any:
 
 
 def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, Any]]:
-    """The batches of a file from row ``start`` on, and the place of their first rows."""
+    """The batches of a file from row ``start`` on, and the position of their first rows."""
     sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
     ends = np.cumsum(sizes, dtype=np.int64)
     first = int(np.searchsorted(ends, start, side="right"))  # row groups before it need not be read
@@ -149,7 +149,7 @@ def _batches(file: Any, columns: list[str], start: int) -> Iterator[tuple[int, A
 
 
 def _row_groups(sizes: list[int], first: int) -> Iterator[range]:
-    """Row groups to read together: small ones fill a batch, and no more are open than that takes."""
+    """Groups of row groups to read together: as many small ones as fill a batch."""
     while first < len(sizes):
         last, rows = first, 0
         while last < len(sizes) and rows < batches.BATCH_ROWS:
@@ -160,7 +160,7 @@ def _row_groups(sizes: list[int], first: int) -> Iterator[range]:
 
 
 def _check_dictionaries(batch: Any) -> None:
-    """Raise where a damaged file points out of a dictionary, which pyarrow does not look at."""
+    """Raise if a damaged file has an index beyond its dictionary, which pyarrow does not check."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if pa.types.is_dictionary(column.type):
             ends = pc.min_max(column.indices)

@@ -35,7 +35,7 @@ class Batch:
     table: Any  # a pyarrow.RecordBatch
     file: str
     row: int = 0  # the place of the first row in the file, from 0
-    where: str = "the data"  # the file's name, where there are several
+    where: str = "the data"  # the file's name, if there are several
     read: float = 0.0  # bytes of all files up to its end, as far as known
 
 
@@ -132,7 +132,7 @@ def named(file: str) -> Iterator[None]:
         raise
     except (ValueError, OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
-            # No fault of the file's content, so the finished part of an output is kept.
+            # The content is not at fault, so the finished parts of an output are kept.
             reason = error.strerror if error.filename else os.strerror(error.errno)
             raise OSError(error.errno, reason, error.filename or file) from error
         is_own = isinstance(error, ValueError) and not isinstance(error, pa.ArrowException)

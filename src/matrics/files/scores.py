@@ -31,7 +31,7 @@ class ScoreNames(Names):
     """The columns of the true labels, of the scores and of the groups."""
 
     scores: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()  # of each column of scores; nothing for one column of the positive class
+    classes: tuple[str, ...] = ()  # of each column of scores; None for one column of the positive class
     positive: str | None = None
 
     @property
@@ -64,7 +64,7 @@ class ScoreNames(Names):
             raise ValueError("--positive: expected one column of scores with it, got labels in --scores")
         if true in columns or set(by) & {true, *columns}:
             raise ValueError(
-                "--scores: expected other columns than those of the true labels and of --by, got "
+                "--scores: expected columns other than the true labels and --by, got "
                 + repr(next(iter({true} & set(columns) or set(by) & {true, *columns})))
             )
         if len(classes) > 1 and "class" in by:
@@ -79,7 +79,7 @@ class Scored(Keyed):
     file: str
     keys: tuple[Key, ...]
     classes: tuple[str, ...]  # all labels, sorted
-    ordered: bool  # whether they have an order of their own, as numbers have
+    ordered: bool  # whether their order has a meaning, as for numbers
     positives: tuple[int, ...]  # the positive class of each column of scores
     groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
 
@@ -105,7 +105,7 @@ class Scored(Keyed):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the classes 0 and 1 of a curve are called."""
+        """The names of the classes 0 and 1 of a curve."""
         if self.has_several:
             return "the rest", "the class"
         positive = self.positives[0]
@@ -114,7 +114,7 @@ class Scored(Keyed):
 
     @property
     def known(self) -> Classes:
-        """What is known of the classes of a curve."""
+        """The classes of a curve, for specs of measures."""
         return Classes.of(2, self.sides, by_construction=True)
 
     def curve(self, position: int) -> tuple[Array, Array]:
@@ -174,7 +174,7 @@ def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], 
 
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """All classes, and which of them are the positive ones of the columns of scores."""
+    """All classes, and the positive class of each column of scores."""
     if names.classes:
         wanted, option = names.classes, "--scores"
     else:
@@ -182,9 +182,7 @@ def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> t
         if pair is None and ordered and len(known) == 2:
             pair = (known[0], known[1])
         if names.positive is None and pair is None:
-            raise ValueError(
-                f"--positive: expected the label of the class whose scores these are, {_one_of(known)}, got none"
-            )
+            raise ValueError(f"--positive: expected the label of the class of the scores, {_one_of(known)}, got none")
         if len(known) == 1 and pair is not None and names.positive in (None, *pair):
             known = pair  # which one class is missing is known
         wanted, option = (names.positive or (pair or known)[-1],), "--positive"

@@ -23,7 +23,7 @@ class MatrixSource(Keyed):
     classes: tuple[str, ...]
     rows: str = "true"
     named: bool = True  # whether classes have labels, by which users call them; else numbers from 0
-    ordered: bool = True  # whether the file or the classes themselves say which comes first
+    ordered: bool = True  # whether the order of the classes has a meaning, by the file or by their type
     by_construction: bool = False  # whether the second class is the positive one
     clusters: Array = None  # the matrices of the clusters of all matrices, to be read as the stack is
     starts: Array = None  # the first cluster of each matrix
@@ -41,7 +41,7 @@ class MatrixSource(Keyed):
         return int(self.stack.shape[-1])
 
     def known(self, positive: str | None) -> Classes:
-        """What is known of the classes."""
+        """The classes, for specs of measures."""
         labels = self.classes if self.named else None
         made = self.by_construction
         return Classes.of(self.n, labels, positive, by_construction=made, ordered=self.ordered)
@@ -70,7 +70,7 @@ class MatrixSource(Keyed):
 
     @property
     def cluster_counts(self) -> Array:
-        """The number of clusters of each matrix; nothing if there are none."""
+        """The number of clusters of each matrix; None without clusters."""
         return np.diff([] if self.starts is None else np.append(self.starts, self.clusters.shape[0]))
 
     def clusters_of(self, position: int) -> Array:

@@ -1,7 +1,7 @@
 """Text files as rows: separated by commas, semicolons or tabs, compressed by gzip or not, or from standard input.
 
 ``pyarrow.csv`` parses a file block by block. It forgives a stray quote, and it names no line of the file, so a block in
-which anything is unusual is parsed again by Python's strict reader. That finds nothing wrong, or it names the line.
+which anything is unusual is parsed again by Python's strict reader, which accepts the block or names the line.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, 
 STDIN = Path("-")
 TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
-MOST_LETTERS = 2**26  # of a cell or a line: a quote that is left open in a big file must not take all memory
+MOST_LETTERS = 2**26  # of a cell or a line: an unclosed quote in a big file must not fill the memory
 BLOCK_BYTES = 2**22
 CHUNK_ROWS = 2**10  # rows of the strict reader: pyarrow takes a tenth of the memory of texts in Python
 MOST_LINES_BACK = 1000
 QUOTE = ord('"')
-FIRST_ROWS = 1000  # rows that show what a text file holds
+FIRST_ROWS = 1000  # rows to recognise the content of a text file by
 
 
 def suffix_of(path: Path) -> str:
@@ -98,7 +98,7 @@ class TextFile:
                 if not end and len(block) < MOST_LETTERS and not has_ended:
                     size += BLOCK_BYTES
                     continue
-                if not end:  # a quote stays open, or a line is endless
+                if not end:  # an unclosed quote, or an endless line
                     found = rows(self._lines_from(block), self.separator, line, len(self.header))
                     yield from row_chunks(found, self.header, names)
                     return
@@ -155,7 +155,7 @@ class TextFile:
 
 
 def _kind(name: str, names: Names) -> Any:
-    """Labels and groups repeat, so they are read as dictionaries; numbers are parsed as those of the strict reader."""
+    """Column types: dictionaries for labels and groups, which repeat; numbers are parsed as by the strict reader."""
     return (
         pa.string() if name in {*names.numbers, *names.texts, names.counts} else pa.dictionary(pa.int32(), pa.string())
     )
@@ -188,7 +188,7 @@ def _has_regular_quotes(block: bytes, separator: str) -> bool:
 
 
 def _end_of_rows(block: bytes, *, is_last: bool) -> int:
-    """Where the last whole row ends; 0 if there is none, as a quote stays open."""
+    """The end of the last whole row; 0 if there is none, because a quote is not closed."""
     end = len(block) if is_last else block.rfind(b"\n") + 1
     is_open = b'"' in block and _count(block, b'"', end) % 2 == 1
     for _ in range(MOST_LINES_BACK if is_open and not is_last else 0):  # the last line end may be one within a cell
@@ -210,7 +210,7 @@ def _count(block: bytes, letter: bytes, end: int | None = None) -> int:
 
 
 class _Chained(io.RawIOBase):
-    """Some bytes, and behind them what is left of a file."""
+    """A stream of some bytes, followed by the rest of a file."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
         super().__init__()
@@ -258,7 +258,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
-    """Errors in the encoding or the compression say what was expected."""
+    """Convert errors of the encoding or the compression to errors that name what was expected."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -268,7 +268,7 @@ def _readable() -> Iterator[None]:
 
 
 def open_raw(path: Path) -> BinaryIO:
-    """Open a file, or standard input, which stays open for others."""
+    """Open a file, or standard input, which is not closed afterwards."""
     return open(0, "rb", closefd=False) if path == STDIN else path.open("rb")
 
 
@@ -288,7 +288,7 @@ def rows(lines: Iterable[str], separator: str, begin: int = 1, width: int = 0) -
     Raises
     ------
     ValueError
-        A quote stays open, text follows a closing quote, or a row is not as wide as the first (or as ``width``).
+        A quote is not closed, text follows a closing quote, or a row is not as wide as the first (or as ``width``).
     """
     csv.field_size_limit(MOST_LETTERS)
     # Only in strict mode a quote that is never closed, or that is followed by text, is an error.
@@ -325,7 +325,7 @@ def _in_words(count: int) -> str:
 
 
 def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator[Any]:
-    """Yield some rows at a time, as batches of text, and of numbers where only those are expected."""
+    """Yield batches of rows: columns of text, and of numbers if only numbers are expected."""
     wanted = check_columns(header, names)
     for chunk in iter(lambda: list(itertools.islice(rows, CHUNK_ROWS)), []):
         columns = {}
@@ -342,7 +342,7 @@ def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator
             if name in names.numbers:
                 columns[name] = _numbers(name, columns[name], chunk)
             elif name == names.counts:
-                _numbers(name, columns[name], chunk)  # which stay text, as a floating number is not every integer
+                _numbers(name, columns[name], chunk)  # which stay text, because a float cannot represent every integer
         yield pa.record_batch(columns)
 
 

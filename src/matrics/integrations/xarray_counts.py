@@ -129,7 +129,7 @@ def _in_order(y_pred: xr.DataArray, dim: Hashable, names: Sequence[Hashable], nu
     """Class scores in the order of the labels, if their classes have coordinates."""
     if dim not in y_pred.dims:
         raise ValueError(
-            f"y_pred: floating, so taken for class scores: expected the dimension {quoted(dim)} of the classes "
+            f"y_pred: floating-point numbers are class scores: expected the dimension {quoted(dim)} of the classes "
             f"(class_dim=), got {y_pred.dims}; if these are scores of class 1 of two, pass threshold="
         )
     if dim not in y_pred.indexes:

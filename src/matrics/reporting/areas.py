@@ -1,4 +1,4 @@
-"""What scores alone say about each model: areas under curves, and how good the probabilities are."""
+"""Measures of the scores of each model: areas under curves, and the quality of the probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a careful reviewer would object to: few samples, undefined values, shifted classes, guesses."""
+"""Warnings and notes of a report: few samples, undefined values, different class sizes, random guesses."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["Caution", "cautions"]
 
 FEW_CLASSES = 20
 FEW = 20  # samples of a class, below which limits may miss the truth
-RARE = 0.001  # p-value below which shares of classes are said to differ
+RARE = 0.001  # p-value below which class proportions count as different
 SHIFT = 0.05  # and the share of samples that would have to change their class
-MOSTLY = 0.8  # the share of one class, from which on accuracy says little
-MANY_MODELS = 5  # from which on the best value is too good by choice
+MOSTLY = 0.8  # share of one class above which accuracy is misleading
+MANY_MODELS = 5  # number of models above which the best value is biased upwards by the selection
 
 
 class Caution(NamedTuple):
     """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers.
 
-    Of a warning the first sentence is kept by itself, as names in it may contain full stops.
+    The first sentence of a warning is a separate field, because names in it may contain full stops.
     """
 
     gravity: Literal["warning", "note"]
@@ -79,7 +79,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
             "warning",
             f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
             f"{listed(parts)}.",
-            "Their recalls and whatever averages over classes are uncertain, and the limits may miss the truth.",
+            "Their recalls and all averages over classes are uncertain, and the coverage of the limits may be too low.",
         )
     distinct = data.totals.min() / repeats(data)
     n = len(data.classes)
@@ -87,7 +87,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each "
-            "cell, limits of other measures than proportions may miss the truth more often than they say.",
+            "cell, limits of measures that are no proportions may have a lower coverage than their level.",
         )
     never = [
         f"{data.classes[k]} by {data.models[model]}"
@@ -111,7 +111,7 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
 
 
 def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
-    """Models whose limits hold what a guess of the same class sizes would score."""
+    """Models whose lower limit is not above the score of a random guess with the same class sizes."""
     totals = np.maximum(data.matrices.sum((-2, -1)), 1)
     if len(data.classes) <= FEW_CLASSES:
         lows, guessed = _lows(data, "mcc", manner), np.zeros(len(data.models))
@@ -123,7 +123,7 @@ def _at_chance(data: Data, manner: IntervalSettings) -> Iterator[Caution]:
     if names:
         yield Caution(
             "warning",
-            f"No better than guessing, as far as these samples can tell: {listed(names)}.",
+            f"Not significantly better than guessing: {listed(names)}.",
             "Differences between them may be chance." if len(names) > 1 else "",
         )
 
@@ -156,7 +156,7 @@ def _one_class(data: Data) -> Iterator[Caution]:
 
 
 def _shifts(data: Data) -> Iterator[Caution]:
-    if data.weighted is not None:  # tests of counts say nothing of weights
+    if data.weighted is not None:  # tests of counts do not apply to weights
         return
     sizes = data.matrices.sum(axis=-1)
     totals = sizes.sum(axis=-1)
@@ -165,7 +165,7 @@ def _shifts(data: Data) -> Iterator[Caution]:
         yield Caution(
             "warning",
             f"Models have different numbers of samples, from {amount(totals[low])} ({short(data.models[low])}) to "
-            f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same ones.",
+            f"{amount(totals[high])} ({short(data.models[high])}): they were not scored on the same samples.",
         )
     if data.paired is None:
         yield from _shifted("models", list(data.models), sizes, data.classes)
@@ -194,7 +194,7 @@ def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], class
         f"The shares of the true classes differ between {what} by more than chance: class {short(classes[k])} is "
         f"{percent(shares[low, k])} of the samples of {short(kept[low])} and {percent(shares[high, k])} of those of "
         f"{short(kept[high])}.",
-        "Measures that change with class sizes cannot be compared between them.",
+        "Do not compare measures that depend on class sizes between them.",
     )
 
 
@@ -205,7 +205,7 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
-            "sample are not independent: intervals and comparisons take samples, not rows, for independent. What "
+            "sample are not independent: intervals and comparisons treat samples, not rows, as independent. The "
             "varies between the trainings themselves, such as seeds and folds, is known from few repeats only.",
         )
     if data.same_labels:
@@ -218,7 +218,7 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
     elif data.paired is None and len(data.models) > 1 and data.rows is not None:
         yield Caution(
             "note",
-            "Each model was taken to have samples of its own. If they share samples, or a sample occurs several times, "
+            "The models were treated as tested on different samples. If samples are shared, or occur several times, "
             "name the column of the samples (paired_on).",
         )
 
@@ -235,19 +235,19 @@ def _of_groups(data: Data) -> Iterator[Caution]:
             "warning",
             f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
             f"{listed(parts)}.",
-            "Their values say little, and the limits may miss the truth.",
+            "Their values are uncertain, and the coverage of the limits may be too low.",
         )
     if filled.sum() > 2:
         yield Caution(
             "note",
-            f"With few samples the extremes of {int(filled.sum())} groups are far apart by chance alone; the "
+            f"With few samples the extremes of {int(filled.sum())} groups differ by chance; the "
             "difference of the two extremes is tested with the level shared by all pairs (Bonferroni).",
         )
     if repeats(data) > 1:
         yield Caution(
             "warning",
-            "Limits of groups take the predictions of one sample for independent ones, and so are too narrow; "
-            "what is said to be more than chance between groups may be chance.",
+            "Limits of groups treat the predictions of one sample as independent, and are too narrow; "
+            "significant differences between groups may be due to chance.",
         )
 
 
@@ -257,7 +257,7 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"The best of {models:,} models was chosen on the same samples that score it, so its value is likely to be "
-            "too good. Score the chosen model once more on samples that no choice has seen.",
+            "too high. Score the chosen model again on new samples.",
         )
     if len(found.compared) < models:
         tied = len(found.tied)
@@ -279,8 +279,8 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
         others = listed(found.titles(name for name in found.verdicts if name not in found.judged))
         yield Caution(
             "note",
-            f"With {len(data.classes)} classes, limits and comparisons were made of {judged} alone, as "
-            f"those of {others} would take minutes.",
+            f"With {len(data.classes)} classes, limits and comparisons were computed for {judged} only; "
+            f"for {others} they would take minutes.",
         )
     code = int(max(found.verdict.status[found.compared], default=0))
     status = next(one for one in IntervalStatus if one == code)
@@ -309,7 +309,7 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
     if repeats(data) > 1:
         yield Caution(
             "warning",
-            "Limits of ROC areas take the predictions of one sample for independent ones, and so are too narrow.",
+            "Limits of ROC areas treat the predictions of one sample as independent, and are too narrow.",
         )
     if data.from_scores:
         yield Caution("note", data.from_scores)

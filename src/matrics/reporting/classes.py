@@ -1,4 +1,4 @@
-"""What the best models get wrong: the classes with the lowest recall, and the most frequent errors."""
+"""The errors of the best models: the classes with the lowest recall, and the most frequent errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ClassRow:
 
     @property
     def precision_between(self) -> str:
-        """Those of precision."""
+        """The classes with the lowest precision."""
         return between(self.precision_low, self.precision_high)
 
 
@@ -53,7 +53,7 @@ class ModelClasses:
     classes: list[ClassRow]
     errors: list[Confusion]
     left_out: int  # classes that are not among them
-    unit: str = "sample"  # what a row of the data is: of repeated samples, a prediction
+    unit: str = "sample"  # the noun for a row of the data: a prediction, if samples are repeated
 
     @property
     def sentences(self) -> list[str]:

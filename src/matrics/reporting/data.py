@@ -1,4 +1,4 @@
-"""What a report is made of: the matrices of all models, and what is known of single samples."""
+"""The input of a report: the matrices of all models, and the data of single samples."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class ReportColumns:
     Parameters
     ----------
     by : tuple
-        Those that tell the models apart.
+        The columns that identify the model.
     y_true, y_pred : column name
-        Those of the true and of the predicted labels.
+        The columns of the true and the predicted labels.
     paired_on : column name or None
-        That of the samples, where all models predicted the same ones.
+        The column of the samples, if all models predicted the same samples.
     groups : column name or None
-        That of the groups to compare.
+        The column of the groups to compare.
     y_score : dict
         Labels and their columns of scores; the label is None for one column of the positive class.
     positive : label or None
-        That of the positive class; of matrices without class names its index.
+        The label of the positive class; its index for matrices without class names.
     sample_weight : column name or None
-        That of the weights of samples.
+        The column of the sample weights.
     """
 
     by: tuple[Hashable, ...] = ()
@@ -68,21 +68,21 @@ class ReportColumns:
         seen = {self.y_true, self.y_pred, *self.by}
         if self.y_pred == self.y_true:
             raise ValueError(
-                f"y_pred: expected another column than that of the true labels, got {quoted(self.y_pred)} for both"
+                f"y_pred: expected a column other than the true labels, got {quoted(self.y_pred)} for both"
             )
         if len(set(self.by)) < len(self.by):
             raise ValueError(f"by: expected different columns, got [{quoted_list(self.by)}]")
         if {self.y_true, self.y_pred} & set(self.by):
-            raise ValueError(f"by: expected other columns than those of the labels, got [{quoted_list(self.by)}]")
+            raise ValueError(f"by: expected columns other than the labels, got [{quoted_list(self.by)}]")
         for what, name in others:
             if name is None:
                 continue
             if name in seen:
-                raise ValueError(f"{what}: expected another column than those named before, got {quoted(name)} twice")
+                raise ValueError(f"{what}: expected a column that no other argument names, got {quoted(name)}")
             seen.add(name)
         if self.sample_weight is not None and (self.groups is not None or self.y_score):
             raise ValueError(
-                "sample_weight: expected no columns of groups or of scores with it, whose limits and tests are those "
+                "sample_weight: expected no columns of groups or scores with weights; their limits and tests are those "
                 f"of counts, got {quoted(self.sample_weight)}"
             )
 
@@ -97,7 +97,7 @@ class Paired(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """What is known of weighted samples.
+    """The weights of the samples.
 
     Parameters
     ----------
@@ -132,13 +132,13 @@ class Data:
     Parameters
     ----------
     origin : Origin
-        Where it comes from.
+        The origin of the data.
     models : tuple of str
         Their names.
     known : Classes
-        The classes: their labels, which of them is positive, and whether their order says so.
+        The classes: their labels, the positive class, and whether their order is meaningful.
     classes : tuple of str
-        What the classes are called.
+        The names of the classes.
     matrices : array, shape (M, n, n)
         One confusion matrix for each model.
     rows : int or None
@@ -148,15 +148,15 @@ class Data:
     paired : Paired or None
         The predictions, if all models have the same samples.
     same_labels : bool
-        Whether all models have the same true labels in the same order although they were not said to be paired.
+        Whether all models have the same true labels in the same order although no column of samples was given.
     groups : Groups or None
         The matrices of the groups.
     scores : Scores or None
         The scores of each model.
     from_scores : str
-        How classes were predicted from scores, in words; nothing if there were predicted labels.
+        How classes were predicted from scores, in words; empty if there were predicted labels.
     weighted : Weighted or None
-        What is known of the weights of samples; the matrices are then those of weights.
+        The weights of the samples; the matrices are then sums of weights.
     """
 
     origin: Origin
@@ -175,7 +175,7 @@ class Data:
 
     @property
     def sizes(self) -> NumPyArray:
-        """The samples of each model in each true class (M, n); with weights as many of one weight as vary as much."""
+        """The samples of each model in each true class (M, n); with weights, the effective numbers."""
         sizes: NumPyArray = self.matrices.sum(axis=-1)
         return sizes if self.weighted is None else kish(sizes, self.weighted.squares.sum(axis=-1), NUMPY)
 
@@ -299,7 +299,7 @@ def _weights(name: Any, column: Any) -> NumPyArray:
     """The weights of all rows. Some of them are above 0."""
     weights: NumPyArray = weights_of(name, column).astype(np.float64)
     if not weights.any():
-        raise ValueError(f"column {quoted(name)}: expected weights above 0, got 0 alone")
+        raise ValueError(f"column {quoted(name)}: expected weights above 0, got only 0")
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Where measures disagree about the best model, what each of them cannot see, and which of them say the same."""
+"""Measures that disagree about the best model, what each measure cannot detect, and redundant measures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics.study.certificates.stored import stored_certificate
 
 __all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates", "winners"]
 
-# What a measure that lacks a property does, and what one that has it does not see; the first matter most.
+# The consequence of a missing property, and of an invariance, for a measure; the most important ones first.
 LACKING = {
     "chance": "predictions that have nothing to do with the true classes get different values, as class sizes differ",
     "class_sizes": "its value changes with the sizes of the classes, even where each is predicted at the same rates",
@@ -40,7 +40,7 @@ class Winner:
     measure : str
         The measure.
     model : str
-        Its best model; nothing if it is undefined for all.
+        Its best model; None if it is undefined for all.
     value : float
         The value of that model.
     value_of_first : float
@@ -48,7 +48,7 @@ class Winner:
     agrees : bool
         Whether both are the same model, or as good by this measure.
     is_apart : bool or None
-        Whether they can be told apart by this measure; None if that was not tested.
+        Whether they differ significantly by this measure; None if that was not tested.
     """
 
     measure: str
@@ -61,7 +61,7 @@ class Winner:
 
 @dataclass(frozen=True)
 class Blindness:
-    """What a measure cannot see, as its certificate says; nothing is known of measures without one."""
+    """What a measure cannot detect, from its certificate; empty for measures without one."""
 
     measure: str
     summary: str
@@ -79,7 +79,7 @@ def winners(data: Data, found: Leaderboard) -> list[Winner]:
             continue
         value, other = float(verdict.estimate[verdict.best]), float(verdict.estimate[first])
         agrees = verdict.best == first or value == other
-        # What was not compared, as it is not among the first by the first measure, has no verdict.
+        # A model that was not compared, because it is not among the best by the first measure, has no verdict.
         tested = name in found.judged and verdict.best in found.compared and first in found.compared
         apart = None if agrees or not tested else not bool(verdict.tied[first])
         told.append(Winner(verdict.label, data.models[verdict.best], value, other, agrees, apart))
@@ -87,7 +87,7 @@ def winners(data: Data, found: Leaderboard) -> list[Winner]:
 
 
 def blindness(measure: str, metric: Metric) -> Blindness:
-    """What a measure cannot see, as its certificate says: there is one of the mean over classes, and one of a class."""
+    """What a measure cannot detect, from its certificate for the mean over classes or for one class."""
     average = None if metric.average == "macro" else metric.average
     try:
         certificate = stored_certificate(replace(metric, average=average, classes=(), called="", resolved=False))

@@ -1,4 +1,4 @@
-"""All that is found in the data of a report, computed by the library and kept as plain values."""
+"""All findings of a report, computed by the library and stored as plain values."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from matrics.study.agreement import Agreement
 
 __all__ = ["Findings", "find"]
 
-BEST_MODELS = 3  # whose classes and groups are shown
+BEST_MODELS = 3  # models whose classes and groups are shown
 FEW_CLASSES = 50  # with more, the matrices of fewer models are shown
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report says.
+    """The findings of a report.
 
     Parameters
     ----------
     summary : list of str
-        Three sentences: what was read, which model is best, and what to beware of.
+        Three sentences: the data, the best model, and the first warning.
     read : list of str
-        What was read and how much, in sentences.
+        A description of the data, in sentences.
     leaderboard : Leaderboard
         All models by all measures.
     best : list of int
-        The models that are looked at more closely, the best first.
+        The models that are shown in detail, the best first.
     classes : list of ModelClasses
         What each of these gets wrong.
     hardest : list of str
@@ -58,13 +58,13 @@ class Findings:
     scores : list of ModelScores
         Measures of scores.
     groups : list of ModelGroups
-        How far groups are apart.
+        The differences between groups.
     cautions : list of Caution
-        What a careful reviewer would object to.
+        Warnings and notes.
     methods : str
         A paragraph to paste into a paper.
     references : list of str
-        What it cites.
+        The references of the paragraph on methods.
     """
 
     summary: list[str]
@@ -131,7 +131,7 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     if verdict.best is None:
         if len(data.models) == 1:
             return f"{board.title} is undefined for the model."
-        return f"{board.title} is undefined for all models, so that nothing orders them."
+        return f"{board.title} is undefined for all models, so they are not ranked."
     limits = between(float(verdict.low[first]), float(verdict.high[first]))
     value = f"{board.title} {number(float(verdict.estimate[first]))} ({limits})"
     if len(data.models) == 1:
@@ -156,14 +156,14 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
 def _beware(told: list[Caution]) -> str:
     grave = [one for one in told if one.gravity == "warning"]
     if not grave:
-        return "No serious objection was found; the notes under the warnings say how to read the numbers."
+        return "There are no warnings; the notes explain how to read the numbers."
     first = grave[0].first.rstrip(".")
     rest = f" (and {count(len(grave) - 1, 'more warning')})" if len(grave) > 1 else ""
     return f"Beware{rest}: {first[0].lower() if first[1:2].islower() else first[0]}{first[1:]}."
 
 
 def _read(data: Data) -> list[str]:
-    """What was read and how much."""
+    """A description of the data."""
     sizes = data.predictions
     told = []
     if data.rows is not None:

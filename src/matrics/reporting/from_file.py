@@ -1,4 +1,4 @@
-"""What a report reads from a file: the columns of a table of labels, or matrices with their names."""
+"""Read the data of a report from a file: the columns of a table of labels, or matrices with their names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReportNames(Names):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns of labels; that of the predicted ones may be missing with scores."""
+        """The columns of labels; the column of predicted labels may be missing if there are scores."""
         return (self.true, self.pred) if self.has_pred else (self.true,)
 
     @property
@@ -77,7 +77,7 @@ def read_table(path: Path, wanted: ReportColumns, *, command: str = "") -> tuple
 
 
 def class_names_of(path: Path, wanted: ReportColumns) -> tuple[str, ...] | None:
-    """The names of the classes of a file of matrices; None for labels, which have names of their own."""
+    """The names of the classes of a file of matrices; None for labels, which are names."""
     return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if has_matrices(path) else None
 
 

@@ -1,4 +1,4 @@
-"""How far groups of samples are apart in each model."""
+"""Differences between groups of samples for each model."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class ModelGroups:
-    """The groups of a model, and how far they are apart.
+    """The groups of a model, and their differences.
 
     Parameters
     ----------
     model, measure : str
-        Of which model, and in which measure.
+        The model and the measure.
     rows : list of GroupRow
         The groups, the smallest value first; undefined ones last.
     difference, ratio : float
@@ -77,8 +77,8 @@ class ModelGroups:
             f"{number(self.difference)}"
         )
         if self.is_beyond_chance is None:
-            return f"{told}; whether that is chance cannot be said."
-        return f"{told}, {'more than chance explains' if self.is_beyond_chance else 'which chance alone may explain'}."
+            return f"{told}; the significance of the difference was not tested."
+        return f"{told}, {'a significant difference' if self.is_beyond_chance else 'not a significant difference'}."
 
 
 def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[ModelGroups]:
@@ -117,7 +117,7 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
 
 
 def _parities(data: Data, matrices: NumPyArray) -> dict[str, float]:
-    """The parities of two classes: where nothing says which is positive, equal opportunity for each of them."""
+    """The parities of two classes: without a positive class, equal opportunity for each of them."""
     known = data.known
     one = known.positive if known.positive is not None else 1
     some = [one] if known.ordered or known.positive is not None else [0, 1]

@@ -28,7 +28,7 @@ DEFAULT_METRICS = "mcc,accuracy,balanced_accuracy,precision,f1,cohen_kappa,cen,e
 MOST_COMPARED = 30  # models; pairs of more would take long, and the others are behind
 # Limits by the delta method cost some 2 n² scores of n² cells each; so many cells are some ten seconds.
 MOST_CELLS = 5e8
-# What is drawn for paired models: replicates, times models, times samples and cells.
+# The largest cost of the bootstrap for paired models: replicates × models × (samples + cells).
 MOST_DRAWN = 1.2e9
 LEAST_NUM = 1000
 
@@ -40,9 +40,9 @@ class IntervalSettings:
     Parameters
     ----------
     level : float
-        The probability with which an interval holds the truth.
+        The confidence level of the intervals.
     num : int or None
-        The number of replicates of paired comparisons; None: as many as can be had in some seconds.
+        The number of replicates of paired comparisons; None: as many as take a few seconds.
     seed : int
         Of the draws.
     """
@@ -59,12 +59,12 @@ class Leaderboard:
     Parameters
     ----------
     first : str
-        The measure that orders the models, as it was asked for.
+        The measure that ranks the models, as requested.
     metrics : dict of str to Metric
         Every requested measure, resolved for these classes.
     verdicts : dict of str to Verdict
         Of every measure, with arrays (M,) in the order of the data; limits are NaN where there are none. Their labels
-        say what they are of: ``recall, macro``.
+        have the average or the class: ``recall, macro``.
     judged : tuple of str
         The measures that have limits and by which models were compared.
     order : list of int
@@ -72,7 +72,7 @@ class Leaderboard:
     compared : list of int
         The models that were compared with the best, the best first.
     num : int
-        The number of replicates; 0 where nothing was drawn.
+        The number of replicates; 0 without resampling.
     """
 
     first: str
@@ -85,12 +85,12 @@ class Leaderboard:
 
     @property
     def verdict(self) -> ModelVerdict:
-        """That of the measure that orders the models."""
+        """The verdict on the measure that ranks the models."""
         return self.verdicts[self.first]
 
     @property
     def title(self) -> str:
-        """What the measure that orders the models is called."""
+        """The title of the measure that ranks the models."""
         return self.verdict.label
 
     def titles(self, names: Iterable[str]) -> list[str]:
@@ -237,7 +237,7 @@ def _add_limits(
 
 
 def is_proportion(metric: Metric) -> bool:
-    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is none."""
+    """Whether it is a proportion of samples, whose limits are a formula; a mean over classes is not a proportion."""
     return Measure.of(metric).trials is not None
 
 

@@ -64,7 +64,7 @@ def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: s
     elif len(data.models) > 1:
         told.append(
             f"Models were compared with the best one as independent samples, by {level} intervals of differences whose "
-            "level is shared by all pairs (Bonferroni); those whose interval holds 0 count as tied."
+            "level is shared by all pairs (Bonferroni); models whose interval contains 0 count as tied."
         )
     if len(found.compared) < len(data.models):
         told.append(
@@ -118,5 +118,5 @@ def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]
         used.insert(0, "wilson")
         told.append(f"The recall and the precision of a class have Wilson score intervals ({SHORT['wilson']}).")
     if repeats(data) > 1:
-        told.append("All predictions of one sample were taken for one cluster.")
+        told.append("All predictions of one sample form one cluster.")
     return " ".join(told), used

@@ -1,4 +1,4 @@
-"""Where the data of a report come from: what they are called, their checksum, and when they were written."""
+"""The origin of the data of a report: their name, their checksum, and their modification time."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Origin:
     Parameters
     ----------
     name : str
-        What the data are called.
+        The name of the data.
     checksum : str
         SHA-256 of the bytes of the file, or of the columns or matrices.
     of : str
-        What the checksum is of: "the file", "3 files", "the columns", "the matrices".
+        The object of the checksum: "the file", "3 files", "the columns", "the matrices".
     date : str
-        When the newest file was written, in UTC; nothing for data in memory.
+        The modification time of the newest file, in UTC; None for data in memory.
     command : str
-        The command that makes the report again; nothing for data in memory.
+        The command that reproduces the report; None for data in memory.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From findings and pictures to one page of HTML that needs nothing else."""
+"""Render findings and pictures as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["rendered"]
 
 
 class Cell(NamedTuple):
-    """A value of a model: what is shown, by what it is sorted, its limits, and how it stands to the best."""
+    """A value of a model: its text, its sort key, its limits, and its comparison with the best."""
 
     text: str
     key: str
@@ -120,5 +120,5 @@ def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT
 
 
 def _key(value: float) -> str:
-    """What a cell is sorted by; nothing where it is undefined, which the script puts last."""
+    """The sort key of a cell; empty if it is undefined, which the script sorts last."""
     return "" if math.isnan(value) else repr(float(value))

@@ -25,7 +25,7 @@ from matrics.uncertainty.results import Comparison
 __all__ = ["Picture", "draw"]
 
 MOST_FOREST = 3  # measures in the forest plot
-MOST_CURVES = 8  # models whose curves are drawn
+MOST_CURVES = 8  # the number of models in a picture of curves
 MOST_CALIBRATED = 4
 WIDE = 330  # points
 FEW_MEASURES, FEW_MODELS = 3, 5
@@ -35,7 +35,7 @@ MOST_MEASURES = 45  # in the heat map of agreement
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: where it belongs, its ``<svg>`` element, and what is written below it."""
+    """One picture: its section, its ``<svg>`` element, and its caption."""
 
     name: str
     svg: str
@@ -59,9 +59,9 @@ def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, lis
 
 
 def _picture(name: str, display: Display, caption: str) -> Picture:
-    """A picture whose parts have names of their own, as a page has several."""
+    """A picture whose elements have unique names on a page with several pictures."""
     with warnings.catch_warnings():
-        # Letters that Matplotlib's font lacks stay text, for which the reader's browser has a font.
+        # Characters that Matplotlib's font lacks stay text, which the browser draws with its own font.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         svg = display.svg()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -96,7 +96,7 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
 
 
 def _shown(board: Leaderboard) -> list[list[int]]:
-    """The models that were compared; and the better half by itself, where the others would squeeze it together."""
+    """The compared models; and a second picture of the better half, if the others would compress its scale."""
     estimate = board.verdict.estimate[board.compared]
     known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
     half = known[: max(len(board.tied), -(-len(known) // 2))]
@@ -136,7 +136,7 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
 
 def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
     """The second best model less the best one."""
-    if len(found.best) < 2 or data.weighted is not None:  # the tests of its cells are those of counts
+    if len(found.best) < 2 or data.weighted is not None:  # its tests of cells need counts
         return []
     best, other = found.best[:2]
     names = [short(data.models[best]), short(data.models[other])]
@@ -155,7 +155,7 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
             tested += ", on the first prediction of each sample, so that samples are independent"
     caption = (
         f"{names[1]} less {names[0]}, as differences of shares of the true class: blue where {names[1]} is better, "
-        f"orange where it is worse. Marked cells differ by more than chance {tested}, corrected for the number of "
+        f"orange where it is worse. Marked cells differ significantly {tested}, corrected for the number of "
         "cells (Holm)."
     )
     return [_picture("difference", display, caption)]
@@ -163,7 +163,7 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
 
 def _agreement(found: Findings) -> list[Picture]:
     agreed = found.agreement
-    # Where all measures say the same, or of few models, numbers tell as much.
+    # If all measures agree, or with few models, a picture has no more information than the numbers.
     if (
         agreed is None
         or not FEW_MEASURES <= len(agreed.names) <= MOST_MEASURES
@@ -172,7 +172,9 @@ def _agreement(found: Findings) -> list[Picture]:
         return []
     if np.nanmin(agreed.spearman, initial=1.0) > NEARLY_ONE:
         return []
-    caption = "Rank correlations (Spearman) of the measures over these models: 1 where they order all models alike."
+    caption = (
+        "Rank correlations (Spearman) of the measures over these models: 1 if they rank all models in the same order."
+    )
     return [_picture("agreement", plot.agreement(agreed), caption)]
 
 
@@ -211,14 +213,14 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
 
 
 def _sides(data: Data, positive: int) -> list[str]:
-    """What the classes 0 and 1 of outcomes are called."""
+    """The names of the classes 0 and 1 of outcomes."""
     name = short(data.classes[positive])
     other = short(data.classes[1 - positive]) if len(data.classes) == 2 else "the rest"
     return [other if other != name else f"not {name}", name]
 
 
 def _computed(sides: dict[str, tuple[NumPyArray, NumPyArray]], caption: str) -> list[Picture]:
-    """ROC curves of outcomes and scores of different samples; where all outcomes are the same there is none."""
+    """ROC curves of outcomes and scores of different samples; no curve if all outcomes are the same."""
     curves = {name: roc_curve(*side) for name, side in sides.items() if 0 < side[0].sum() < len(side[0])}
     return [_picture("roc", plot.curve(curves), caption)] if curves else []
 

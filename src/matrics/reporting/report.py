@@ -36,9 +36,9 @@ class Report:
     Parameters
     ----------
     data : Data
-        What was read: models, classes, matrices.
+        The data: models, classes, matrices.
     findings : Findings
-        What was found, as plain values: ``leaderboard``, ``classes``, ``winners``, ``cautions``, ….
+        The findings, as plain values: ``leaderboard``, ``classes``, ``winners``, ``cautions``, ….
     """
 
     data: Data = field(repr=False)
@@ -50,7 +50,7 @@ class Report:
         return f"<Report: {' '.join(self.findings.summary[:2])}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """What was found as plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        """The findings as plain numbers, lists and texts, as by :func:`matrics.to_dict`."""
         return {"models": list(self.data.models), "classes": list(self.data.classes), **to_dict(self.findings)}
 
     def to_frame(self) -> Any:
@@ -76,7 +76,7 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            The file, whose name ends in .html.
+            The file; its name ends in .html.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Report:
         return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
-        """Show the page in a notebook, in a frame of its own, so that neither changes how the other looks."""
+        """Show the page in a notebook, in a frame, so that its styles and those of the notebook do not interfere."""
         page = html.escape(self.html(), quote=True)
         style = "width: 100%; height: 800px; border: 1px solid #bbbbbb"
         return f'<iframe title="Report" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
@@ -134,7 +134,7 @@ def report(
     num: int | None = None,
     rng: Any = 0,
 ) -> Report:
-    """Report on the predictions of one or several models: which model is best, what goes wrong, and what to watch for.
+    """Report on the predictions of one or several models: the best model, the errors, and warnings.
 
     Parameters
     ----------
@@ -144,36 +144,36 @@ def report(
         reads it (needs the extra ``cli``). Or a mapping of names of models to confusion matrices (n, n), rows are true
         classes; then ``by`` and all names of columns do not matter.
     by : column name or several, optional
-        The columns that tell the models apart; all rows are those of one model if left out.
+        The columns that identify the model; if left out, all rows belong to one model.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of the true and of the predicted labels. Without the latter labels are predicted from ``y_score``:
-        the class with the highest one, or the positive class from 0.5 on.
+        the class with the highest score, or the positive class for scores of at least 0.5.
     paired_on : column name, optional
-        The column of the samples, where all models predicted the same ones. Models are then compared on the same
-        samples; several rows of one sample are not taken for independent.
+        The column of the samples, if all models predicted the same samples. Models are then compared on the same
+        samples; several rows of one sample are not treated as independent.
     groups : column name, optional
         The column of the groups to compare, such as sites.
     y_score : column name or mapping of labels to column names, optional
-        The column of the scores of the positive class, or those of each class by its label.
+        The column of the scores of the positive class, or the column of each class by its label.
     positive : label, optional
         The positive class: a label, a class name, or the index of a class without a name. It is the class of the
-        scores, of ``:binary`` and of the parities of groups, and class measures without an average are those of it,
+        scores, of ``:binary`` and of the parities of groups, and of per-class measures without an average,
         also among more than two. Without it they are means over the classes; scores are of class 1 of the labels 0 and
         1 (or False and True); and what is of one class of two, such as sensitivity, is an error where the labels are
-        text, as nothing says which class is meant.
+        text, which have no default positive class.
     sample_weight : column name, optional
-        The column of the weights of samples: limits and comparisons are then those of weighted samples. Not with
+        The column of the weights of samples: limits and comparisons then account for the weights. Not with
         ``groups`` or ``y_score``, and without tests of single cells and of class sizes.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; the first orders the models. MCC and the group ``core`` if left out.
     class_names : sequence of str, optional
         The names of the classes of confusion matrices; their numbers if left out.
     level : float, default 0.95
-        The probability with which intervals are to hold the truth.
+        The confidence level of the intervals.
     num : int, optional
         Number of replicates of paired comparisons; 10,000 if left out, and fewer for many models and samples.
     rng : int, numpy.random.Generator or None, default 0
-        Where the replicates come from: a seed, a generator that gives one, or None for a new one. The same data and
+        The seed of the replicates: an integer, a generator that draws one, or None for a new one. The same data and
         seed, which is on the page, give the same page, byte by byte.
 
     Returns
@@ -186,13 +186,13 @@ def report(
     ImportError
         jinja2, Matplotlib or SciPy is not installed; for files the packages of the command line.
     TypeError, ValueError
-        A column does not exist or has values of another kind, models that are said to be paired have other samples, or
+        A column does not exist or has values of another kind, paired models have different samples, or
         a measure has a value for each class or no better end.
 
     Notes
     -----
     Of more than 30 models the best 30 are compared; with many classes (some 40 for 30 models) limits and
-    comparisons are those of accuracy. The page says so.
+    comparisons are those of accuracy. The page mentions this.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def report(
     ...     print(sentence)
     200 predictions of 2 models over 2 classes were scored.
     net is best, with accuracy 0.850 (0.767 to 0.907), and no other model is tied with it.
-    Beware: no better than guessing, as far as these samples can tell: tree.
+    Beware: not significantly better than guessing: tree.
     """
     wanted = ReportColumns(
         by=() if by is None else names_of_columns(by),
@@ -229,7 +229,7 @@ def make_report(
     class_names: Sequence[str] | None = None,
     origin: Origin | None = None,
 ) -> Report:
-    """What the function and the command have in common; ``origin`` is known of files."""
+    """The part shared by the function and the command; ``origin`` is given for files."""
     _check_packages()
     if isinstance(data, (str, Path)):
         data, origin = _read_file(Path(data), wanted)
@@ -239,7 +239,7 @@ def make_report(
     if is_matrices:
         read = data_of_matrices(data, class_names, origin, positive=wanted.positive)
     elif class_names is not None:
-        raise ValueError("class_names: expected none with labels, which have names of their own")
+        raise ValueError("class_names: expected none with labels, which are the names")
     else:
         read = data_of_table(data, wanted, origin)
     version = importlib.metadata.version("matrics")

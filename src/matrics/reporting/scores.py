@@ -14,7 +14,7 @@ from matrics.typing import NumPyArray
 
 __all__ = ["ReportScores", "predicted", "read_scores"]
 
-# What class 1 of two is called where nothing is said.
+# The default name of class 1 of two.
 POSITIVES: dict[tuple[str, ...], int] = {
     ("0", "1"): 1,
     ("false", "true"): 1,
@@ -64,7 +64,7 @@ def read_scores(
     Raises
     ------
     ValueError
-        Nothing says which class is the positive one, or a label does not occur.
+        The positive class is unknown, or a label does not occur.
     """
     values = np.stack([numbers[name] for name in columns.values()], axis=1)
     if len(np.unique(true)) < 2:
@@ -73,7 +73,7 @@ def read_scores(
         place = known.positive if known.positive is not None else POSITIVES.get(tuple(classes))
         if place is None:
             raise ValueError(
-                f"positive: expected the label of the class whose scores these are, one of {known.listed}, got none"
+                f"positive: expected the label of the class of the scores, one of {known.listed}, got none"
             )
         return ReportScores((place,), values)
     if len(columns) not in (1, len(classes)):
@@ -89,7 +89,10 @@ def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
         raise TypeError("y_score: expected scores to predict classes from, got none")
     if len(scores.positives) > 1:
         chosen = np.asarray(scores.positives)[scores.values.argmax(axis=1)]
-        return chosen, "The predicted class is that with the highest score, as there is no column of predicted labels."
+        return (
+            chosen,
+            "The predicted class is the class with the highest score, because there is no column of predicted labels.",
+        )
     if n != 2:
         raise ValueError(
             f"y_pred: expected a column of predicted labels with the scores of one of {n} classes, got none"

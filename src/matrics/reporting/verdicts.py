@@ -1,4 +1,4 @@
-"""Which models are best by each measure: on the same samples, or each on samples of its own."""
+"""The best models by each measure: on the same samples, or each on its own samples."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ModelVerdict:
 def aligned(
     models: Array, samples: Array, true: Array, pred: Array, *, names: Sequence[str], sample_names: Any, option: str
 ) -> tuple[Array, Array, Array, Array]:
-    """Order the rows of all models by their samples, those of one sample as they come.
+    """Sort the rows of all models by their samples; rows of one sample keep their order.
 
     Parameters
     ----------
@@ -203,6 +203,6 @@ def _best(estimate: Array, side: int) -> int | None:
 
 
 def _towards(parts: list[Array], side: int) -> list[Array]:
-    """A difference and its limits, positive where the best one is better."""
+    """A difference and its limits, positive if the best model is better."""
     gap, low, high = (side * part for part in parts)
     return [gap, low, high] if side > 0 else [gap, high, low]

@@ -11,7 +11,7 @@ LONGEST_NAME = 60
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A score with three digits; one that is undefined is said to be so."""
+    """Format a score with three digits, or as "undefined"."""
     if math.isnan(value):
         return "undefined"
     if math.isinf(value):
@@ -28,7 +28,7 @@ def between(low: float, high: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, on one line; a small one is not rounded to nothing, or to everything."""
+    """Format a share as a percentage; shares above 0 and below 1 are not rounded to 0 % or 100 %."""
     if math.isnan(share):
         return "undefined"
     if 0 < share < 0.0005:
@@ -52,7 +52,7 @@ def count(size: float, what: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names with commas and an "and", or semicolons where names have commas; of many the first ones and how many."""
+    """Join names with commas and "and", or with semicolons if they contain commas; shorten long lists."""
     found: Sequence[str] = [short(name) for name in names]
     if len(found) < 2:
         return "".join(found)

@@ -23,7 +23,7 @@ def merge_classes(cm: HostArray, into: Into) -> NumPyArray: ...
 @overload
 def merge_classes(cm: ArrayT, into: Into) -> ArrayT: ...
 def merge_classes(cm: Any, into: Any) -> Array:
-    """Merge classes into fewer, as those of a hierarchy: rows are added up, and columns.
+    """Merge classes into fewer, as in a hierarchy: rows and columns are added up.
 
     An error between two classes that are merged is no error any more.
 
@@ -45,7 +45,7 @@ def merge_classes(cm: Any, into: Any) -> Array:
     Raises
     ------
     ValueError
-        The shape is not (*B, n, n), or ``into`` leaves out a class or a new class, or names one twice.
+        The shape is not (*B, n, n), or ``into`` lacks a class or a new class, or has one twice.
     TypeError
         The cells are not real numbers, or ``into`` is neither of the two.
 
@@ -74,7 +74,7 @@ def _sum_of(t: Table, x: Array, runs: list[tuple[int, int]], *, axis: int) -> Ar
 
 
 def _runs(members: list[int]) -> list[tuple[int, int]]:
-    """Ascending classes as slices: where each run of consecutive ones starts and stops."""
+    """Ascending classes as slices: the start and stop of each run of consecutive classes."""
     members = sorted(members)
     breaks = [0, *(i for i, (a, b) in enumerate(pairwise(members), 1) if b != a + 1), len(members)]
     return [(members[start], members[stop - 1] + 1) for start, stop in pairwise(breaks)]

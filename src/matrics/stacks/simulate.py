@@ -47,12 +47,12 @@ def resample(
     num : int
         Number of replicates of each matrix.
     scheme : {"multinomial", "rows", "poisson", "dirichlet", "clusters"}
-        What is random. ``"multinomial"``: all cells, with a fixed total. ``"rows"``: the cells of each row, with fixed
+        The random part. ``"multinomial"``: all cells, with a fixed total. ``"rows"``: the cells of each row, with fixed
         class sizes. ``"poisson"``: all cells, with a random total. ``"dirichlet"``: the shares of the cells, from the
         posterior distribution given these counts, scaled to the matrix's total. ``"clusters"``: K whole clusters, drawn
         with replacement.
     prior : float or array_like, shape (n, n), optional
-        For ``"dirichlet"``: what is added to each cell; 1/n² if left out, a single sample in all.
+        For ``"dirichlet"``: the number added to each cell; 1/n² if left out, one sample in all.
     rng : Generator, key or int, optional
         ``numpy.random.default_rng(seed)``, a ``torch.Generator`` or a key of ``jax.random.key(seed)``: it decides the
         library and the device. An integer is a seed for NumPy. New draws every time if left out.
@@ -112,7 +112,7 @@ def resample(
 
 
 class Plan(NamedTuple):
-    """How draws are cut: the same for the same stack and number, whatever the blocks and threads that do them."""
+    """The division of draws into chunks, which depends only on the stack and the number, not on blocks and threads."""
 
     matrices: int
     num: int
@@ -121,7 +121,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, matrices: int, num: int, cells: int, scheme: str) -> Plan:
-        """The plan for so many matrices of so many cells, and replicates of each."""
+        """The plan for a number of matrices, their number of cells, and the replicates of each."""
         draws = max(1, CELLS_AT_ONCE // cells)
         width = matrices if scheme == "clusters" else max(1, draws // num)  # whole clusters are drawn for all matrices
         return cls(matrices, num, max(1, width), min(num, draws))
@@ -142,16 +142,16 @@ class Plan(NamedTuple):
 
 
 class Drawable(NamedTuple):
-    """What is drawn from."""
+    """The distributions to draw from."""
 
     source: RandomSource
     cells: Array  # in the library of the source, floating
-    valid: Array | None  # which matrices are, where values cannot be inspected; those that are not are zeros
+    valid: Array | None  # which matrices are valid, if values cannot be inspected; invalid ones are zeros
     integers: bool  # whether draws are integers
 
 
 def drawable(cm: Any, rng: Any, scheme: str) -> Drawable:
-    """The cells of a matrix with its source; where values can be inspected, what cannot be drawn raises an error."""
+    """The cells of a matrix with its source; if values can be inspected, an invalid matrix raises an error."""
     source = source_of(rng)
     backend, array = as_stack(cm)
     integers = scheme in ("multinomial", "rows", "poisson") or (scheme == "clusters" and backend.is_integer(array))
@@ -197,7 +197,7 @@ def check_drawable(cells: Array, scheme: str, name: str = "cm") -> None:
 
 
 def check_prior(prior: Any, shape: tuple[int, ...], source: RandomSource) -> Array:
-    """What is added to each cell. Left out, it adds up to one sample over all cells."""
+    """The number added to each cell; by default one sample over all cells."""
     values = np.asarray(1 / math.prod(shape) if prior is None else prior)
     if values.dtype.kind not in "iuf" or values.shape not in ((), shape):
         got = f"shape {values.shape}" if values.dtype.kind in "iuf" else repr(prior)
@@ -287,14 +287,14 @@ def random_matrices(
 
 
 def class_proportions(num_classes: int, imbalance: ArrayLike) -> Array:
-    """Proportions of classes between equal ones and ones that halve from class to class.
+    """Proportions of classes, from equal ones to proportions that halve from class to class.
 
     Parameters
     ----------
     num_classes : int
         Number of classes, k.
     imbalance : array_like, shape (*B,)
-        p in [0, 1]: with 0 all classes are of one size, with 1 each class is half as large as the one before.
+        p in [0, 1]: with 0 all classes have the same size, with 1 each class is half as large as the previous one.
 
     Returns
     -------

@@ -140,7 +140,7 @@ def repair(cm: Any, *, where: Where = "empty_class") -> Array:
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
     where : {"empty_class", "zero_diagonal"}
-        Which matrices: those with an empty true class, whose size EVE and M̃ divide by, or those with a zero on the
+        The matrices to change: those with an empty true class (EVE and M̃ divide by its size), or with a zero on the
         diagonal, which the matrix A divides by.
 
     Returns

@@ -1,4 +1,4 @@
-"""Any table as columns by their names, wherever it comes from."""
+"""Any table as columns by name: pandas, Polars, pyarrow, mappings, and the Arrow C interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that pyarrow reads: its own, arrays of NumPy, sequences, and what speaks Arrow's C interface."""
+"""Columns that pyarrow reads: its own, arrays of NumPy, sequences, and objects with Arrow's C interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["as_array", "coded", "filtered", "imported", "is_missing", "numbers"]
 
 
 def imported() -> Any:
-    """The library pyarrow; an ImportError that says how to install it."""
+    """Import pyarrow; without it, raise an ImportError with the command to install it."""
     try:
         return importlib.import_module("pyarrow")
     except ImportError as error:
@@ -72,7 +72,7 @@ def is_missing(column: Any) -> Array:
 def coded(column: Any) -> tuple[Array, Any, tuple[Any, ...] | None]:
     """The codes, the values and the categories of a column without missing values.
 
-    A dictionary has categories if its type says that it is ordered. Others are how their writer has stored the values.
+    A dictionary has categories if its type says that it is ordered. Other dictionaries are only a way of storage.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -96,7 +96,7 @@ def coded(column: Any) -> tuple[Array, Any, tuple[Any, ...] | None]:
 
 
 def filtered(column: Any, kept: Array) -> Any:
-    """The rows of a column that are kept."""
+    """Select rows of a column."""
     import pyarrow as pa
 
     return column.filter(pa.array(kept))

@@ -20,7 +20,7 @@ Axes: TypeAlias = Sequence[str] | Mapping[str, Iterable[Any] | Mapping[str, Iter
 def axis_columns(axes: Axes | None, batch: tuple[int, ...], wanted: str, *, times: int = 1) -> dict[str, Any]:
     """For each axis of the batch the label of every matrix, in one column or in several, of the library wanted.
 
-    Every matrix is that of so many rows.
+    Each matrix belongs to one row.
     """
     found: dict[str, Any] = {}
     positions = np.repeat(np.indices(batch).reshape(len(batch), math.prod(batch)), times, axis=1)
@@ -76,7 +76,7 @@ def _sized(name: Any, labels: Any) -> Any:
 
 
 def _taken(labels: Any, positions: Array, wanted: str) -> Any:
-    """The labels at these positions; a column of the library wanted, or of pyarrow, keeps its type."""
+    """The labels at these positions; a column of the requested library, or of pyarrow, keeps its type."""
     kind = library(labels)
     if kind == "pyarrow":
         labels = labels.take(positions)

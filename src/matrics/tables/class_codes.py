@@ -25,7 +25,7 @@ def given_labels(num_classes: int | None, labels: Iterable[Hashable] | None) -> 
 
 
 def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple[Hashable, ...]:
-    """The labels that occur in columns with their names, sorted; ``hint`` says in messages what the caller may do."""
+    """The labels that occur in columns with their names, sorted; ``hint`` ends messages with advice for the caller."""
     labels = {label for _, column in columns for label in column.listed()}
     names = " and ".join(quoted(name) for name, _ in columns)
     named = f"columns {names}" if len(columns) > 1 else f"column {names}"
@@ -44,7 +44,7 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
 
 
 def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:
-    """The class of each row; a label that is not that of a class raises ValueError."""
+    """The class of each row; an unknown label raises ValueError."""
     places = {label: place for place, label in enumerate(labels)}
     values = column.listed()
     numbers = np.asarray([places.get(value, -1) for value in values], np.int64)

@@ -34,14 +34,14 @@ __all__ = [
     "weights_of",
 ]
 
-#: What a message calls a row, by its position: "at position 3", or "in row 4 of labels.csv".
+#: The name of a row in messages, by its position: "at position 3", or "in row 4 of labels.csv".
 Where: TypeAlias = Callable[[int], str]
 
 Parts: TypeAlias = tuple[Array, Any, tuple[Any, ...] | None]  # codes, values and categories
 
 
 def at_position(row: int) -> str:
-    """What a message calls a row of a table in memory."""
+    """The name of a row of a table in memory, for messages."""
     return f"at position {row}"
 
 
@@ -110,7 +110,7 @@ def coded(name: Any, column: Any, where: Where = at_position) -> Coded:
     _refuse(name, _is_missing(column), where)
     try:
         codes, values, categories = _CODED.get(library(column), arrow.coded)(column)
-    except Exception as error:  # each library has its own errors for values that cannot be hashed or compared
+    except Exception as error:  # the type of error for values that cannot be hashed or compared depends on the library
         reason = str(error).partition("\n")[0]
         raise TypeError(
             f"column {quoted(name)}: expected values of one kind, such as numbers, text or times, got "
@@ -133,7 +133,7 @@ def _coded_by_pandas(column: Any) -> Parts:
 
 
 def in_their_order(dtype: Any) -> tuple[Any, ...]:
-    """The categories of a type of pandas, which are in alphabetical order where nobody has given another."""
+    """The categories of a type of pandas, which are in alphabetical order by default."""
     given = tuple(dtype.categories.tolist())
     is_alphabetical = not dtype.ordered and all(isinstance(label, str) for label in given)
     return Sorted.of(given) if is_alphabetical and given == tuple(sorted(given)) else given
@@ -196,7 +196,7 @@ def taken(values: Any, positions: Array) -> Any:
 
 
 def filtered(column: Any, kept: Array) -> Any:
-    """The rows of a column that are kept."""
+    """Select rows of a column."""
     if library(column) == "pandas":
         return column[kept]
     return column.filter(kept) if library(column) == "polars" else arrow.filtered(column, kept)

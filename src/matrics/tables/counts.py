@@ -197,7 +197,7 @@ class FrameCounts(NamedTuple):
         return frames.DataFrame({**found, **own})
 
     def to_dict(self) -> dict[str, Any]:
-        """Lists, numbers and texts alone, as JSON has them: the matrices, the groups and the labels."""
+        """The matrices, the groups and the labels as lists, numbers and texts, for JSON."""
         plain = (bool, int, float, str)
         return {
             "matrix": self.matrix.tolist(),
@@ -299,7 +299,7 @@ def count_frame(
 
 
 def _without(columns: dict[Any, Any], name: Hashable, ignored: Sequence[Hashable]) -> tuple[dict[Any, Any], Where]:
-    """The rows whose true label is none of these, and what messages call the row at a position among them."""
+    """The rows with other true labels, and the names of these rows in messages."""
     if not ignored:
         return columns, at_position
     column = coded(name, columns[name])
@@ -354,11 +354,11 @@ def count_codes(
 
 
 def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> None:
-    """One line about labels that are probably not meant; ``labels=`` says that they are."""
+    """Warn of labels that are probably mistakes; ``labels=`` avoids the warning."""
     odd = odd_labels(true_labels, pred_labels)
     if odd:
         warnings.warn(
-            f"{odd}; labels= says which classes there are, and in which order",
+            f"{odd}; pass the classes in their order as labels=",
             UserWarning,
             stacklevel=frames_to_the_user(),
         )

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from matrics.quoting import quoted
 
 MOST_NAMED = 5
-#: How other programs write that there is no value, where a label is text.
+#: Texts for missing values by other programs.
 MISSING = {"na", "n/a", "<na>", "#n/a", "nan", "null"}
 
 
 def odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> str | None:
-    """What is odd about the labels that occur, as the one line of a warning; None if nothing is.
+    """Describe labels that are probably mistakes, in one line; None if there are none.
 
     Classes that occur only among the true or only among the predicted labels, labels that differ only in case, blanks,
     type or the way a number is written, numbers with texts, and texts that other programs write where a value is

@@ -1,6 +1,6 @@
-"""What a run was asked: its options, the versions of the libraries, and which input it read.
+"""The description of a run: its options, the versions of the libraries, and its input.
 
-An unfinished run goes on only with the same question, or its output would be neither of the one nor of the other.
+An unfinished run continues only with the same description, or its output would mix two computations.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from matrics.files.fragments import find, is_pattern
 
-PIECE = 2**16  # bytes of an input that are read for its digest at a time
-PIECES = 64  # of all inputs together, besides the head and the tail of each
+PIECE = 2**16  # bytes of an input that each digest reads
+PIECES = 64  # for all inputs together, in addition to the head and the tail of each
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class InputFile:
     """A file that is read, and how it is recognised: not all of it is read for that."""
 
     name: str
-    place: str  # among the files of a directory or a pattern, where the names of folders are data, too
+    place: str  # relative to the directory or pattern, because names of folders are data, too
     size: int
     changed: int  # nanoseconds
     digest: str
@@ -37,7 +37,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Question:
-    """What a run was asked."""
+    """The options, versions and inputs of a run."""
 
     versions: dict[str, str]
     options: dict[str, Any]  # of the command line, as they were written; those left out that change no result
@@ -53,7 +53,7 @@ class Question:
         return cls(record["versions"], record["options"], tuple(InputFile(**one) for one in record["inputs"]))
 
     def difference(self, before: Question) -> str | None:
-        """What is not as it was before, in words."""
+        """Describe the first difference from an earlier run."""
         for name, version in self.versions.items():
             if before.versions.get(name) != version:
                 return f"this is {name} {version}, and it was {before.versions.get(name)}"
@@ -64,7 +64,7 @@ class Question:
         if len(self.inputs) != len(before.inputs):
             return f"there are {len(self.inputs)} files to read, and there were {len(before.inputs)}"
         for now, then in zip(self.inputs, before.inputs, strict=True):
-            # Where one file is may have changed, as a directory may have been moved with the unfinished run in it.
+            # The path of a single file may change, because its directory may have been moved with the unfinished run.
             if now.place != then.place:
                 return f"the files to read are others: {now.place}, and it was {then.place}"
             for what in ("size", "changed", "digest"):
@@ -73,7 +73,7 @@ class Question:
         return None
 
     def changed_input(self) -> str | None:
-        """The name of a file that has changed since the question was asked."""
+        """The name of a file that has changed since the run began."""
         return next((one.name for one in self.inputs if not one.still()), None)
 
 

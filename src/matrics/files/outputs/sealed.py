@@ -1,6 +1,6 @@
-"""Files whose names have the checksum of their bytes: a file that was cut off or changed is not taken for finished.
+"""Files with the checksum of their bytes in their names, so that truncated or changed files are detected.
 
-They lie in the folder of an unfinished run, whose name anyone can compute. So none of these functions follows a link or
+They are in the folder of an unfinished run, whose name anyone can compute. So none of these functions follows a link or
 waits for a pipe, and only files with the names that are given here are ever removed.
 """
 
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import IO, Any
 
 WHOLE = "whole.unfinished"  # the name of an output that is being made
-PIECE = 2**20  # bytes that are read at a time
+PIECE = 2**20  # bytes to read at a time
 NEW = "new.unfinished"  # the name of a file that is being written
 SEALED = re.compile(r"(?P<stem>[a-z]+(-[0-9]+)?)-(?P<sum>[0-9a-f]{8})(?P<suffix>\.[a-z]+)?")
 
 
 def create(path: Path) -> IO[bytes]:
-    """Open a new file for writing, in place of whatever has its name."""
+    """Open a new file for writing; an existing file or link of this name is unlinked first."""
     path.unlink(missing_ok=True)
     return path.open("xb")  # which follows no link
 
@@ -39,7 +39,7 @@ def seal(folder: Path, stem: str, write: Callable[[Any], Any], suffix: str = "")
 
 
 def sealed(folder: Path, stem: str) -> list[Path]:
-    """The files with this stem whose bytes are those that were written."""
+    """The files with this stem and a correct checksum."""
     return [path for path in named(folder, stem) if _is_right(path)]
 
 

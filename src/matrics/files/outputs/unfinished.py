@@ -1,4 +1,4 @@
-"""The folder next to an output in which it is made, and from which a run that was stopped goes on.
+"""The folder next to an output in which the output is made, and from which ``--resume`` continues.
 
 It has a lock, so that two runs do not write one output; ``question``, what the run computes; ``counted``, from time to
 time the counts of the rows of labels that were read; ``data``, the parts of the output that are finished, each of them
@@ -35,7 +35,7 @@ from matrics.files.outputs.writers import CODEC, FAST_CODEC, Writer, end_part, k
 if TYPE_CHECKING:
     from matrics.files.outputs.destination import Destination
 
-Record = dict[str, Any]  # what is known of a part: where it stops, among others
+Record = dict[str, Any]  # the record of a part: where it stops, and the totals
 
 NOT_AS_WRITTEN = (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException)
 
@@ -88,33 +88,33 @@ class Unfinished:
 
     @property
     def place(self) -> str:
-        """Where another run goes on, in words."""
+        """Where ``--resume`` would continue, for messages."""
         return self.percent if self.records else f"row {self.rows:,}"
 
     def open(self, *, resume: bool) -> None:
-        """Take the folder for this run alone, and find what an earlier run has left in it."""
+        """Lock the folder for this run, and read the work of an earlier run."""
         self._lock()
         before = self._left(check=resume)
         if not resume:
             if self.records or self.rows:
                 what = f"{self.percent} of" if self.records else f"the count of {self.rows:,} rows by"
-                say(f"{self._name}: {what} an earlier run is discarded; --resume would have gone on with it")
+                say(f"{self._name}: {what} an earlier run is discarded; --resume would have continued it")
             self._clear()
             return
         difference = None if before is None else self.question.difference(before)
         if difference is not None:
             raise ResumeError(f"--resume: {difference}; without --resume the run starts again from the beginning")
         if self.records:
-            say(f"{self._name}: {self.percent} was finished before; the run goes on from there")
+            say(f"{self._name}: {self.percent} was finished before; the run continues from there")
         elif self.rows:
-            say(f"{self._name}: {self.rows:,} rows were counted before; the run goes on from there")
+            say(f"{self._name}: {self.rows:,} rows were counted before; the run continues from there")
             self._clear_parts()
         else:
             say(f"{self._name}: there is nothing to resume; the run starts from the beginning")
             self._clear()
 
     def save_counted(self, rows: int, write: Callable[[Any], None]) -> None:
-        """Keep what ``write`` writes: the counts of the first rows."""
+        """Save the counts of the first rows, as written by ``write``."""
         with self.naming_output():
             self.find_folder()
             self._write_question()
@@ -123,7 +123,7 @@ class Unfinished:
             _remove(path for path in named(self.folder, "counted-[0-9]+") if path != kept)
 
     def begin(self, schema: Any, total: int) -> Output:
-        """Open the files; ``schema`` is that of every part, and ``total`` the number of matrices."""
+        """Open the files; ``schema`` is the schema of every part, and ``total`` the number of matrices."""
         with self.naming_output():
             self.total = total
             self._write_question()
@@ -159,13 +159,13 @@ class Unfinished:
             self._clear()
             # Before it is given up, or this would be the folder of the next run.
             _remove([self.folder / "lock"])
-            with contextlib.suppress(OSError):  # as where it has files of others
+            with contextlib.suppress(OSError):  # for example if it contains other files
                 self.folder.rmdir()
             self.give_up()
 
     @contextlib.contextmanager
     def naming_output(self) -> Iterator[None]:
-        """Errors name the output that was asked for, and not what is in the folder."""
+        """Name the output in errors, and not the files in the folder."""
         try:
             yield
         except OSError as error:
@@ -187,13 +187,13 @@ class Unfinished:
         raise ValueError(f"{self._name}: another run is writing this output")
 
     def _refuse_others(self) -> None:
-        """Raise unless the folder is one that this user alone can write to, and its lock a file."""
+        """Raise unless only this user can write to the folder, and its lock is a regular file."""
         status = self.folder.lstat()
         is_own = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
         if not stat.S_ISDIR(status.st_mode) or not is_own:
             got = "a link or a file" if not stat.S_ISDIR(status.st_mode) else "one that others can write to"
             raise ValueError(
-                f"{self._name}: expected to make it in the folder {self.folder.name}, which belongs to you alone, "
+                f"{self._name}: expected the working folder {self.folder.name} to belong only to you, "
                 f"got {got}: remove it, or choose another name"
             )
         with contextlib.suppress(FileNotFoundError):
@@ -207,7 +207,7 @@ class Unfinished:
             raise ValueError(f"{changed}: expected a file that does not change, got one that changed while it was read")
 
     def find_folder(self) -> None:
-        """Raise if the folder has gone: files that are open could still be written to, but have no name any more."""
+        """Raise if the folder was deleted: open files could still be written, but would be lost."""
         if not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "its directory vanished while it was written", self._name)
 
@@ -224,11 +224,11 @@ class Unfinished:
         self.is_whole = True
 
     def _left(self, *, check: bool) -> Question | None:
-        """The question of an earlier run; what it has left becomes ours, with ``check`` if its bytes are right."""
+        """Read the description of an earlier run, and take over its files; with ``check`` verify their bytes."""
         try:
             (path,) = sealed(self.folder, "question")
             question = Question.of_record(json.loads(read(path)))
-        except NOT_AS_WRITTEN:  # nothing, or not what this version has written
+        except NOT_AS_WRITTEN:  # no file, or one by another version
             return None
         self.rows = self._rows_counted()
         with contextlib.suppress(*NOT_AS_WRITTEN):
@@ -274,7 +274,7 @@ def _part(number: int) -> str:
 
 def _remove(paths: Any) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # what is no file, or has gone
+        with contextlib.suppress(OSError):  # no regular file, or deleted meanwhile
             path.unlink()
 
 
@@ -294,11 +294,11 @@ class Output:
         self.writer = writer
 
     def encode(self, table: Any) -> Encoded:
-        """The bytes of a block; any thread may ask for that."""
+        """Encode a block; thread-safe."""
         return Encoded(table, part_of(table, CODEC if self.writer is None else FAST_CODEC))
 
     def append(self, block: Encoded, known: Record) -> None:
-        """Add a block; ``known`` is what else is to be known of it, at least where it stops."""
+        """Add a block; ``known`` is its record, with at least the key "stop"."""
         work = self.work
         with work.naming_output():
             work.find_folder()
@@ -337,24 +337,24 @@ class Output:
 
 
 class ResumeError(ValueError):
-    """The unfinished work is that of another command, and is kept."""
+    """The unfinished work belongs to another command, and is kept."""
 
 
 @contextlib.contextmanager
 def unfinished_output(destination: Destination, question: Question, *, resume: bool) -> Iterator[Unfinished]:
-    """An output to be made; what is finished of it stays for ``--resume`` unless the input is to blame."""
+    """Make an output; after an error, finished parts are kept for ``--resume``, unless the input is at fault."""
     work = Unfinished(destination, question)
     try:
         work.open(resume=resume)
         yield work
     except (KeyboardInterrupt, Stopped) as error:
         code = error.code if isinstance(error, Stopped) else INTERRUPTED
-        message = f"{destination.path}: stopped; --resume goes on from {work.place}" if work.keep() else ""
+        message = f"{destination.path}: stopped; --resume continues from {work.place}" if work.keep() else ""
         raise Stopped(code, message) from None
     except (OSError, MemoryError) as error:
         if not work.keep():
             raise
-        kept = f"; --resume goes on from {work.place}"
+        kept = f"; --resume continues from {work.place}"
         if isinstance(error, OSError) and error.errno:
             raise OSError(error.errno, f"{error.strerror}{kept}", error.filename) from None
         raise type(error)(f"{error}{kept}") from None

@@ -86,7 +86,7 @@ def _temporary(output: Path) -> Path:
 
 @contextlib.contextmanager
 def _naming(output: Path, temporary: Path) -> Iterator[None]:
-    """Errors name the output, and not the temporary file, which does not stay."""
+    """Name the output in errors, and not the temporary file."""
     try:
         yield
     except OSError as error:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from matrics.files.outputs.sealed import create
 
-KEY = b"matrics"  # of the metadata of a part: what is known of it
+KEY = b"matrics"  # key of the record in the metadata of a part
 CODEC = "zstd"
 FAST_CODEC = "lz4"  # of parts that are put together in one file later
 
@@ -47,7 +47,7 @@ class CsvWriter:
         """Write the rows of a table."""
         try:
             pyarrow.csv.write_csv(table, self._file, pyarrow.csv.WriteOptions(include_header=False))
-        except pa.ArrowInvalid as error:  # as of bytes that are no text
+        except pa.ArrowInvalid as error:  # such as bytes that are no text
             raise ValueError(f"--output: expected a name that ends in .parquet for these columns: {error}") from error
 
     def finish(self) -> None:
@@ -58,7 +58,7 @@ class CsvWriter:
 
     def close(self) -> None:
         """Close the file without finishing it."""
-        with contextlib.suppress(OSError):  # the disk may be full for what is still in the buffer
+        with contextlib.suppress(OSError):  # the disk may be full when the buffer is written
             self._file.close()
 
 
@@ -101,7 +101,7 @@ def open_writer(path: Path, kind: str, schema: Any) -> Writer:
 
 
 def parquet_options(schema: Any, codec: str = CODEC) -> dict[str, Any]:
-    """How columns are encoded: scores hardly repeat, so dictionaries are for text alone; indices go up by one."""
+    """The encodings of columns: dictionaries only for text, because scores rarely repeat; indices increase by one."""
     texts = [one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
     integers = [one.name for one in schema if pa.types.is_integer(one.type)]
     return {
@@ -122,7 +122,7 @@ def part_of(table: Any, codec: str) -> tuple[Any, Any]:
 
 
 def end_part(part: tuple[Any, Any], known: dict[str, Any]) -> memoryview:
-    """The bytes of a part, with what is known of it in its metadata."""
+    """The bytes of a part, with its record in the metadata."""
     sink, writer = part
     writer.add_key_value_metadata({KEY: json.dumps(known).encode()})
     writer.close()
@@ -130,7 +130,7 @@ def end_part(part: tuple[Any, Any], known: dict[str, Any]) -> memoryview:
 
 
 def known_of_part(content: bytes) -> dict[str, Any]:
-    """What was known of a part."""
+    """The record of a part."""
     metadata = pq.read_metadata(pa.BufferReader(content)).metadata
     known: dict[str, Any] = json.loads(metadata[KEY])
     return known
