@@ -1,4 +1,4 @@
-"""A measure of one's own, for the command line and for programs.
+"""A user's own measure, for the command line and for programs.
 
     cd examples
     matrics threshold breast_cancer_scores.parquet --scores score --positive malignant --by model \\

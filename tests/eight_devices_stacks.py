@@ -105,7 +105,7 @@ def check_what_is_refused(mesh: Any, flat: Any, both: Any) -> None:
     """Shardings that cut matrices or have axes that a stack has not, and stacks that are spread already."""
     stack = np.ones((16, 4, 4), np.float32)
     for spec in (both, PartitionSpec(None, "hosts"), PartitionSpec(None, None, None, "hosts")):
-        with pytest.raises(ValueError, match="device: expected a sharding along the matrices alone, such as"):
+        with pytest.raises(ValueError, match="device: expected a sharding only along the matrices, such as"):
             matrics.score_blocks(stack, "mcc", device=NamedSharding(mesh, spec))
     with pytest.raises(TypeError, match=r"got an array of JAX on (cpu:0, cpu:1, cpu:2|TFRT_CPU_0, TFRT_CPU_1)"):
         matrics.score_blocks(spread(mesh, stack, flat), "mcc", device=None)

@@ -261,7 +261,7 @@ def test_bad_input(stack: np.ndarray) -> None:
         agreement(stack, "mattews")
     for axis in (2, -1, -5, True, "models"):
         with pytest.raises(
-            ValueError, match=r"model_axis: expected an axis before those of the classes, got .* \(30, 20\)"
+            ValueError, match=r"model_axis: expected an axis before the axes of the classes, got .* \(30, 20\)"
         ):
             agreement(stack, "core", model_axis=axis)
     with pytest.raises(ValueError, match="digits: expected at most 15"):

@@ -77,8 +77,8 @@ def test_of_numbers_and_booleans_the_higher_one_is_positive(command, file):
 def test_of_texts_someone_has_to_say_it(command, metrics):
     for arguments in (("score", "text.csv"), ("interval", "text.csv")):
         said = refused(command, *arguments, "--metrics", metrics)
-        assert "is of one class, and nothing says which of the two it is, 'disease', 'healthy'" in said
-        assert said.endswith("say so with --positive")
+        assert "needs a positive class, and neither of 'disease', 'healthy' is the default" in said
+        assert said.endswith("pass --positive")
     said = refused(command, "score", "text.csv", "--scores", "score", "--threshold", "0.3", "--metrics", metrics)
     assert said.startswith("text.csv: --positive: expected the label of the class of the scores, one of 'disease', ")
 
@@ -130,7 +130,7 @@ def test_the_highest_of_several_scores_has_a_positive_class(command, tmp_path):
     (tmp_path / "p.csv").write_text("y_true,no,yes\nno,.9,.1\nno,.2,.8\nyes,.3,.7\nyes,.4,.6\n")
     columns = ("p.csv", "--scores", "no,yes", "--metrics", "specificity")
     assert values(done(command, "score", *columns, "--positive", "yes")) == {"specificity of yes": 0.5}
-    assert "nothing says which of the two it is, 'no', 'yes': say so with --positive" in refused(
+    assert "needs a positive class, and neither of 'no', 'yes' is the default: pass --positive" in refused(
         command, "score", *columns
     )
 

@@ -97,7 +97,7 @@ def test_the_positive_class(command: Any, file: str) -> None:
     """By --positive, which a message names where nothing says which class is meant."""
     arguments = ("report", file, "--metrics", "sensitivity:binary", "--by", "model")
     told = refused(command, *arguments)
-    assert "nothing says which of the two it is, 'no', 'yes': say so with --positive" in told
+    assert "needs a positive class, and neither of 'no', 'yes' is the default: pass --positive" in told
     assert "with sensitivity of no " in " ".join(done(command, *arguments, "--positive", "no").split())
 
 

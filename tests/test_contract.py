@@ -83,7 +83,7 @@ def test_first_lines_from_elsewhere() -> None:
     labels = ([0, 1, 1], [0, 1, 0])
     with pytest.raises(TypeError, match=r"matrics.mcc\(matrics.confusion_matrix\(y_true, y_pred"):
         matrics.mcc(*labels)
-    with pytest.raises(TypeError, match=r"got y_true and y_pred; of labels it is matrics.mcc\("):
+    with pytest.raises(TypeError, match=r"got y_true and y_pred; for labels, call matrics.mcc\("):
         matrics.mcc(y_true=labels[0], y_pred=labels[1])
     with pytest.raises(TypeError, match=r"expected an array of counts .*, got None"):
         matrics.mcc()

@@ -73,7 +73,7 @@ def test_without_costs_the_message_says_how_to_give_them() -> None:
             matrics.score([[1, 2], [3, 4]], name)
     with pytest.raises(TypeError, match=r"got the function expected_cost: as a measure it is matrics.cost\(costs\)"):
         matrics.score([[1, 2], [3, 4]], [matrics.expected_cost])
-    with pytest.raises(TypeError, match=r"got the function mean: .* called by itself: mean\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"got the function mean: .* called directly: mean\(\.\.\.\)"):
         matrics.score([[1, 2], [3, 4]], np.mean)
 
 

@@ -157,7 +157,9 @@ def test_nobody_has_said_which_of_two_texts_is_positive(library: Any, spec: str)
         lambda **options: matrics.score(counts.matrix, spec, class_names=counts.class_names, **options),
         lambda **options: matrics.score(counts.matrix, spec, class_names=counts.labels, **options),
     ):
-        with pytest.raises(ValueError, match=r"nothing says which of the two it is, 'fraud', 'ok': .*positive="):
+        with pytest.raises(
+            ValueError, match=r"needs a positive class, and neither of 'fraud', 'ok' is the default: .*positive="
+        ):
             call()
         (value,) = call(positive="fraud").values()
         (wanted,) = matrics.score([[2, 0], [1, 2]], spec).values()

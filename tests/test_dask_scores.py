@@ -71,7 +71,7 @@ def test_chunks_of_unknown_sizes_are_scored_and_classes_of_unknown_number_refuse
     assert math.isnan(found.shape[0])
     assert found.shape[1:] == (2, 3)
     assert_eq(found, matrics.score(stack, METRICS)["recall:class"])
-    with pytest.raises(ValueError, match=r"cm: expected axes of classes whose lengths are known.*compute_chunk_sizes"):
+    with pytest.raises(ValueError, match=r"cm: expected class axes with known lengths.*compute_chunk_sizes"):
         on_dask.score(of_unknown_sizes(da.from_array(stack[0, 0])))
 
 

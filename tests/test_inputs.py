@@ -122,7 +122,7 @@ def tensors_without_cells(torch: Any) -> dict[str, Any]:
         f"a sparse tensor of layout torch.sparse_csr{dense}": eye.to_sparse_csr(),
         f"a sparse tensor of layout torch.sparse_csc{dense}": eye.to_sparse_csc(),
         f"a tensor of layout torch._mkldnn{dense}": eye.to_mkldnn(),
-        r"a nested tensor, .* pass its parts one by one \(\.unbind\(\)\)": torch.nested.nested_tensor(sizes),
+        r"a nested tensor, .* pass its parts separately \(\.unbind\(\)\)": torch.nested.nested_tensor(sizes),
         "a nested tensor, .* or padded": torch.nested.nested_tensor(sizes, layout=torch.jagged),
         "a masked tensor, .* fill them first": torch.masked.masked_tensor(eye, eye > 0),
     }

@@ -214,7 +214,12 @@ def test_undefined() -> None:
         (([0.5], [1]), {}, TypeError, "y_prob: expected floating probabilities"),
         (([[0.5, 0.5]], [[0.5, 0.5]]), {}, ValueError, "pass class_axis=-1 for the former, or call matrics.binary_cr"),
         (([0.5], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected an axis of samples and one of classes"),
-        (([[0.5]], [[0.5, 0.5]]), {"class_axis": -1}, ValueError, "expected as many classes in y_true as in y_prob"),
+        (
+            ([[0.5]], [[0.5, 0.5]]),
+            {"class_axis": -1},
+            ValueError,
+            "expected equal numbers of classes in y_true and y_prob",
+        ),
         (([[0.5, 0.5]], [0.5]), {"class_axis": 2}, ValueError, "expected an axis of classes at class_axis=2"),
         (([0], [0.5]), {"zero_division": "warn"}, TypeError, "zero_division: expected a number"),
         (([0], [0.5]), {"sample_weight": [-1]}, ValueError, "sample_weight: expected finite weights"),

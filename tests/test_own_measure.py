@@ -437,7 +437,7 @@ def test_names_that_mean_something_cannot_be_taken(name: str) -> None:
 def test_what_is_no_measure_of_ones_own_is_not_registered() -> None:
     with pytest.raises(TypeError, match=r"expected a metric, as matrics.metric\(kind"):
         matrics.register(found_share)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="got 'mcc' of this library, which is known"):
+    with pytest.raises(ValueError, match="got 'mcc' of this library, which is registered"):
         matrics.register(matrics.mcc)
     with pytest.raises(ValueError, match=r"without fixed options, got 'lenient\(beta=3\)'"):
         matrics.register(lenient.using(beta=3))
@@ -597,8 +597,8 @@ def test_an_option_needs_a_type_and_a_default() -> None:
         ({"range": (1, 0)}, r"expected range to be two numbers, .* got \(1, 0\)"),
         ({"range": 1}, "expected range to be two numbers"),
         ({"higher_is_better": "yes"}, "expected higher_is_better to be one of True, False, None, got 'yes'"),
-        ({"name": "my measure"}, "expected a name that Python takes for one, .* got 'my measure'"),
-        ({"aliases": "a:b"}, "expected a name that Python takes for one"),
+        ({"name": "my measure"}, "expected a Python identifier as name, .* got 'my measure'"),
+        ({"aliases": "a:b"}, "expected a Python identifier as name"),
         ({"proportion_of": "all"}, "expected proportion_of to be one of 'total', 'true', .* None, got 'all'"),
     ],
 )
@@ -608,7 +608,7 @@ def test_facts_are_checked(facts: dict[str, Any], message: str) -> None:
 
 
 def test_a_lambda_needs_a_name() -> None:
-    with pytest.raises(ValueError, match="say name="):
+    with pytest.raises(ValueError, match="pass name="):
         Metric.of(lambda t: t.total, **FACTS)
 
 

@@ -98,7 +98,7 @@ def test_the_positive_class_and_names_of_classes() -> None:
     assert [line.name for line in each.lines] == names
     one = plot.calibration(LABELS, CLASSES, class_names=names, positive="fox")
     np.testing.assert_array_equal(one.lines[0].happened, each.lines[2].happened)
-    with pytest.raises(ValueError, match="say which class the scores are of, positive='disease'"):
+    with pytest.raises(ValueError, match="pass the class of the scores, positive='disease'"):
         plot.calibration(texts, PROBS)
 
 

@@ -130,7 +130,7 @@ def test_one_of_several_classes_is_compared_with_the_rest() -> None:
 @pytest.mark.parametrize(
     ("y_true", "options", "message"),
     [
-        (TEXTS, {}, "say which class the scores are of, positive='fraud' or positive='ok'"),
+        (TEXTS, {}, "pass the class of the scores, positive='fraud' or positive='ok'"),
         (TEXTS, {"positive": "FRAUD"}, "positive: expected one of the labels of y_true, 'fraud', 'ok', got 'FRAUD'"),
         (Y, {"class_names": ["ok", "fraud"], "positive": "FRAUD"}, "positive: expected one of the classes 'ok', 'frau"),
     ],

@@ -167,7 +167,7 @@ def test_files_are_small() -> None:
         ({"a": RUN, "mcc": [1.0]}, {}, "a mixture"),
         ({"mcc": [[1.0, 2.0]]}, {}, "mcc: expected one number for each step"),
         ({"mcc": np.ones((2, 2))}, {}, "mcc: expected one number for each step"),
-        ({"step": [1, 2], "mcc": [1.0]}, {}, "mcc: expected as many values as steps, 2, got 1"),
+        ({"step": [1, 2], "mcc": [1.0]}, {}, "mcc: expected 2 values, one for each step, got 1"),
         (RUN, {"metrics": "f1"}, "metrics: expected some of loss, val/mcc, got 'f1'"),
         (RUN, {"metrics": []}, "1 to 12 measures"),
         ({f"m{k}": [1.0] for k in range(13)}, {}, "1 to 12 measures, one a panel, got 13"),

@@ -139,7 +139,7 @@ def test_samples_are_left_out_by_their_labels() -> None:
     ("labels", "options", "message"),
     [
         (["ok", "fraud", "ok"], {}, r"got the labels 'fraud', 'ok': .*, positive='fraud' or positive='ok'"),
-        (["a", "b", "c"], {}, "got the labels 'a', 'b', 'c': say .*, positive=, its label"),
+        (["a", "b", "c"], {}, "got the labels 'a', 'b', 'c': pass .*, positive=, its label"),
         (["ok", "fraud", "ok"], {"positive": "Fraud"}, "positive: expected one of .* 'fraud', 'ok', got 'Fraud'"),
         ([0, 1, 1], {"positive": 2}, "positive: expected one of the labels of y_true, 0, 1, got 2"),
         ([0, 1, 1], {"positive": "fraud"}, "positive: expected one of the labels of y_true, which are integers"),

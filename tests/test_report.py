@@ -246,7 +246,7 @@ def test_without_a_positive_class_means_are_said_to_be_means() -> None:
     assert [one.measure for one in made.findings.blindness] == ["recall, macro", "f1, macro"]
     assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(0.8)
     for metrics in ("recall:binary", "sensitivity", "ppv,mcc"):
-        with pytest.raises(ValueError, match=r"which of the two it is, 'disease', 'healthy': say so with positive="):
+        with pytest.raises(ValueError, match=r"neither of 'disease', 'healthy' is the default: pass positive="):
             matrics.report(TESTED, metrics=metrics)
     # Numbers have an order, and positive is one of several classes against the rest.
     made = matrics.report({"a": [[70, 30], [10, 90]]}, metrics="sensitivity")

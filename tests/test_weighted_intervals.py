@@ -202,7 +202,11 @@ CM = np.asarray([[40.5, 10.0], [10.0, 40.0]])
         (CM * np.nan, {}, "got nan where cm has 40.5"),
         (CM, {"method": "bootstrap"}, "expected 'auto', 'delta' or 'wilson' with squared_weights, got 'bootstrap'"),
         (CM, {"method": "posterior"}, r"compare_models\(\.\.\., sample_weight=\) draws weighted samples"),
-        (CM, {"metrics": "tp"}, "squared_weights: expected measures that depend on shares alone, got true_positives"),
+        (
+            CM,
+            {"metrics": "tp"},
+            "squared_weights: expected measures that depend only on proportions, got true_positives",
+        ),
     ],
 )
 def test_errors(squares: Any, options: dict[str, Any], message: str) -> None:
@@ -216,7 +220,7 @@ def test_clusters_and_comparisons_say_what_they_take() -> None:
     clusters = np.stack([CM, CM, CM])
     with pytest.raises(ValueError, match="squared_weights: expected None with cluster_axis"):
         matrics.interval(clusters, "mcc", cluster_axis=0, squared_weights=clusters)
-    with pytest.raises(ValueError, match=r"expected two matrices, those of a and of b: \(of_a, of_b\); got ndarray"):
+    with pytest.raises(ValueError, match=r"expected the matrices of a and of b: \(of_a, of_b\); got ndarray"):
         matrics.compare(CM, CM, "mcc", squared_weights=CM)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"squared_weights\[1\]: expected the shape of b"):
         matrics.compare(CM, CM, "mcc", squared_weights=(CM, CM[0]))

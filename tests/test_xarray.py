@@ -52,7 +52,7 @@ def test_dimensions_in_any_order() -> None:
     turned = da.transpose("pred", "epoch", "true", "model", "fold")
     assert_identical(named.score(turned, METRICS).transpose(*expected.dims), expected)
     other = turned.rename({"true": "actual", "pred": "guess"})
-    with pytest.raises(ValueError, match="expected as many predicted classes as true ones, got 2 along 'model'"):
+    with pytest.raises(ValueError, match="expected equal numbers of true and predicted classes, got 2 along 'model'"):
         named.score(other)
     found = named.score(other, METRICS, class_dims=("actual", "guess"))
     assert_identical(found.transpose(*expected.dims), expected)
@@ -188,7 +188,11 @@ def test_arrays_of_jax_stay_there() -> None:
         (lambda da: da.rename(model="class"), {}, "class_dim: expected a name that no other .* got 'class'"),
         (lambda da: da.rename(run="class"), {}, "class_dim: expected a name that no other .* got 'class'"),
         (lambda da: da.rename(model="accuracy"), {}, "named otherwise than measures, got 'accuracy'"),
-        (lambda da: da.isel(true=[0, 1]), {}, "expected as many predicted classes as true ones, got 2 along 'true'"),
+        (
+            lambda da: da.isel(true=[0, 1]),
+            {},
+            "expected equal numbers of true and predicted classes, got 2 along 'true'",
+        ),
     ],
 )
 def test_what_is_refused(change: Any, options: dict[str, Any], message: str) -> None:

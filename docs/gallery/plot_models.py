@@ -58,7 +58,7 @@ matrics.plot.models(found, names=list(wide.columns))
 # Many models
 # -----------
 #
-# Of a sweep of 200 runs the best and the worst are shown. Intervals alone do not tell which runs are tied.
+# Of a sweep of 200 runs the best and the worst are shown. Intervals alone do not show which runs are tied.
 
 random = np.random.default_rng(0)
 skill = random.beta(6, 2, 200)

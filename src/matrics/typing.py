@@ -81,7 +81,7 @@ MatrixLike: TypeAlias = Nested | Array
 
 
 class Table(Protocol):
-    """What the function of a measure of one's own is given: a stack of confusion matrices, as counts by class.
+    """The argument of a measure's function: a stack of confusion matrices, as counts by class.
 
     Classes come first and the batch ``[*batch]`` of the stack last, so that a formula reads as on paper and is the same
     for one matrix and for many. Arrays are of the user's library. These names stay; a table has more, which may change.

@@ -1,7 +1,7 @@
-"""Which array library a user's arrays come from: asked here, once, at the door.
+"""The array library of a user's arrays, determined once on entry.
 
-What it answers, an object of ``standard.Standard`` or of a class for NumPy, PyTorch or JAX, is carried along, and so is
-its namespace ``xp``; a library that has no class of its own takes the array API standard's way.
+The result, an object of ``standard.Standard`` or of a class for NumPy, PyTorch or JAX, is passed along with
+its namespace ``xp``; a library without a class uses the array API standard.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matrics.quoting import quoted
 
 __all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling"]
 
-# A tuple, here and in every isinstance on the compiled road: torch.compile does not know unions of types.
+# A tuple, here and in every isinstance in compiled code: torch.compile does not support unions of types.
 _HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
 
 # NumPy's own namespace is the standard's from 2.2 on, and array_api_compat.numpy costs 150 ms to import.
@@ -50,7 +50,7 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
 
 
 def _together(names: list[str], arrays: list[Array]) -> list[Array]:
-    """The arrays with NumPy's labels and weights with those of another library as arrays of that one."""
+    """Convert NumPy's labels and weights to the library of the other arrays."""
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
     if not others or len(others) == len(arrays):
         return arrays
@@ -87,7 +87,7 @@ def _native(array: Array) -> Array:
 
 
 def fitting(name: str, array: Array, backend: Standard) -> Array:
-    """Integers that fit in those of the other library: default JAX has 32 bits, and would drop the others.
+    """Check that integers fit in the integers of the other library: default JAX has 32 bits, and would cut larger ones.
 
     A label beyond them becomes the largest or the smallest, which no class has either.
     """
@@ -126,7 +126,7 @@ def _as_array(name: str, value: Any) -> Array:
 
 
 def _is_tensor(value: Any) -> bool:
-    # Asked of PyTorch itself, if it is there: torch.compile warns of the functools caches in array_namespace.
+    # PyTorch's tensors are checked first: torch.compile warns of the functools caches in array_namespace.
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 

@@ -1,4 +1,4 @@
-"""Conversion of users' values with NumPy, and the error if a value is not an array, which says what to pass instead."""
+"""Conversion of users' values with NumPy, and errors for other values that name what to pass instead."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ EXPECTED = {
 # Arrays of samples, which are converted to the library of those with them.
 OF_SAMPLES = ("y_true", "y_pred", "y_prob", "y_score", "logits", "thresholds", "sample_weight", "groups")
 
-# Those of them that tell of every sample what it is.
+# The arguments with one value per sample.
 OF_LABELS = ("y_true", "y_pred", "groups")
 
 
 def no_array(name: str, what: str) -> TypeError:
-    """The error for an argument that is not an array of numbers; ``what`` says what it is and what to pass instead."""
+    """The error for an argument that is not an array of numbers; ``what`` names the value and what to pass instead."""
     return TypeError(f"{name}: expected {EXPECTED.get(name, 'an array of numbers')}, got {what}")
 
 
@@ -43,7 +43,7 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
     if tensor.is_nested:
         raise no_array(
             name,
-            "a nested tensor, whose parts have different shapes: pass its parts one by one (.unbind()), or padded "
+            "a nested tensor, whose parts have different shapes: pass its parts separately (.unbind()), or padded "
             "to one shape (torch.nested.to_padded_tensor)",
         )
     if tensor.layout is not torch.strided:
@@ -53,8 +53,8 @@ def check_tensor(name: str, tensor: Any, torch: Any) -> None:
         return
     if isinstance(tensor, torch.masked.MaskedTensor):
         raise no_array(name, "a masked tensor, whose masked elements have no value: fill them first (.to_tensor(0))")
-    # By its name, as its module takes a while to import. Its operations refuse constants or, told not to, have been
-    # seen to return wrong exponents of floats (PyTorch 2.13).
+    # By its name, because its module is slow to import. Its operations refuse constants or, with that check off, have
+    # returned wrong exponents of floats (PyTorch 2.13).
     if type(tensor).__name__ == "DTensor":
         raise no_array(
             name,
@@ -79,7 +79,7 @@ def refuse_masks(name: str, value: Any) -> None:
 
 
 def as_numpy(name: str, value: Any) -> Array:
-    """The NumPy array of a list, a data frame or whatever else NumPy understands; anything else raises."""
+    """Convert a list, a data frame or any other value that NumPy accepts to an array; other values raise an error."""
     if hasattr(value, "columns") and hasattr(value, "to_numpy") and name in OF_SAMPLES:
         value = by_columns(value)
     elif hasattr(value, "columns") and hasattr(value, "index"):
@@ -124,7 +124,7 @@ def refuse_missing(name: str, column: Any) -> None:
 def by_columns(frame: Any) -> Array:
     """A data frame of samples: the columns one after the other if they are labels, rows if they are class scores.
 
-    A single column has no axis of its own.
+    A single column has no axis of columns.
     """
     cells = frame.to_numpy()
     if cells.shape[1] == 1:
@@ -154,8 +154,8 @@ def _aligned(name: str, frame: Any, rows: list[Any]) -> Array:
     cells = cells[[index.index(label) for label in rows]][:, [columns.index(label) for label in rows]]
     if len(rows) > 2 and cells.dtype.kind in "iuf" and _has_margins(cells):
         raise ValueError(
-            f"{name}: expected counts alone, got a data frame whose last row and column, {quoted(rows[-1])}, are the "
-            "sums of the others: leave out margins=True, or drop them"
+            f"{name}: expected only counts, got a data frame whose last row and column, {quoted(rows[-1])}, are the "
+            "sums of the others: remove margins=True, or drop them"
         )
     return cells
 
@@ -173,7 +173,7 @@ def library(value: Any) -> str:
 
 
 def described(value: Any) -> str:
-    """What a value is that NumPy cannot convert to an array of numbers, and what to pass instead."""
+    """Describe a value that NumPy cannot convert to an array of numbers, and what to pass instead."""
     kind = type(value)
     if value is None:
         return "None"

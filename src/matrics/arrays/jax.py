@@ -43,7 +43,7 @@ class Jax(InOneRow):
         return found
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
-        """Nothing: JAX places constants itself, and tracers have no device."""
+        """None: JAX places constants itself, and tracers have no device."""
         return {}
 
     def divide(self, a: Array, b: Array) -> Array:
@@ -58,29 +58,29 @@ class Jax(InOneRow):
         return (a * scale) / (b * scale)
 
     def exponent(self, x: Array) -> Array:
-        """As of the standard, from the bits: a logarithm that XLA computes twice may be two numbers."""
+        """See ``Standard``, from the bits: a logarithm that XLA computes twice may be two numbers."""
         mantissa, bias, mask = layout(self.xp.finfo(x.dtype).bits)
         bits = jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32 if mantissa == 23 else jnp.int64)
         return jnp.where(x == 0, 0, ((bits >> mantissa) & mask).astype(x.dtype) - (bias - 1))
 
     def power_of_two(self, exponent: Array) -> Array:
-        """As of the standard, by its bits."""
+        """See ``Standard``, by its bits."""
         mantissa, bias, _ = layout(self.xp.finfo(exponent.dtype).bits)
         bits = (exponent + bias).astype(jnp.int32 if mantissa == 23 else jnp.int64) << mantissa
         return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
     def normal_cdf(self, x: Array) -> Array:
-        """As of any library."""
+        """See ``Standard``."""
         return jax.scipy.special.ndtr(x)
 
     def normal_quantile(self, share: Array) -> Array:
-        """As of any library."""
+        """See ``Standard``."""
         return jax.scipy.special.ndtri(share)
 
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """As of any library, by ``jax.vjp``, and the second ones by forward over reverse."""
+        """See ``Standard``, by ``jax.vjp``, and the second ones by forward over reverse."""
         count, size = x.shape[0], x.shape[-2] * x.shape[-1]
 
         def slopes(x: Array) -> list[Array]:
@@ -107,22 +107,22 @@ class Jax(InOneRow):
         return function(x), slopes(x), curves
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """As of the standard; XLA sorts all of them in one operation, without gathering."""
+        """See ``Standard``; XLA sorts all arrays in one operation, without gathering."""
         keys, *others_sorted = jax.lax.sort((-keys, *others), num_keys=1)
         return [-keys, *others_sorted]
 
     def running_maximum(self, x: Array) -> Array:
-        """As of the standard, in one operation."""
+        """See ``Standard``, in one operation."""
         return jax.lax.cummax(x, axis=x.ndim - 1)
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """As of the standard."""
+        """See ``Standard``."""
         batch, _, width = values.shape
         zeros = jnp.zeros((batch, length, width), dtype=values.dtype)
         return zeros.at[jnp.arange(batch)[:, None], rows].add(values)
 
     def sum_of_products(self, a: Array, b: Array) -> Array:
-        """As of the standard, in their own precision: by default JAX rounds on GPUs and TPUs."""
+        """See ``Standard``, in their own precision: by default JAX rounds on GPUs and TPUs."""
         return jnp.matmul(jnp.matrix_transpose(a), b, precision=jax.lax.Precision.HIGHEST)
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
@@ -130,11 +130,11 @@ class Jax(InOneRow):
         return counts.at[bins].add(1 if weights is None else weights, **_on_all_devices(bins))
 
     def look_up(self, table: Array, index: Array) -> Array:
-        """As of the standard, spread over devices as the places are."""
+        """See ``Standard``, with the sharding of the positions."""
         return table.at[index].get(mode="promise_in_bounds", **_spread_as(index))
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """As of the standard; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
+        """See ``Standard``; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
         index = jnp.argmax(scores, axis=-1)
         return jnp.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
 
@@ -142,7 +142,7 @@ class Jax(InOneRow):
 def _on_all_devices(x: Array) -> dict[str, Any]:
     """``out_sharding=`` for a sum over ``x`` that every device is to have.
 
-    JAX wants to be told where ``x`` is spread over a mesh of explicit axes, on which shardings are parts of types.
+    JAX requires the sharding if ``x`` is on a mesh of explicit axes, where shardings are parts of types.
     """
     nowhere: Any = jax.sharding.PartitionSpec
     return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in _spread_as(x).items()}

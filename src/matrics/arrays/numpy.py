@@ -11,7 +11,7 @@ from matrics.arrays.standard import Array, InOneRow
 
 
 class NumPy(InOneRow):
-    """Arrays in the memory of the CPU, whose values are at hand."""
+    """Arrays in the memory of the CPU, whose values can be inspected."""
 
     looking_is_free = True
 
@@ -24,12 +24,12 @@ class NumPy(InOneRow):
         return x
 
     def on_host(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """What a function of float64 arrays makes of these arrays, in their dtype."""
+        """Apply a function of float64 arrays to these arrays; the result has their dtype."""
         result = function(*(x.astype(np.float64, copy=False) for x in arrays))
         return result.astype(arrays[0].dtype, copy=False)
 
     def device_option(self, like: Array) -> dict[str, Any]:  # noqa: ARG002
-        """Nothing: there is one device."""
+        """None: there is one device."""
         return {}
 
     def widest_float(self, like: Array) -> Any:  # noqa: ARG002
@@ -45,7 +45,7 @@ class NumPy(InOneRow):
         return bool(x.dtype.kind in "biu")
 
     def is_float(self, x: Array) -> bool:
-        """By its type: dtypes of other packages may say that they are of this kind."""
+        """By its type, because dtypes of other packages may claim this kind."""
         return issubclass(x.dtype.type, np.floating)
 
     def is_unsigned(self, x: Array) -> bool:
@@ -61,44 +61,44 @@ class NumPy(InOneRow):
         return np.ascontiguousarray(x)
 
     def exponent(self, x: Array) -> Array:
-        """As of the standard, of subnormal numbers as well."""
+        """See ``Standard``, of subnormal numbers as well."""
         return np.frexp(x)[1].astype(x.dtype)
 
     def power_of_two(self, exponent: Array) -> Array:
-        """As of the standard."""
+        """See ``Standard``."""
         return np.ldexp(exponent.dtype.type(1), exponent.astype(np.int32))
 
     def eigvalsh(self, x: Array) -> Array:
-        """As of the standard, of matrices side by side: NumPy would gather every one by itself."""
+        """See ``Standard``, of matrices side by side: NumPy would gather every one by itself."""
         return np.linalg.eigvalsh(np.ascontiguousarray(x))
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """As of the standard."""
+        """See ``Standard``."""
         order = np.argsort(-keys, axis=-1)
         return [np.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
 
     def running_maximum(self, x: Array) -> Array:
-        """As of the standard, in one pass."""
+        """See ``Standard``, in one pass."""
         return np.maximum.accumulate(x, axis=-1)
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """As of the standard, one entry of the last axis after the other."""
+        """See ``Standard``, one entry of the last axis after the other."""
         batch, _, width = values.shape
         sums = [self.count(rows, batch, length, values[:, :, k], dtype=values.dtype) for k in range(width)]
         return np.reshape(np.stack(sums, axis=-1), (batch, length, width))
 
     def sum_of_products(self, a: Array, b: Array) -> Array:
-        """As of the standard, in their own dtype, without a copy."""
+        """See ``Standard``, in their own dtype, without a copy."""
         return np.matmul(np.matrix_transpose(a), b)
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:  # noqa: ARG002
         return np.bincount(bins, weights, minlength=length)
 
     def look_up(self, table: Array, index: Array) -> Array:
-        """As of the standard."""
+        """See ``Standard``."""
         return table.take(index)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """As of the standard; a second pass for the maximum would be as slow as the first, which stops at NaN."""
+        """See ``Standard``; a second pass for the maximum would be as slow as the first, which stops at NaN."""
         index = np.argmax(scores, axis=-1)
         return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index

@@ -1,4 +1,4 @@
-"""Checks of sizes: how many draws, classes and cells are asked for, and whether any memory holds them."""
+"""Checks of sizes: numbers of draws, classes and cells, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from matrics.quoting import quoted
 
 # The largest integer of 32 bits, which is more than there is of anything; and in bytes what no function makes, 1 TiB,
-# and what a state becomes only if somebody has said so, 8 GiB.
+# and the largest state without allow_large=True, 8 GiB.
 MOST_COUNT = 2**31 - 1
 MOST_BYTES = 2**40
 LARGE_BYTES = 2**33
@@ -31,21 +31,21 @@ def check_count(value: Any, name: str, *, most: int | None = MOST_COUNT) -> int:
 
 
 def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
-    """The number of draws, of so many numbers each, or ValueError, which names the arguments that make it large."""
+    """Check the number of draws; a ValueError names the arguments that make their memory too large."""
     number = check_count(num, "num", most=None)
     check_size(numbers * number, num=number, **sizes)
     return number
 
 
 def check_size(numbers: int, **sizes: Any) -> None:
-    """Raise if an array of so many numbers of 8 bytes is beyond any memory; the arguments that make it so are named."""
+    """Raise if an array of this many 8-byte numbers fits in no memory; the message names the arguments."""
     if 8 * numbers > MOST_BYTES:
         most, got = in_gigabytes(MOST_BYTES), in_gigabytes(8 * numbers)
         raise ValueError(f"{_written(sizes)}: expected an array of at most {most}, got one of {got}")
 
 
 def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, advice: str = "") -> None:
-    """Raise if a running state of so many bytes is beyond any memory, or is large and nobody has said that it may be.
+    """Raise if a running state of this many bytes fits in no memory, or is large without ``allow_large=True``.
 
     A library would run out of memory, perhaps only when the state is first written to. The arguments that make it so
     large are named.
@@ -77,7 +77,7 @@ def in_gigabytes(size: int) -> str:
 
 
 def one_or_more(value: Any) -> tuple[Any, ...]:
-    """The elements of a sequence, a single value by itself, and nothing for None; a text is a single value."""
+    """The elements of a sequence, or a single value as one element; none for None. A text is a single value."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):

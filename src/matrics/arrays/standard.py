@@ -1,6 +1,6 @@
 """Everything that matrics needs from an array library, in terms of the array API standard.
 
-A subclass for a library overrides what it does otherwise. One object is chosen at the door, with the arrays that a user
+A subclass for a library overrides the differences. One object is chosen on entry, with the arrays that a user
 hands in, and carried along.
 """
 
@@ -42,15 +42,15 @@ class Standard:
         return np.errstate(all="ignore")
 
     def can_look(self, x: Array) -> bool:  # noqa: ARG002
-        """Whether values of ``x`` can be looked at in Python (it may cost a wait for the device)."""
+        """Whether values of ``x`` can be inspected in Python (this may wait for the device)."""
         return True
 
     def compiler(self, x: Array) -> Compiler | None:  # noqa: ARG002
-        """Which compiler is tracing what is done with ``x`` now, to make code of it for the CPU."""
+        """The compiler that is tracing operations on ``x``, if it compiles for the CPU."""
         return None
 
     def host_view(self, x: Array) -> Array | None:  # noqa: ARG002
-        """What ``x`` holds as a NumPy array that shares its memory; None where it has to stay what it is.
+        """The memory of ``x`` as a NumPy array; None if ``x`` cannot be scored by NumPy.
 
         That is so on other devices, where something traces, maps or differentiates, and in dtypes unknown to NumPy.
         """
@@ -73,7 +73,7 @@ class Standard:
         return [self.to_numpy(x) for x in arrays]
 
     def on_host(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """What a function of float64 NumPy arrays makes of these arrays, as one of theirs; waits for the device."""
+        """Apply a function of float64 NumPy arrays; the result is an array of the library. Waits for the device."""
         if not all(map(self.can_look, arrays)):
             raise TypeError(
                 "this measure needs SciPy, which runs on the host: it cannot be part of jit, compile, vmap or fake "
@@ -100,7 +100,7 @@ class Standard:
         return self.xp.__array_namespace_info__().dtypes(kind="signed integer", **self.device_option(like)).get("int64")
 
     def wider_float(self, x: Array) -> Any | None:  # noqa: ARG002
-        """A dtype with far wider exponents than that of ``x``, where arithmetic may mix the two."""
+        """A dtype with far larger exponents than that of ``x``, if arithmetic may mix the two."""
         return None
 
     def is_integer(self, x: Array) -> bool:
@@ -153,11 +153,11 @@ class Standard:
         return self.xp.asarray(rows, dtype=like.dtype, **self.device_option(like))
 
     def copied(self, x: Array) -> Array:
-        """``x`` in memory of its own, where a library's users can write to it."""
+        """A copy of ``x``, in libraries with writable arrays."""
         return x
 
     def packed(self, x: Array) -> Array:
-        """``x`` without gaps in memory, where a library's users can tell."""
+        """``x`` contiguous in memory, in libraries with strides."""
         return x
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Standard:
     def exponent(self, x: Array) -> Array:
         """The exponent of numbers that are not negative, as integer-valued floats: x * 2**-exponent is between ½ and 1.
 
-        Of zeros it is 0; of subnormal numbers it is off the host that of the smallest normal ones.
+        Of zeros it is 0; for subnormal numbers off the host it is the exponent of the smallest normal number.
         """
         xp, tiny = self.xp, float(self.xp.finfo(x.dtype).smallest_normal)
         return xp.where(x == 0, 0, xp.floor(xp.log2(xp.where(x < tiny, tiny, x))) + 1)
@@ -195,13 +195,13 @@ class Standard:
         return self.on_host(np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2, otypes=[float]), x)
 
     def normal_quantile(self, share: Array) -> Array:
-        """Where the normal distribution has this probability, which is above 0 and below 1."""
+        """The quantile of the normal distribution for a probability above 0 and below 1."""
         return self.on_host(np.vectorize(NormalDist().inv_cdf, otypes=[float]), share)
 
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and the second ones if asked.
+        """Values (B,) or (B, C) of tables (B, r, c), their derivatives by each cell, and the second ones if requested.
 
         Derivatives are (B, r c) or (B, C, r c); the second ones are by the same cell twice. Only for libraries that
         have automatic ones.
@@ -225,7 +225,7 @@ class Standard:
         return self.xp.cumulative_sum(x, axis=axis)
 
     def running_maximum(self, x: Array) -> Array:
-        """The largest element so far along the last axis; in as many steps as its length has binary digits."""
+        """The largest element so far along the last axis; in log2(length) steps."""
         xp, step = self.xp, 1
         while step < x.shape[-1]:
             x = xp.concat([x[..., :step], xp.maximum(x[..., step:], x[..., :-step])], axis=-1)
@@ -244,7 +244,7 @@ class Standard:
         one_hot = xp.astype(bins[None, :, None] == rows[:, None, :], values.dtype)
         if self.is_integer(values):
             return xp.matmul(one_hot, values)
-        # A NaN must stay in its own row, and 0 times NaN is NaN.
+        # A NaN must not spread to other rows, and 0 times NaN is NaN.
         finite = xp.isfinite(values)
         sums = xp.matmul(one_hot, xp.where(finite, values, 0))
         return xp.where(xp.matmul(one_hot, xp.astype(~finite, values.dtype)) > 0, xp.nan, sums)
@@ -278,7 +278,7 @@ class Standard:
         return xp.clip(y_true, -1, n) * (n + 2) + xp.clip(y_pred, -1, n) + (n + 3)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """The largest entries along the last axis, which are NaN if any entry is, and where they are."""
+        """The largest entries along the last axis, which are NaN if any entry is, and their positions."""
         return self.xp.max(scores, axis=-1), self.xp.argmax(scores, axis=-1)
 
 
@@ -302,5 +302,5 @@ class InOneRow(Standard):
 
 
 def layout(bits: int) -> tuple[int, int, int]:
-    """Bits of the mantissa, bias of the exponent and mask of the exponent's bits, in a float of so many bits."""
+    """Bits of the mantissa, bias of the exponent and mask of the exponent's bits, in a float of this width."""
     return (23, 127, 0xFF) if bits == 32 else (52, 1023, 0x7FF)

@@ -12,7 +12,7 @@ import torch
 
 from matrics.arrays.standard import Array, Compiler, InOneRow, layout
 
-# What counts may be besides floats.
+# Dtypes of counts other than floats.
 _INTEGERS = (
     torch.bool,
     *(torch.int8, torch.int16, torch.int32, torch.int64),
@@ -36,7 +36,7 @@ class Torch(InOneRow):
         return "inductor" if torch.compiler.is_compiling() and x.device.type == "cpu" else None
 
     def host_view(self, x: Array) -> Array | None:
-        """The tensor's memory, if it is on the CPU and nothing traces, maps or differentiates."""
+        """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
         if torch.compiler.is_compiling() or _stays(x):
             return None
         return x.numpy(force=True)
@@ -52,7 +52,7 @@ class Torch(InOneRow):
     def to_numpy(self, x: Array) -> Array:
         """The values on the host; waits for the device."""
         x = x.detach().cpu()
-        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy does not know
+        return np.asarray(x.float() if x.dtype == torch.bfloat16 else x)  # which NumPy lacks
 
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
         """The values of several tensors, all in the widest float of their device, by one copy from each device."""
@@ -78,7 +78,7 @@ class Torch(InOneRow):
         return torch.int64
 
     def is_integer(self, x: Array) -> bool:
-        """By its dtype, without the standard's question, which costs as much as a small sum."""
+        """By its dtype; the standard's isdtype takes as long as a small sum."""
         return x.dtype in _INTEGERS
 
     def is_float(self, x: Array) -> bool:
@@ -86,7 +86,7 @@ class Torch(InOneRow):
         return bool(x.is_floating_point())
 
     def wider_float(self, x: Array) -> Any | None:
-        """Float64 for float32, where the device has it."""
+        """Float64 for float32, if the device has float64."""
         return torch.float64 if x.dtype == torch.float32 and x.device.type != "mps" else None
 
     def constant(self, rows: Sequence[Sequence[float]], like: Array) -> Array:
@@ -98,7 +98,7 @@ class Torch(InOneRow):
         )
 
     def clamped(self, x: Array, low: int, high: int) -> Array:
-        """As of the standard, also where torch.compile does not know the range: a size that may change."""
+        """See ``Standard``, also for sizes that torch.compile treats as symbols."""
         return torch.clamp(x, low, high)
 
     def copied(self, x: Array) -> Array:
@@ -110,29 +110,29 @@ class Torch(InOneRow):
         return x.contiguous()
 
     def exponent(self, x: Array) -> Array:
-        """As of the standard, from the bits: a logarithm that a compiler computes twice may be two numbers."""
+        """See ``Standard``, from the bits: a logarithm that a compiler computes twice may be two numbers."""
         mantissa, bias, mask = layout(torch.finfo(x.dtype).bits)
         bits = x.detach().view(torch.int32 if mantissa == 23 else torch.int64)
         return xp.where(x == 0, 0, xp.astype((bits >> mantissa) & mask, x.dtype) - (bias - 1))
 
     def power_of_two(self, exponent: Array) -> Array:
-        """As of the standard, by its bits."""
+        """See ``Standard``, by its bits."""
         mantissa, bias, _ = layout(torch.finfo(exponent.dtype).bits)
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
         return bits.view(exponent.dtype)
 
     def normal_cdf(self, x: Array) -> Array:
-        """As of any library."""
+        """See ``Standard``."""
         return torch.special.ndtr(x)
 
     def normal_quantile(self, share: Array) -> Array:
-        """As of any library."""
+        """See ``Standard``."""
         return torch.special.ndtri(share)
 
     def derivatives(
         self, function: Callable[[Array], list[Array]], x: Array, *, second: bool
     ) -> tuple[list[Array], list[Array], list[Array] | None]:
-        """As of any library, by autograd."""
+        """See ``Standard``, by autograd."""
         x = x.detach().requires_grad_()
         count, size = x.shape[0], x.shape[-2] * x.shape[-1]
 
@@ -162,24 +162,24 @@ class Torch(InOneRow):
         return [value.detach() for value in values], first, curves if second else None
 
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
-        """As of the standard, values and places in one call."""
+        """See ``Standard``, values and places in one call."""
         keys, order = torch.sort(keys, dim=-1, descending=True)
         return [keys, *(torch.gather(x, -1, order) for x in others)]
 
     def take_along(self, x: Array, index: Array) -> Array:
-        """As of the standard."""
+        """See ``Standard``."""
         return torch.gather(x, -1, index)
 
     def running_sum(self, x: Array, axis: int = -1) -> Array:
-        """As of the standard."""
+        """See ``Standard``."""
         return torch.cumsum(x, dim=axis)
 
     def running_maximum(self, x: Array) -> Array:
-        """As of the standard, in one pass."""
+        """See ``Standard``, in one pass."""
         return torch.cummax(x, dim=-1).values
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
-        """As of the standard. Not bincount: its shape depends on the data, and vmap has no rule for it."""
+        """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
         batch, samples, width = values.shape
         zeros = torch.zeros((batch, length, width), dtype=values.dtype, device=values.device)
         return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)  # not in place: vmap again
@@ -190,17 +190,17 @@ class Torch(InOneRow):
         return torch.zeros((length,), dtype=dtype, device=bins.device).scatter_add(0, bins, weights)
 
     def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
-        """As of the standard, in the fewest passes."""
+        """See ``Standard``, in the fewest passes."""
         width = n + 2
         return torch.add(torch.clamp(y_pred, -1, n), torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """As of the standard, both in one pass."""
+        """See ``Standard``, both in one pass."""
         return tuple(torch.max(scores.detach(), -1))
 
 
 def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
-    """A matrix made on the device: a copy from the host waits, and cannot be part of a CUDA graph."""
+    """A matrix made on the device: a copy from the host would wait, and cannot be part of a CUDA graph."""
     numbers = [torch.full((), number, dtype=like.dtype, device=like.device) for row in rows for number in row]
     return torch.reshape(torch.stack(numbers), (len(rows), -1))
 
@@ -214,7 +214,7 @@ def _is_traced(x: Array) -> bool:
 
 
 def _stays(x: Array) -> bool:
-    """Whether something besides the values matters: a device, a gradient, somebody who listens, an unknown dtype."""
+    """Whether NumPy cannot score the tensor: a device, a gradient, a dispatch mode, an unknown dtype."""
     return (
         type(x) not in (torch.Tensor, torch.nn.Parameter)  # nor are fake tensors
         or not x.is_cpu

@@ -1,1 +1,1 @@
-"""The machinery of the catalogue: the record of a measure, its registration, and the look-up by name."""
+"""The catalogue of measures: the record of a measure, its registration, and the look-up by name."""

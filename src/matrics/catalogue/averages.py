@@ -1,4 +1,4 @@
-"""From the classes' values to one: their mean, the lowest, that of one class, or none."""
+"""Averages over classes: the mean, the lowest or highest value, the value of one class, or all values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_SEVERAL = ("macro", "micro", "weighted", "min", "max", "geometric")
 #: Averages that give one value for each class.
 CLASSWISE = ("class", "one_vs_rest")
 
-#: Words of tests with two results. Without an average they are those of the positive class where there are two classes.
+#: Names of diagnostic tests. With two classes and without an average they refer to the positive class.
 #: The other names of the same measures (recall, precision, tpr, tnr, ...) are means of the classes.
 TWO_CLASS_WORDS = frozenset(
     {
@@ -72,7 +72,7 @@ def average(
 ) -> TableFunction:
     """A class measure ``[class, *batch]`` as the function of a Table that an average of it is, of all classes or some.
 
-    ``binary`` is the value of the one class that is chosen. The weights of the classes are their true sizes where none
+    ``binary`` is the value of the selected class. The weights of the classes are their true sizes if none
     are given.
     """
 
@@ -113,14 +113,14 @@ def weights_of(table: Table, class_weights: tuple[float, ...]) -> Array:
 
 
 def one_vs_rest(measure: TableFunction, chosen: tuple[int, ...]) -> TableFunction:
-    """An overall measure as a class measure: of each class against the rest, or of the one that is chosen."""
+    """An overall measure as a per-class measure: of each class, or of the selected one, against the rest."""
     if chosen:
         return lambda table: measure(table.one_vs_rest)[chosen[0], ...]
     return lambda table: measure(table.one_vs_rest)
 
 
 def extreme_of_defined(values: Array, table: Table, *, highest: bool) -> Array:
-    """The lowest or the highest value of the classes, undefined ones left out."""
+    """The lowest or the highest value of the classes, without undefined ones."""
     xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
     if highest:
         found = xp.max(xp.where(missing, -math.inf, values), axis=0)
@@ -130,9 +130,9 @@ def extreme_of_defined(values: Array, table: Table, *, highest: bool) -> Array:
 
 
 def geometric_mean_of_defined(values: Array, table: Table) -> Array:
-    """The geometric mean over classes, undefined ones left out; 0 if one is 0, and undefined if one is negative.
+    """The geometric mean over classes, without undefined ones; 0 if one is 0, and undefined if one is negative.
 
-    So is that of 0 and infinity.
+    The mean of 0 and infinity is undefined, too.
     """
     xp, missing = table.xp, values != values  # noqa: PLR0124 (as below)
     zero, negative, infinite = table.is_zero(values), values < 0, values == math.inf
@@ -145,7 +145,7 @@ def geometric_mean_of_defined(values: Array, table: Table) -> Array:
 
 
 def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *, unbounded: bool = False) -> Array:
-    """The mean over classes, undefined ones left out unless ``zero_division`` makes numbers of them.
+    """The mean over classes, without undefined ones unless ``zero_division`` is a number.
 
     Values may be infinite if the measure is unbounded; then so is the mean, unless the class has no weight.
     """

@@ -1,4 +1,4 @@
-"""Classes: what is known of the classes of matrices, and which of them a spec or ``positive=`` means."""
+"""The classes of matrices, and the class that a spec or ``positive=`` selects."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from matrics.quoting import cut, quoted, quoted_list
 
 
 class Sorted(tuple[Any, ...]):
-    """Texts in alphabetical order, which is nobody's: which of two is positive has to be said.
+    """Texts in alphabetical order, which has no meaning: the positive class of two has to be passed.
 
-    A tuple in all else. Labels that were found in data are handed on as one, so that nobody has to say it with them.
+    Otherwise a tuple. Labels found in data are passed as this type, which records that their order has no meaning.
     """
 
     __slots__ = ()
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> tuple[Hashable, ...]:
-        """The labels in order; numbers, and texts that stand for 0 and 1, have one of their own.
+        """The labels in order; the order of numbers, and of texts for 0 and 1, has a meaning.
 
         >>> type(Sorted.of(["ok", "fraud"])).__name__, type(Sorted.of([1, 0])).__name__
         ('Sorted', 'tuple')
@@ -37,7 +37,7 @@ TRUTHS = (("0", "1"), ("false", "true"))
 def labels_of_frame(cm: Any) -> tuple[Hashable, ...] | None:
     """The labels of a matrix that is a data frame, or of the first of a list of them; None for arrays.
 
-    Texts in alphabetical order, as those of ``pandas.crosstab`` always are, are in nobody's order.
+    The alphabetical order of texts, as by ``pandas.crosstab``, has no meaning.
 
     >>> import pandas as pd
     >>> labels_of_frame(pd.crosstab(pd.Series(["ok", "fraud"]), pd.Series(["ok", "fraud"])))
@@ -67,13 +67,13 @@ class Classes:
         The label of each class, where labels or class names are known. A class is then meant by its label, and
         otherwise by its index.
     positive
-        The index of the positive class, where the user has said which one it is.
+        The index of the positive class, if the user passed one.
     by_construction
         Whether class 1 of two is positive by the way in which the matrices were made: from scores and a threshold, or
-        for one label of several. The user need not say so.
+        for one label of several. The user need not pass it.
     ordered
-        Whether someone has put the classes in this order: the user, the file, or numbers by their size. Nobody knows
-        which of two texts in alphabetical order is the positive class.
+        Whether the order of the classes has a meaning: given by the user or the file, or numbers by size. If not, two
+        texts in alphabetical order have no default positive class.
     """
 
     number: int
@@ -105,7 +105,7 @@ class Classes:
         return cls(number, named, found.index(positive, "positive"), by_construction, ordered)
 
     def index(self, value: Any, name: str = "class") -> int:
-        """The index of a class, given as a label where there are labels; ``name`` is what a message calls it."""
+        """The index of a class, given as a label if there are labels; ``name`` is its name in messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if self.labels is None:
@@ -126,7 +126,7 @@ class Classes:
         equal = same or [k for k, label in enumerate(labels) if _is_equal(label, value)]
         if equal:
             return equal
-        # A spec and the command line have texts alone, and class names are texts where labels are numbers.
+        # Specs and the command line have only texts, and class names are texts if labels are numbers.
         text = quoted(value) if type(value) is int else str(value)  # which fails for thousands of digits
         return [k for k, label in enumerate(labels) if str(label) == text or _spells(value, label)]
 
@@ -145,21 +145,19 @@ class Classes:
         return index
 
     def positive_of(self, spec: str) -> int:
-        """The index of the class that ``spec`` is of by itself: the positive one, or class 1 of two."""
+        """The index of the default class of ``spec``: the positive one, or class 1 of two."""
         if self.positive is not None:
             return self.positive
         if self.number != 2:
             one = cut(spell_class(self.labels[0] if self.labels else 0))
             raise ValueError(
-                f"{cut(spec)}: average='binary' is for 2×2 matrices, got {self.number}×{self.number}: say which "
-                "class is "
-                f"positive with positive=, name one in square brackets (recall[{one}]), or take 'macro', 'weighted', "
+                f"{cut(spec)}: average='binary' is for 2×2 matrices, got {self.number}×{self.number}: pass positive=, "
+                f"name a class in square brackets (recall[{one}]), or use 'macro', 'weighted', "
                 "'micro' or every class ('class')"
             )
         if not self.ordered:
             raise ValueError(
-                f"{cut(spec)} is of one class, and nothing says which of the two it is, {self.listed}: say so with "
-                "positive="
+                f"{cut(spec)} needs a positive class, and neither of {self.listed} is the default: pass positive="
             )
         return 1
 
@@ -170,18 +168,18 @@ class Classes:
         return quoted_list(labels[:10], 10) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
 
     def name(self, index: int) -> str:
-        """What a title calls a class: its label, or its number."""
+        """The name of a class in titles: its label, or its number."""
         return in_words(index if self.labels is None else self.labels[index])
 
 
 def in_words(label: Hashable) -> str:
-    """What a title calls the class of a label: a number alone would not look like one."""
+    """The name of a label's class in titles: "class 3" for a number, which alone would be unclear."""
     text = str(label)
     return f"class {text}" if text.removeprefix("-").isdecimal() else text
 
 
 def spell_class(label: Any) -> str:
-    """The text of a class in the square brackets of a spec, in quotes where it has signs of its own."""
+    """The text of a class in the square brackets of a spec, in quotes if it contains separators."""
     text = str(label)
     quote = '"' if "'" in text and '"' not in text else "'"
     plain = text == text.strip() and text and not any(sign in text for sign in ",:()[]'\"=")
@@ -201,5 +199,5 @@ def _spells(value: Any, label: Any) -> bool:
         return False
 
 
-#: The matrices that thresholds make of scores, and those of one label of several.
+#: The classes of matrices from thresholded scores, and of one label of several.
 TWO = Classes(2, by_construction=True)

@@ -67,7 +67,7 @@ def facts(record: Metric) -> dict[str, str]:
         "family": record.family,
         "range": range_of(record),
         "direction": direction_of(record),
-        # Of a measure of one's own nobody has said so: its certificate finds it out.
+        # Users' own measures need not declare this; their certificates show it.
         **({} if record.is_own else _behaviour(record)),
         **({"formula": record.formula} if record.formula else {}),
         "undefined": record.undefined,
@@ -104,12 +104,12 @@ def _behaviour(record: Metric) -> dict[str, str]:
 
 
 def _without_average(record: Metric) -> str:
-    """What a class measure means without an average, by this name or by another."""
+    """The meaning of a per-class measure without an average, by this name or by another."""
     of_two = [name for name in (record.name, *record.aliases) if fold(name) in TWO_CLASS_WORDS]
     others = [name for name in (record.name, *record.aliases) if name not in of_two]
     if record.is_of_two:
         but = f"; {', '.join(others)}: the mean over the classes of two as well" if others else ""
-        return f"class 1 of two classes, or that of positive=; the mean over more{but}"
+        return f"class 1 of two classes, or the class positive=; the mean over more than two{but}"
     but = f"; {', '.join(of_two)}: class 1 of two classes" if of_two else ""
     return f"the mean over the classes; with positive= that class{but}"
 
@@ -156,20 +156,20 @@ _SHAPE = ("convex", "concave", "quasi_convex", "quasi_concave")
 
 
 def _lacks(spec: str) -> str:
-    """The properties that a measure lacks, those that it has for two classes apart."""
+    """The properties that a measure lacks, and separately those that it has for two classes only."""
     verdicts = certified()[spec]["verdicts"]
     lacks = {
         key: 2 in verdict["classes"]
         for key, verdict in verdicts.items()
         if verdict["holds"] is False and key not in _SHAPE
     }
-    # What falls with a correction does not always rise with one: that need not be said twice.
+    # A measure that may fall with a correction does not always rise with one: that need not be repeated.
     told = [key for key in lacks if lacks.get(key.removeprefix("strict_")) != lacks[key] or "strict" not in key]
     of_more = [key for key in told if lacks[key]]
     words = ", ".join(key.replace("_", " ") for key in told if key not in of_more)
     words += "; of more than two classes " if words and of_more else "of more than two classes " if of_more else ""
     words += ", ".join(key.replace("_", " ") for key in of_more)
-    return f"{words or 'nothing that was looked for'} (witnesses: matrics certificate {spec})"
+    return f"{words or 'none of the properties'} (witnesses: matrics certificate {spec})"
 
 
 def _option(option: Option) -> str:

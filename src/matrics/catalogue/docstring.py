@@ -1,4 +1,4 @@
-"""A metric's docstring in numpydoc, put together from its record and what its function says."""
+"""A metric's docstring in numpydoc, composed of its record and its function's docstring."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ average : {"macro", "micro", "weighted", "min", "max", "geometric", "binary", "c
     the true class sizes, the lowest, the highest, their geometric mean, the value of the positive class, or every
     class's own. Undefined classes are left out unless ``zero_division`` is a number.
 positive : int, optional
-    The index of the positive class, whose value it then is, also among more than two. Without it, ``"binary"`` is of
+    The index of the positive class; the result is then the value of this class. Without it, ``"binary"`` refers to
     class 1 of two. The default average is """
 
 _CLASS_WEIGHTS = """
@@ -37,9 +37,9 @@ Parameters
 cm : array_like, shape (*B, n, n)
     Counts or soft counts; rows are true classes, columns predicted ones. NumPy, PyTorch, JAX, …{average}{options}
 zero_division : float, default NaN
-    The value where the measure is undefined.
+    The value if the measure is undefined.
 invalid : {{"warn", "raise", "nan"}}
-    What to do about matrices with a negative, NaN or infinite cell; they alone are NaN in any case.
+    What to do about matrices with a negative, NaN or infinite cell; only their values are NaN in any case.
 
 Returns
 -------

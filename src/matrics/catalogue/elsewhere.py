@@ -1,7 +1,7 @@
 """Names that scikit-learn, SciPy or torchmetrics have for something else, and what gives it here.
 
 ``describe``, the pages of the measures and the page of conventions read this table. ``tests/test_elsewhere.py`` calls
-every function of these libraries whose name is a name here: it agrees, or stands in this table with the specs that do.
+every function of these libraries whose name is a name here: it agrees, or this table has the specs that agree with it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from matrics.catalogue.averages import TWO_CLASS_WORDS
 
 
 class Elsewhere(NamedTuple):
-    """What a function of another library is that shares a name with a measure here."""
+    """A function of another library that shares a name with a measure here, but differs."""
 
     there: str
     what: str
     two: str | None = None
-    """The spec that gives it, of two classes; None if nothing here does, or if it takes no labels."""
+    """The spec with the same number, for two classes; None if there is none, or if it takes no labels."""
     more: str | None = None
     """The spec that gives it, of more classes."""
 
@@ -83,7 +83,9 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
         Elsewhere("torchmetrics.functional.cosine_similarity", "of the rows of two arrays of numbers"),
     ),
     "auc": (
-        Elsewhere("sklearn.metrics.auc", "the area under any curve, by its points; here it is that of one ROC point"),
+        Elsewhere(
+            "sklearn.metrics.auc", "the area under any curve, by its points; here it is the area under one ROC point"
+        ),
     ),
     "diagnostic_odds_ratio": (
         Elsewhere(
@@ -91,7 +93,9 @@ ELSEWHERE: dict[str, tuple[Elsewhere, ...]] = {
             "of one 2×2 matrix, given its margins by default; kind='sample' is diagnostic_odds_ratio here",
         ),
     ),
-    "g_mean": (Elsewhere("scipy.stats.gmean", "the geometric mean of an array; here it is that of the recalls"),),
+    "g_mean": (
+        Elsewhere("scipy.stats.gmean", "the geometric mean of an array; here it is the geometric mean of the recalls"),
+    ),
     "hamming_loss": (
         Elsewhere(
             "torchmetrics.functional.classification.multiclass_hamming_distance",

@@ -1,4 +1,4 @@
-"""Functions that users write: where they are defined, what may be said of them, and what they have to give."""
+"""Functions that users write: their names, their place for messages, and checks of their results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def place_of(function: Any) -> tuple[str, str]:
 
 
 def checked_name(name: Any, function: Any) -> str:
-    """A name that specs can hold; raises for another one."""
+    """Check that a name can be used in specs."""
     if isinstance(name, str) and name.isidentifier():
         return name
     raise ValueError(
-        f"expected a name that Python takes for one, as specs need other signs for themselves, got {quoted(name)} of "
-        f"{quoted(function)}: say name="
+        f"expected a Python identifier as name, because specs use other characters, got {quoted(name)} of "
+        f"{quoted(function)}: pass name="
     )
 
 
@@ -58,7 +58,7 @@ def checked_range(given: Any, name: str) -> tuple[float, float]:
 
 
 def called_with(function: Callable[..., Any], table: Table, keywords: dict[str, Any], name: str) -> Any:
-    """What a function of the user's gives; its errors say of what it is a function."""
+    """Call a user's function; errors in it name the measure."""
     try:
         return function(table, **keywords)
     except AttributeError as error:
@@ -73,7 +73,7 @@ def called_with(function: Callable[..., Any], table: Table, keywords: dict[str, 
 
 
 def checked_values(values: Any, table: Table, name: str, *, is_classwise: bool) -> Array:
-    """What the function of a measure of one's own gives, if that is what its kind promises; raises otherwise."""
+    """Check that the result of a user's measure has the shape of its kind."""
     batch = tuple(table.total.shape)
     expected, got = (table.n, *batch) if is_classwise else batch, getattr(values, "shape", None)
     if got is not None and tuple(got) == expected:

@@ -16,9 +16,9 @@ from matrics.quoting import quoted, quoted_list
 
 
 class MeasureName(str):
-    """A key of results, as it was asked for, with the title of what it turned out to be.
+    """A key of results, as requested, with the title of the resolved measure.
 
-    It is the text alone in all that dictionaries do. Screens, data frames and pictures show the title, so that the mean
+    Dictionaries treat it as the text. Screens, data frames and pictures show the title, so that the mean
     of the classes' recalls and the recall of one class never stand under one name. The metric is there for measures of
     one's own, whose name nobody need know; it stays in this process, as a pickle of results must not need its function.
 
@@ -43,12 +43,12 @@ class MeasureName(str):
 
 
 def named(name: str, title: str, metric: Metric | None = None) -> str:
-    """A name with a title; the name alone in code that PyTorch compiles, which supports plain texts only."""
+    """A name with a title; in code that PyTorch compiles a plain text, because it supports no subclasses."""
     return name if is_compiling() else MeasureName(name, title, metric)
 
 
 def metric_of(key: str) -> Metric:
-    """The measure of a key of results: the one that it was made for, or the one of that name."""
+    """The measure of a key of results: its own measure, or the measure of that name."""
     known = key.metric_ if isinstance(key, MeasureName) else None
     return get_metric(key) if known is None else known
 
@@ -84,9 +84,9 @@ def scalars(
     prefix: str = "",
     class_names: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Scores with the values of each class under names of their own, or with its number where it has no name.
+    """Scores with a separate name for the value of each class, or its number if it has no name.
 
-    Shapes are (*B,): those of one matrix are scalars.
+    Shapes are (*B,); values of one matrix are scalars.
 
     >>> import matrics
     >>> metrics = {"accuracy": matrics.accuracy, "recall:class": matrics.recall.using(average="class")}
@@ -110,7 +110,7 @@ def _prefixed(prefix: str, name: str, metric: Metric) -> str:
 def by_names(
     scores: dict[str, Array], metrics: Mapping[str, Metric], class_names: Sequence[str] | None
 ) -> dict[str, Array]:
-    """Scores with the values of each class under a key of its own, if classes have names; the names are checked."""
+    """Scores with a separate key for the value of each class, if classes have names; the names are checked."""
     if class_names is None:
         return scores
     numbers = [values.shape[-1] for key, values in scores.items() if metrics[key].is_classwise]
@@ -123,7 +123,7 @@ def by_class(values: Array) -> list[Array]:
 
 
 def with_dropped(named: dict[str, Array], dropped: Array, prefix: str, *, samples: int, warn: bool) -> dict[str, Array]:
-    """The values, and the number of dropped samples under a name of its own where it is not 0."""
+    """The values, and the number of dropped samples under a separate name if it is not 0."""
     if not samples:
         return named
     if warn:
@@ -153,7 +153,7 @@ def check_names(class_names: Sequence[str] | None, num_classes: int) -> tuple[st
 def names_or_labels(
     class_names: Sequence[str] | None, num_classes: int, labels: tuple[Hashable, ...] | None
 ) -> tuple[Hashable, ...] | None:
-    """What classes are called: their names, or else the labels of a data frame; raises where one is the other's."""
+    """The names of classes, or the labels of a data frame; raises if both are given and differ."""
     names = check_names(class_names, num_classes)
     if names is None or labels is None:
         return labels if names is None else names

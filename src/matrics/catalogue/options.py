@@ -18,7 +18,7 @@ RESERVED = ("cm", "average", "class_weights", "positive", "class_weights", "zero
 
 BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[float, ...]
 
-#: An option that is a number from 0 on.
+#: An option that is a number of at least 0.
 NotNegative = Annotated[float, 0, math.inf, True]
 
 
@@ -31,8 +31,8 @@ class Option:
     choices: tuple[Any, ...]  # empty: any finite number between two bounds, or a matrix
     above: float = 0
     below: float = math.inf
-    from_there: bool = False  # whether the lower bound itself will do
-    matrix: str = ""  # which matrix will do: of weights, "any" or "symmetric", or of "costs"
+    from_there: bool = False  # whether the lower bound itself is allowed
+    matrix: str = ""  # the allowed matrix: of weights, "any" or "symmetric", or of "costs"
 
     @property
     def required(self) -> bool:
@@ -40,7 +40,7 @@ class Option:
         return self.default is inspect.Parameter.empty
 
     def read(self, value: Any, metric: str) -> Any:
-        """The value itself, or the one that a spec's text means; raises with what was expected."""
+        """Convert the text of a spec to a value, and check it; an error names what was expected."""
         if self.choices:
             if isinstance(value, str) and value not in self.choices:
                 value = {"true": True, "false": False}.get(value.casefold(), value)
@@ -66,7 +66,7 @@ class Option:
 
     @property
     def bounds(self) -> str:
-        """What a number may be, in words."""
+        """Describe the allowed numbers."""
         if self.below == math.inf:
             return f"a number {'from' if self.from_there else 'above'} {self.above:g}"
         return f"a number between {self.above:g} and {self.below:g}"
@@ -79,11 +79,11 @@ def read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise TypeError(f"{expected}, got {quoted(function)}, whose arguments Python does not know") from None
+        raise TypeError(f"{expected}, got {quoted(function)}, whose signature Python cannot inspect") from None
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not parameters or parameters[0].kind not in by_place:
         raise TypeError(f"{expected}, got one without an argument for the table")
-    # Of the options alone: the type of the table may be known to type checkers only.
+    # Only of the options: the annotation of the table may exist only for type checkers.
     given = {option.name: option.annotation for option in parameters[1:] if option.annotation is not option.empty}
     globals_ = getattr(inspect.unwrap(function), "__globals__", {})
     try:

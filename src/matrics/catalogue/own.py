@@ -1,4 +1,4 @@
-"""Measures of one's own: the decorator that makes them, and where modules and packages have theirs."""
+"""Users' own measures: the decorator, and the measures of modules and packages."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def metric(
     proportion_of: Trials | None = None,
     on_host: bool = False,
 ) -> Callable[[Callable[..., Any]], Metric]:
-    """Make a function of a table a measure of one's own, as a decorator.
+    """Decorator that turns a function of a table into a measure.
 
     It is then called like ours, and taken by :func:`matrics.score` and all others as a metric. Specs and the command
-    line know it by its name after :func:`matrics.register`.
+    line accept its name after :func:`matrics.register`.
 
     Parameters
     ----------
     kind, range, higher_is_better, name, formula, source, undefined, aliases, proportion_of, on_host
-        As of :meth:`matrics.Metric.of`.
+        See :meth:`matrics.Metric.of`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def metric(
     Raises
     ------
     TypeError
-        What is decorated is no function of a table, or an option of it has no type or no default.
+        The decorated object is no function of a table, or an option of it has no type or no default.
     ValueError
         A fact is none of these.
 
@@ -83,12 +83,12 @@ def metric(
 
 
 def measures_of(found: Any, where: str) -> list[Metric]:
-    """The measures of one's own in a module, or in a list, or the one that it is; raises where there are none."""
+    """The measures in a module or a list, or a single measure; raises if there are none."""
     if isinstance(found, ModuleType):
         listed = list(vars(found).values())
     else:
         listed = list(found) if isinstance(found, (list, tuple)) else [found]
-    # A module may import ours, and have one of its own under two names.
+    # A module may import measures of this library, and may have two names for one measure.
     own = list(dict.fromkeys(item for item in listed if isinstance(item, Metric) and item.is_own and item.is_plain))
     if not own or (not isinstance(found, ModuleType) and len(own) < len(listed)):
         raise ValueError(
@@ -99,7 +99,7 @@ def measures_of(found: Any, where: str) -> list[Metric]:
 
 
 def of_packages(register: Callable[[Metric], Any]) -> None:
-    """Register the measures of all installed packages that have some; warn of those that cannot be loaded."""
+    """Register the measures of all installed packages; warn of packages that cannot be loaded."""
     for entry in metadata.entry_points(group=GROUP):
         try:
             for measure in measures_of(entry.load(), entry.value):

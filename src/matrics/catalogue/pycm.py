@@ -2,7 +2,7 @@
 
 A class statistic of PyCM is the spec with ``:class``, unless the spec ends in ``:one_vs_rest``; a pair is two specs.
 The names are aliases: ``get_metric("Overall J")``. Where one of them is also a name here (CEN, MCC, …), the
-name here goes first: ``MOVED`` says what it finds. The page "Differences from PyCM" is written from these tables.
+name here has priority: ``MOVED`` lists these. The page "Differences from PyCM" is written from these tables.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from matrics.quoting import cut, fold, quoted
 from matrics.typing import ArrayLike
 
 Kind = Literal["overall", "per_class"]
-#: The guesses that a measure sees through: of any class sizes, of the true ones, of one size for all classes, or of
+#: The random guesses with a fixed value: with any class sizes, the true ones, one size for all classes, or
 #: that if the true classes are of one size as well.
 Chance = Literal["any sizes", "true sizes", "equal sizes", "equal sizes of equal classes"]
 
@@ -47,8 +47,8 @@ Trials = Literal["total", "true", "pred", "not_true", "not_pred"]
 class Metric:
     """A measure of confusion matrices: one formula, and the record of its facts.
 
-    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix options of it with :meth:`using`. Those of
-    one's own are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
+    Call it (``matrics.mcc(cm)``), name it in :func:`matrics.score`, or fix its options with :meth:`using`. Users'
+    own measures are made by :func:`matrics.metric` or :meth:`of`. Metrics compare by function and fixed options, hash,
     pickle and print as the spec that :func:`matrics.get_metric` reads.
     """
 
@@ -78,8 +78,8 @@ class Metric:
     average: str | None = None
     classes: tuple[Any, ...] = ()  # those that square brackets name: labels, or indices
     class_weights: tuple[Any, ...] = ()  # of the weighted average, in place of the classes' true sizes
-    called: str = ""  # the name it was asked for by, where that says more than the canonical one: sensitivity
-    resolved: bool = False  # whether its average and its classes, then indices, are those of certain matrices
+    called: str = ""  # the requested name, if it has more meaning than the canonical one: sensitivity
+    resolved: bool = False  # whether its average and its classes (as indices) are resolved for certain matrices
 
     @classmethod
     def of(
@@ -97,7 +97,7 @@ class Metric:
         proportion_of: Trials | None = None,
         on_host: bool = False,
     ) -> Metric:
-        r"""Make a function of a table a measure of one's own, which is taken wherever one of this library is.
+        r"""Turn a function of a table into a measure, which works like the measures of this library.
 
         :func:`matrics.metric` is the same as a decorator.
 
@@ -107,20 +107,20 @@ class Metric:
             A function of a :class:`matrics.typing.Table`. It takes counts by class (``t.tp``, ``t.true``) and
             totals (``t.total``). Its further arguments are options of the measure, each with a type and a default:
             ``bool``, ``float`` for a positive number, ``Annotated[float, 0, 1]`` for one between bounds, or
-            ``Literal["a", "b"]``. It is traced and compiled, so it branches on options and on ``t.n`` alone.
+            ``Literal["a", "b"]``. It is traced and compiled, so it may branch only on options and on ``t.n``.
         kind : {"overall", "per_class"}
             Whether it gives one value for each matrix, of the shape of ``t.total``, or one for each class, of the shape
             of ``t.tp``, and averages are taken over classes.
         range : tuple of float
-            The smallest and the largest value; ``math.inf`` where there is none.
+            The smallest and the largest value; ``math.inf`` if unbounded.
         higher_is_better : bool or None
-            Whether higher values are better; None where neither higher nor lower ones are.
+            Whether higher values are better; None if neither higher nor lower values are.
         name : str, optional
-            What it is called in specs and as a key of results; the function's name if left out.
+            Its name in specs and as a key of results; the function's name if left out.
         formula : str, optional
             The formula in LaTeX, for its docstring.
         source : str, optional
-            Who has defined it; the function, if left out.
+            The publication that defines it; the function, if left out.
         undefined : str, optional
             When it is 0/0, in words.
         aliases : iterable of str, optional
@@ -129,7 +129,7 @@ class Metric:
             The counts that it is a proportion of, such as ``"true"`` for a share of the samples of a true class: its
             interval is then one of a binomial proportion.
         on_host : bool, default False
-            Whether its function leaves the array library, to call SciPy for instance: no gradients, nothing compiled.
+            Whether its function leaves the array library, for example to call SciPy: no gradients, no compilation.
 
         Returns
         -------
@@ -161,13 +161,13 @@ class Metric:
             name=called,
             kind=one_of(kind, Kind, called, "kind"),
             family=OWN,
-            summary=text.partition("\n\n")[0].replace("\n", " ") or f"A measure of one's own, {where}.",
+            summary=text.partition("\n\n")[0].replace("\n", " ") or f"A user's measure, {where}.",
             function=function,
             range=checked_range(range, called),
             higher_is_better=one_of(higher_is_better, Literal[True, False] | None, called, "higher_is_better"),
             formula=formula or "",
             source=source or where,
-            undefined=undefined or "where its function says so",
+            undefined=undefined or "as defined by its function",
             aliases=tuple([checked_name(alias, function) for alias in several(aliases)]),
             on_host=on_host,
             proportion_of=one_of(proportion_of, Trials | None, called, "proportion_of"),
@@ -187,7 +187,7 @@ class Metric:
         return not (self.fixed or self.average or self.classes or self.called or self.resolved)
 
     def dress(self) -> None:
-        """Make help(), doctest and Sphinx take the record for the function that the user calls.
+        """Make help(), doctest and Sphinx treat the record as the function that the user calls.
 
         Once, for the metric of the catalogue: those made of it with ``using`` may be made inside a compiled graph.
         """
@@ -231,7 +231,7 @@ class Metric:
         invalid: Invalid = "warn",
         **options: Any,
     ) -> Array:
-        """The measure of every matrix of a stack; the docstring of the metric says what it takes and gives."""
+        """The measure of every matrix of a stack; see the docstring of the metric."""
         if others and (others[0] is None or isinstance(others[0], str)):
             raise TypeError(
                 f"{self.name}: expected options by their names, got {quoted(others[0])}: average={quoted(others[0])}?"
@@ -240,7 +240,7 @@ class Metric:
             got = f"{1 + len(others)} arguments" if others else " and ".join(options)
             call = self.name if self.is_own else f"matrics.{self.name}"
             raise TypeError(
-                f"{self.name}: expected one confusion matrix or a stack of them, got {got}; of labels it is "
+                f"{self.name}: expected one confusion matrix or a stack of them, got {got}; for labels, call "
                 f"{call}(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
             )
         labels = None if is_compiling() else labels_of_frame(cm)
@@ -295,7 +295,7 @@ class Metric:
         """Fix options of this metric.
 
         ``average`` is one of the words of specs, or None for the default; ``positive`` is the index of the class of
-        which this is to be the value; ``class_weights`` are those of the weighted mean over the classes.
+        which is selected; ``class_weights`` are the weights of the weighted mean over the classes.
 
         >>> import matrics
         >>> print(matrics.fbeta.using(beta=2, average="class"), matrics.recall.using(positive=0))
@@ -337,7 +337,7 @@ class Metric:
         return "weighted", weights.read_class_weights(given, self.name)
 
     def _of_one(self, positive: Any, average: str | None) -> tuple[str, tuple[Any, ...]]:
-        """The average and the class of a measure whose positive class is said."""
+        """The average and the class of a measure with a given positive class."""
         if not self._averaged:
             raise TypeError(f"{self.name} is an overall measure and takes no positive: no class changes its value")
         if average not in (None, "binary"):
@@ -391,7 +391,7 @@ class Metric:
 
     @property
     def is_of_two(self) -> bool:
-        """Whether it was named by a word that is of the positive class where there are two classes."""
+        """Whether its name, such as sensitivity, refers to the positive class of two classes."""
         return fold(self.called or self.name) in averages.TWO_CLASS_WORDS
 
     @property
@@ -447,7 +447,7 @@ class Metric:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        # By the function and not by the name alone: a cell of a notebook that is run again makes another measure.
+        # By function and name: a notebook cell that is run again makes another measure of the same name.
         # Without an average it is not the macro mean: what it is depends on the classes and the positive one.
         default = "positive of two" if self._averaged and self.is_of_two else None
         labels = tuple([str(label) for label in self.classes])
@@ -480,7 +480,7 @@ METRICS: dict[str, Metric] = {}
 #: What options change, and what a pickle holds of a measure of the catalogue.
 _CHANGES = ("range", "fixed", "average", "classes", "class_weights", "called", "resolved")
 
-#: What a pickle of a measure of one's own holds with the function, which pickles by its module and name.
+#: The fields of a user's measure in a pickle, with the function, which pickles by its module and name.
 _FACTS = (
     *("name", "kind", "range", "higher_is_better", "formula", "source", "undefined", "aliases", "proportion_of"),
     "on_host",
@@ -493,7 +493,7 @@ def _made_of(name: str, changes: dict[str, Any]) -> Metric:
 
 
 def _own_of(function: Callable[..., Any], facts: dict[str, Any], changes: dict[str, Any]) -> Metric:
-    """The same of a measure of one's own."""
+    """The same for a user's own measure."""
     return _with(Metric.of(function, **facts), changes)
 
 

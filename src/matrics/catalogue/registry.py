@@ -147,11 +147,11 @@ def _family(module: str) -> str:
 
 _PYCM.update((fold(name), name) for name in PYCM)
 
-# Measures of one's own ----------------------------------------------------------------------------------------------
+# Users' own measures ------------------------------------------------------------------------------------------------
 
 
 def register(metric: Metric) -> Metric:
-    """Make a measure of one's own known by its name: to specs, data frames, metrics of scores and the command line.
+    """Register a user's measure by its name, for specs, data frames, metrics of scores and the command line.
 
     As long as the program runs, in this process. Where a measure is given as a metric, nothing needs to know its name.
     A package names its modules with measures under ``[project.entry-points."matrics.metrics"]``; they are then
@@ -192,7 +192,9 @@ def register(metric: Metric) -> Metric:
             f"got {quoted(metric)}"
         )
     if not metric.is_own:
-        raise ValueError(f"expected a measure of one's own, got {quoted(metric.spec)} of this library, which is known")
+        raise ValueError(
+            f"expected a user's own measure, got {quoted(metric.spec)} of this library, which is registered"
+        )
     if not metric.is_plain:
         raise ValueError(
             f"expected a measure without fixed options, got {quoted(metric.spec)}: register {metric.name!r}, and "

@@ -1,4 +1,4 @@
-"""Numbers of one's own for each class, or each pair of them: read, spelled, and put in the order of the classes."""
+"""Users' weights or costs of classes, or of pairs of classes: parsed, spelled, and sorted by class."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Binning:
         self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype, "allow_large": allow_large}
 
     def zeros(self) -> ScoreState:
-        """A state that has counted nothing."""
+        """An empty state."""
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
             return ScoreState.zeros(**self._bins, like=torch.zeros(()))
 
@@ -70,7 +70,7 @@ class Binning:
             refuse_weights_of_integers()
         y_score = self._last(y_true, y_score)
         if self.from_logits and y_score.is_floating_point():
-            y_score = y_score.detach().to(TORCH.widest_float(y_score))  # where float32 has 1 from a logit of 17 on
+            y_score = y_score.detach().to(TORCH.widest_float(y_score))  # sigmoid in float32 is 1 from a logit of 17 on
             y_score = y_score.sigmoid() if self.num_classes is None else y_score.softmax(-1)
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive

@@ -19,10 +19,10 @@ def check_counts(
 ) -> None:
     """Raise unless the counts of a checkpoint have the shape of the metric's own, and are some that it can have.
 
-    ``where`` says in words which count is at a position. Waits for the device that the checkpoint is on.
+    ``where`` describes the count at a position. Waits for the device that the checkpoint is on.
     """
     if not isinstance(loaded, Tensor):
-        return  # PyTorch's error names what is missing
+        return  # PyTorch's error names the missing keys
     if loaded.shape != own.shape:  # torchmetrics would accept it
         expected, got = tuple(own.shape), tuple(loaded.shape)
         raise ValueError(f"checkpoint: expected counts of the shape {expected} in {quoted(key)}, got {got}")
@@ -42,7 +42,7 @@ def check_counts(
 
 
 def check_edges(key: str, edges: Any, own: Tensor) -> None:
-    """Raise unless the edges of a checkpoint are those of this metric."""
+    """Raise unless the edges of a checkpoint equal the edges of this metric."""
     if not isinstance(edges, Tensor) or edges.is_meta or own.is_meta:
         return
     if edges.shape != own.shape or not torch.equal(edges.cpu(), own.cpu()):

@@ -47,33 +47,33 @@ class ConfusionMetric(RunningMetric):
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     labels : sequence of int, optional
-        In place of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+        Instead of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
         device; unknown ones are dropped.
     prefix : str, default ""
         Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes in the names of the results: ``recall/cat`` instead of ``recall/0``.
     positive : label, name or int, optional
-        The positive class: one of ``labels`` or ``class_names`` where they are given, an index otherwise. Class
-        measures without an average are then those of this class, as in :func:`matrics.score`.
+        The positive class: one of ``labels`` or ``class_names`` if they are given, an index otherwise. Per-class
+        measures without an average are then values of this class, as in :func:`matrics.score`.
     class_axis : int, optional
-        Where the classes of the logits are. If left out, the last axis, as the losses of Optax have them; with a
-        warning where all axes after the first are as long, so that they could as well be on axis 1.
+        The axis of the classes of the logits. If left out, the last axis, as for the losses of Optax; with a
+        warning if all axes after the first have the same length, so that it could also be axis 1.
     threshold : float, optional
-        The logits are those of class 1 of two; samples with a logit of at least this are predicted as 1. Class 1 is
+        The logits belong to class 1 of two; samples with a logit of at least this are predicted as 1. Class 1 is
         then the positive one, without ``positive``.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
+        The value of undefined measures (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
         left out of averages.
     fill_undefined : float or None, default 0
-        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+        The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
-        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
+        Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class ConfusionMetric(RunningMetric):
         y_pred, logits : array
             Class scores (floating) or predicted labels (integers), under either name: the dtype decides.
         mask : array of bool, optional
-            Samples where it is False are left out; broadcasts against the labels.
+            Samples with False are left out; broadcasts against the labels.
         sample_weight : array, optional
             A weight for each sample; the metric must have been made with ``dtype=jax.numpy.float32``.
         **_

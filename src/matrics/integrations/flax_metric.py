@@ -1,4 +1,4 @@
-"""What the metrics for Flax have in common: variables with the arrays of a state, and all values of them."""
+"""The base of the metrics for Flax: variables with the arrays of a state, and their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunningMetric(nnx.Metric):
 
     _values: Values
     _summed: tuple[str, ...]
-    """The names of the arrays that grow, apart from the high words of counts."""
+    """The names of the arrays of counts and sums, without the high words of counts."""
 
     def _hold(self, state: Any) -> None:
         """Make the variables."""
@@ -68,7 +68,7 @@ class RunningMetric(nnx.Metric):
         return as_numbers(self.compute())
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other: Self = nnx.clone(self)
         if prefix is not None:
             other._values = other._values.renamed(prefix)

@@ -25,12 +25,12 @@ class ScoreMetric(RunningMetric):
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
     metrics of an ``nnx.MultiMetric``. Its variables are the arrays of a :class:`matrics.ScoreState`, of fixed size
-    however many samples are counted.
+    for any number of samples.
 
     Parameters
     ----------
     num_classes : int, optional
-        Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
+        Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
     metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``.
@@ -42,30 +42,30 @@ class ScoreMetric(RunningMetric):
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     num_bins : int, default 15
-        Number of bins of the calibration error, each of neighbouring ones of the histogram.
+        Number of bins of the calibration error; each joins neighbouring bins of the histogram.
     prefix : str, default ""
         Prefix of the names of the results, such as ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes in the names of the results; their numbers if left out.
     positive : label or int, optional
         The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
-        without an average are those of this class, in place of the mean over the classes; a name where there are
+        without an average are values of this class, instead of the mean over the classes; a name if there are
         ``class_names``, an index otherwise.
     class_axis : int, optional
-        Where the classes of scores are. If left out, the last axis, as the losses of Optax have them; with a warning
-        where all axes after the first are as long, so that they could as well be on axis 1.
+        The axis of the classes of scores. If left out, the last axis, as for the losses of Optax; with a warning
+        if all axes after the first have the same length, so that it could also be axis 1.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, default NaN
-        The value where it is undefined, as the area of one class only; with NaN, undefined classes are left out of
-        means.
+        The value of undefined measures, such as the area with only one class; with NaN, undefined classes are left out
+        of means.
     fill_undefined : float or None, default 0
-        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+        The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
-        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
+        Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class ScoreMetric(RunningMetric):
         logits : array of floats
             Logits in place of ``y_score``.
         mask : array of bool, optional
-            Samples where it is False are left out; broadcasts against the labels.
+            Samples with False are left out; broadcasts against the labels.
         sample_weight : array, optional
             A weight for each sample; the metric must have been made with ``dtype=jax.numpy.float32``.
         **_

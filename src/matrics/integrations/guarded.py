@@ -31,7 +31,8 @@ from matrics.states.confusion import ConfusionState
 class GuardedCounts:
     """Counts labels of n classes into a flat tensor of (n + 2)² cells.
 
-    Everything here is safe in a graph that CUDA replays: shapes are fixed, nothing waits, and counting is in place.
+    Everything here is safe in a graph that CUDA replays: shapes are fixed, the host does not wait, and counting is in
+    place.
     """
 
     def __init__(
@@ -110,10 +111,10 @@ class GuardedCounts:
             batch = torch.zeros(counts.shape, dtype=dtype, device=counts.device)
             counts += batch.scatter_add_(0, bins, ones.to(dtype)).to(counts.dtype)
             return
-        counts.scatter_add_(0, bins, ones)  # not bincount, whose shape depends on the data
+        counts.scatter_add_(0, bins, ones)  # not bincount, because its shape depends on the data
 
     def _axis(self, y_true: Tensor, scores: Tensor) -> int:
-        """Where the classes of scores are, with a warning where that is a guess."""
+        """The axis of the classes of scores, with a warning if it is ambiguous."""
         if self.class_axis is not None:
             return self.class_axis
         labels.warn_if_either_fits(y_true, scores, self.num_classes, labels.AXIS_OF_LOSSES)
@@ -166,7 +167,7 @@ class GuardedCounts:
         return ConfusionState(matrix, self.dropped(counts).long(), matrix.new_zeros((0, 0), dtype=torch.int64))
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
-        """The predicted labels; out of range where a score is NaN."""
+        """The predicted labels; out of range for NaN scores."""
         n = self.num_classes
         fits = (
             scores.ndim == sample_ndim + 1

@@ -1,4 +1,4 @@
-"""What the metrics for PyTorch, torchmetrics and Flax compute from a ScoreState, and under which names."""
+"""The values that metrics for PyTorch, torchmetrics and Flax compute from a ScoreState, and their names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScoreValue:
     option: str | None = None  # what follows the colon
     place: int | None = None  # among the thresholds of the state
     metric: Metric | None = None  # the measure at a threshold
-    is_count: bool = False  # and so known to be 0 before anything is seen
+    is_count: bool = False  # and so 0 before the first sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class ScoreValues(Values):
     positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
     bounds: bool
     num_bins: int
-    are_probabilities: bool  # the edges are those from 0 to 1
+    are_probabilities: bool  # the edges are from 0 to 1
 
     @classmethod
     def of_state(
@@ -71,9 +71,9 @@ class ScoreValues(Values):
         bounds: bool,
         num_bins: int,
     ) -> ScoreValues:
-        """The values of states like this one; raises for what cannot be computed."""
+        """The values of states like this one; raises for values that cannot be computed."""
         if class_names is not None and num_classes is None:
-            raise ValueError("class_names: expected None without num_classes=, as all values are those of class 1")
+            raise ValueError("class_names: expected None without num_classes=, because all values belong to class 1")
         wanted = DEFAULT if metrics is None else _names(metrics)
         known = _positive(num_classes, class_names, positive)
         thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
@@ -107,7 +107,7 @@ class ScoreValues(Values):
 
     def _values(self, wanted: ScoreValue, state: ScoreState) -> dict[str, Array]:
         of_nothing = self.undefined.zero_division
-        if wanted.metric is not None:  # not by its name, which another process need not know
+        if wanted.metric is not None:  # not by its name, which may not be registered in another process
             (values,) = state.score(wanted.metric, zero_division=of_nothing, invalid="nan").values()
             values = values[..., wanted.place]
             return {"": values if self._class is None else values[..., self._class]}
@@ -128,7 +128,7 @@ class ScoreValues(Values):
 
     def _key(self, wanted: ScoreValue, ending: str, label: str | None, of_class: str = "") -> str:
         key = f"{self.prefix}{wanted.key}{ending}{of_class}"
-        # Compiled code has plain texts for keys, and cannot keep a title.
+        # In compiled code keys are plain texts without titles.
         return key if is_compiling() else named(key, f"{self.prefix}{self._title(wanted, label)}{ending}")
 
     @property
@@ -136,7 +136,7 @@ class ScoreValues(Values):
         return None if self.positive is None else self.positive[0]
 
     def _title(self, wanted: ScoreValue, label: str | None) -> str:
-        """The title of a value on screens: it names the class, or says that the value is a mean over classes."""
+        """The title of a value on screens: it names the class or the average."""
         if wanted.metric is not None:
             names = (REST, label) if label is not None else None
             title = wanted.metric.title(Classes(2, names, by_construction=True))
@@ -159,7 +159,7 @@ class ScoreValues(Values):
     def _oddity(self, state: ScoreState, counts: Array) -> str:
         """A warning of scores below the first edge, or above the last, where probabilities are expected.
 
-        The last bin has those that are equal to the last edge as well. The histogram of the top score says nothing new.
+        The last bin includes values equal to the last edge. The histogram of the top score is redundant.
         """
         backend, (offsets,) = as_arrays(offsets=state.offsets)
         above = backend.host_view(offsets)
@@ -179,7 +179,7 @@ def checked_positive(positive: Any, num_classes: int | None) -> int | None:
         return None
     if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
         raise TypeError(
-            "positive: expected an integer, the label that the scores are of, as arrays on a device hold no others, "
+            "positive: expected an integer, the label of the class of the scores (arrays on a device have only integers), "
             f"got {quoted(positive)}"
         )
     return int(positive)
@@ -207,7 +207,7 @@ def masked(  # noqa: PLR0917 (all is needed)
 ) -> Array:
     """Labels with those that are masked or ignored as MASKED, and those out of range as OUTSIDE.
 
-    Where one of them is positive, they are 1 and 0 for it and the others.
+    With a positive class, labels become 1 for this class and 0 for the others.
     """
     xp = backend.xp
     kept, others = xp.astype(mask, xp.bool), is_kept(y_true, labels_to_ignore(ignored, y_true, backend), backend)
@@ -259,17 +259,17 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         return ScoreValue(key, method)
     if not has_classes:
         raise ValueError(
-            f"metrics: expected {quoted(name)}, as without num_classes= there is nothing to average, got {quoted(key)}"
+            f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
         )
     if option not in options:
         raise ValueError(
-            f"metrics: expected {quoted(name)} alone or with one of :{', :'.join(options)}, got {quoted(key)}"
+            f"metrics: expected {quoted(name)}, possibly with one of :{', :'.join(options)}, got {quoted(key)}"
         )
     return ScoreValue(key, method, option)
 
 
 def _place(key: str, text: str, thresholds: np.ndarray) -> int:
-    """Where the threshold is; it has to be an edge, as there is a matrix at edges only."""
+    """The index of the threshold among the edges; other thresholds have no matrix."""
     try:
         threshold = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Settings of the metrics for training loops: the positive class, the prefix, and the values of what is undefined."""
+"""Settings of the metrics for training loops: the positive class, the prefix, and replacements of undefined values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def classes_of(
     *,
     by_construction: bool = False,
 ) -> Classes:
-    """The classes of a metric; where they have labels and names, either names the positive one.
+    """The classes of a metric; the positive class may be given by its label or its name.
 
     >>> classes_of(2, [7, 8], ["ok", "fraud"], 8).positive, classes_of(2, [7, 8], ["ok", "fraud"], "fraud").positive
     (1, 1)
@@ -48,7 +48,7 @@ def resolved(metrics: str | Metric | Iterable[str | Metric], classes: Classes) -
 
 
 def _of_labels(metrics: Any) -> Any:
-    """The metrics; raises for those of scores."""
+    """The metrics; raises for metrics of scores."""
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable) or isinstance(given, Mapping):
         return metrics  # which resolve refuses
@@ -91,7 +91,7 @@ class Undefined(NamedTuple):
         return cls(within, None if math.isnan(fill_undefined) else float(fill_undefined))
 
     def filled(self, values: Array, seen: Seen, *, is_count: bool) -> Array:
-        """The values of one metric with undefined ones filled; without samples NaN, unless they are counts."""
+        """The values of one metric with undefined values replaced; without samples NaN, except for counts."""
         xp = as_arrays(values=values)[0].xp
         if self.fill is not None:
             values = xp.where(xp.isnan(values) & seen.is_valid, xp.full_like(values, self.fill), values)
@@ -106,7 +106,7 @@ class Seen(NamedTuple):
 
     @classmethod
     def of(cls, counts: Array, carried: Array | None = None) -> Seen:
-        """Look at counts, in default JAX of two words; their sum may wrap."""
+        """Read counts, in default JAX two words; their sum may wrap."""
         backend, (counts,) = as_arrays(counts=counts)
         if carried is not None and carried.shape[-1] > 0:
             counts = TwoWords(counts, carried).to_float(backend)
@@ -123,12 +123,12 @@ def of_nothing(metrics: Iterable[Metric], num_classes: int) -> list[np.ndarray]:
 
 
 def are_counts(values: Iterable[np.ndarray]) -> tuple[bool, ...]:
-    """Which of the values of nothing are numbers."""
+    """Which values are numbers, not NaN, without any samples."""
     return tuple(not bool(np.isnan(value).any()) for value in values)
 
 
 def warn_of_nothing() -> None:
-    """Say that values are NaN because nothing was counted; to be called where looking is free."""
+    """Warn that values are NaN because there were no samples; call it only if values can be read without waiting."""
     warnings.warn(
         "compute() before update(): no sample is counted, or all were left out, and measures without samples are NaN",
         RuntimeWarning,

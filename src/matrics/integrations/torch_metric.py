@@ -1,4 +1,4 @@
-"""What the metrics for PyTorch have in common: buffers of counts, all values of them, and checks of a batch."""
+"""The base of the metrics for PyTorch: buffers of counts, their values, and checks of a batch."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RunningMetric(torch.nn.Module):
         return as_numbers(self.compute())
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other = copy.deepcopy(self)
         if prefix is not None:
             other._values = other._values.renamed(prefix)
@@ -91,7 +91,7 @@ class RunningMetric(torch.nn.Module):
         Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
         none twice. So after a sync one checkpoint is right for all processes. If a process has died, this raises an
         error within the group's timeout and leaves the counts unchanged. Without ``torch.distributed``, it does
-        nothing. The counts of a ``ScoreMetric`` travel as float64, and so are exact up to 2**53 samples between two
+        nothing. The counts of a ``ScoreMetric`` are sent as float64, and are exact up to 2**53 samples between two
         syncs.
 
         Parameters

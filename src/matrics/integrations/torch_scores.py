@@ -21,15 +21,15 @@ from matrics.ranking.state import ScoreState
 class ScoreMetric(RunningMetric):
     """Count scores in bins on the device: areas under curves with bounds, calibration, measures at thresholds.
 
-    Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size however many samples are counted:
+    Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size for any number of samples:
     they move with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Counts are exact, and each area has
-    limits between which that of the scores themselves is. Nothing waits for the device: neither ``update`` nor
+    limits between which that of the scores themselves is. The host does not wait for the device: neither ``update`` nor
     ``compute`` inspects a value, and both compile without a graph break.
 
     Parameters
     ----------
     num_classes : int, optional
-        Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
+        Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
     metrics : str, or several of them, optional
         ``"roc_auc"`` and ``"average_precision"``, with classes the mean of each against the rest, or as
         ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
@@ -43,30 +43,30 @@ class ScoreMetric(RunningMetric):
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     num_bins : int, default 15
-        Number of bins of the calibration error, each of neighbouring ones of the histogram.
+        Number of bins of the calibration error; each joins neighbouring bins of the histogram.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their numbers if left out.
     positive : label or int, optional
         The positive class. Without ``num_classes``: the label that the scores are of, in place of 1. With it: values
-        without an average are those of this class, in place of the mean over the classes; a name where there are
+        without an average are values of this class, instead of the mean over the classes; a name if there are
         ``class_names``, an index otherwise.
     class_axis : int, optional
-        Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
-        with a warning where all axes after the first are as long, so that they could as well be on the last one.
+        The axis of the classes of scores. If left out, axis 1, as for the losses of PyTorch: (N, C) or (N, C, ...);
+        with a warning if all axes after the first have the same length, so that it could also be the last one.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, default NaN
-        The value where it is undefined, as the area of one class only; with NaN, undefined classes are left out of
-        means.
+        The value of undefined measures, such as the area with only one class; with NaN, undefined classes are left out
+        of means.
     fill_undefined : float or None, default 0
-        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+        The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
-        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
+        Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
 
     See Also
     --------
@@ -169,7 +169,7 @@ class ScoreMetric(RunningMetric):
         y_score : tensor of floats, shape (N, ...) or (N, C, ...)
             Scores of class 1, or of all classes; logits in a metric made with ``from_logits=True``.
         mask : tensor of bool, optional
-            Samples where it is False are left out; broadcasts against the labels.
+            Samples with False are left out; broadcasts against the labels.
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """

@@ -37,33 +37,33 @@ class ConfusionMetric(RunningMetric):
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     labels : sequence of int, optional
-        In place of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
+        Instead of ``num_classes``: the label of each class, for example ``range(1, 6)``. Labels are looked up on the
         device; unknown ones are dropped.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
         Names of the classes, for the keys of values per class; their labels if left out.
     positive : label, name or int, optional
-        The positive class: one of ``labels`` or ``class_names`` where they are given, an index otherwise. Class
-        measures without an average are then those of this class, as in :func:`matrics.score`.
+        The positive class: one of ``labels`` or ``class_names`` if they are given, an index otherwise. Per-class
+        measures without an average are then values of this class, as in :func:`matrics.score`.
     class_axis : int, optional
-        Where the classes of scores are. If left out, axis 1, as the losses of PyTorch have them: (N, C) or (N, C, ...);
-        with a warning where all axes after the first are as long, so that they could as well be on the last one.
+        The axis of the classes of scores. If left out, axis 1, as for the losses of PyTorch: (N, C) or (N, C, ...);
+        with a warning if all axes after the first have the same length, so that it could also be the last one.
     threshold : float, optional
-        For two classes: floating predictions are scores of class 1; those of at least the threshold are predicted as 1.
-        Class 1 is then the positive one, without ``positive``.
+        For two classes: floating-point predictions are scores of class 1; scores of at least the threshold are
+        predicted as 1. Class 1 is then the positive one, without ``positive``.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
+        The value of undefined measures (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
         left out of averages.
     fill_undefined : float or None, default 0
-        What a logger gets for a value that is still undefined in the end: early stopping, for example, ends a run at a
-        NaN. With None it stays NaN. Before anything is counted all values but counts are NaN.
+        The value that ``compute`` returns if a measure is still undefined: early stopping, for example, ends a run at a
+        NaN. With None it stays NaN. Before the first update all values but counts are NaN.
     allow_large : bool, default False
-        Whether the counts may take more than 8 GiB; without it this raises an error that says how many.
+        Whether the counts may take more than 8 GiB; otherwise a larger metric raises an error with its size.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
 
@@ -154,7 +154,7 @@ class ConfusionMetric(RunningMetric):
         target : tensor of int or bool, shape (N, ...)
             True labels.
         mask : tensor of bool, optional
-            Samples where it is False are left out; broadcasts against the labels.
+            Samples with False are left out; broadcasts against the labels.
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
@@ -165,7 +165,7 @@ class ConfusionMetric(RunningMetric):
     def matrix(self) -> Tensor:
         """The confusion matrix (n, n) of this process: integers, rows are true classes.
 
-        Within ``with metric.sync_context():`` it is that of all processes.
+        Within ``with metric.sync_context():`` it is the state of all processes.
         """
         return self._guarded.matrix(self._counts).clone()
 

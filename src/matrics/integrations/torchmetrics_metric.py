@@ -36,7 +36,7 @@ class RunningMetric(torchmetrics.Metric):
 
     @abstractmethod
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
-        """Raise if the states of a checkpoint are not those of such a metric."""
+        """Raise if the states of a checkpoint do not fit the metric."""
 
     def _list_values(self) -> None:
         self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
@@ -65,7 +65,7 @@ class RunningMetric(torchmetrics.Metric):
         )
 
     def clone(self, *, prefix: str | None = None) -> Self:
-        """A copy with counts of its own, perhaps with another prefix: one metric for each phase of training."""
+        """An independent copy, optionally with another prefix: one metric for each phase of training."""
         other: Self = super().clone()
         if prefix is not None:
             other._values = other._values.renamed(prefix)
@@ -145,4 +145,4 @@ class OneValue(torchmetrics.Metric):
 
     @_forward_cache.setter
     def _forward_cache(self, value: Any) -> None:
-        """Do nothing: the metric holds the cache."""
+        """Do nothing: the metric has its own cache."""

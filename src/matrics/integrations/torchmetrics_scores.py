@@ -30,7 +30,7 @@ class ScoreMetric(RunningMetric):
     Parameters
     ----------
     num_classes : int, optional
-        Number of classes, n: scores have an axis of classes. If left out, they are those of class 1 of two.
+        Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
     metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``.
@@ -118,8 +118,8 @@ class ScoreMetric(RunningMetric):
             bounds=bounds,
             num_bins=num_bins,
         )
-        # A collection shares states that have the same names and are equal after the first batch: those of other bins
-        # have other edges, and metrics that count differently need different names.
+        # A collection shares states that have the same names and are equal after the first batch: states with other
+        # bins have other edges, and metrics that count differently need different names.
         axis = None if class_axis in (None, 1) or num_classes is None else class_axis
         ignored = "_".join(map(str, self._binning.ignored)) or None
         logits, weighted = from_logits or None, None if dtype is None else str(dtype).removeprefix("torch.")
@@ -133,7 +133,9 @@ class ScoreMetric(RunningMetric):
         ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
         for name, leaf in zip(self._states, zeros, strict=True):
-            self.add_state(name, leaf, dist_reduce_fx="sum")  # edges as well: a state holds how many were added
+            self.add_state(
+                name, leaf, dist_reduce_fx="sum"
+            )  # edges are summed as well; a state has the number of summed states
         self._list_values()
 
     def update(
@@ -150,7 +152,7 @@ class ScoreMetric(RunningMetric):
         target : tensor of int or bool, shape (N, ...)
             True labels.
         mask : tensor of bool, optional
-            Samples where it is False are left out; broadcasts against the labels.
+            Samples with False are left out; broadcasts against the labels.
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
@@ -164,7 +166,7 @@ class ScoreMetric(RunningMetric):
     def state(self) -> ScoreState:
         """The histograms of this process, as a :class:`matrics.ScoreState`; an update changes its arrays.
 
-        Within ``with metric.sync_context():`` it is that of all processes.
+        Within ``with metric.sync_context():`` it is the state of all processes.
         """
         return ScoreState(*(getattr(self, name) for name in self._states))
 

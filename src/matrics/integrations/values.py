@@ -1,4 +1,4 @@
-"""Values of the metrics for PyTorch, torchmetrics and Flax: what they compute from their states, and its names."""
+"""Values of the metrics for PyTorch, torchmetrics and Flax: computed from their states, with their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from matrics.states.confusion import ConfusionState
 
 @dataclass(frozen=True, kw_only=True)
 class Values:
-    """The requested values of a state. It holds nothing but constants, so that it can be compared and hashed."""
+    """The requested values of a state. It contains only constants, so that it can be compared and hashed."""
 
     prefix: str
     class_names: tuple[str, ...] | None
@@ -53,7 +53,7 @@ class Values:
         return replace(self, prefix=prefix, keys=keys)
 
     def report(self, state: Any, *, has_warned: bool, warns_of_nothing: bool = True) -> tuple[dict[str, Array], bool]:
-        """All values, with the number of dropped samples where it is not 0, if the counts can be read without waiting.
+        """All values, and the number of dropped samples if it is not 0 and can be read without waiting.
 
         Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
         there are no samples at all.
@@ -72,7 +72,7 @@ class Values:
         return known, has_warned or bool(odd) or samples > 0
 
     def _oddity(self, state: Any, counts: Array) -> str:  # noqa: ARG002 (others look at them)
-        """What to warn of; empty where nothing is odd."""
+        """The text of the warning; empty if there is none."""
         return ""
 
 
@@ -97,7 +97,7 @@ class ConfusionValues(Values):
         has_threshold: bool,
         undefined: Undefined,
     ) -> ConfusionValues:
-        """The measures of so many classes, which may have labels; raises for those that cannot be scored."""
+        """The measures, resolved for the classes; raises for measures that cannot be scored."""
         names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
         classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold)
         found, titles = resolved(metrics, classes)

@@ -63,7 +63,7 @@ def score(
     class_dim : str, default "class"
         The dimension of measures of every class (``"recall:class"``).
     zero_division, invalid, workers
-        As in :func:`matrics.score`. Of a chunked array, ``invalid`` warns or raises where a chunk is computed, and
+        As in :func:`matrics.score`. For a chunked array, ``invalid`` warns or raises when a chunk is computed, and
         names the chunk, and matrices by their place in it; ``workers`` is the number of threads for each chunk.
     positive : label or int, optional
         The positive class, as in :func:`matrics.score`: a label where the dimension of the true or of the predicted
@@ -76,8 +76,8 @@ def score(
     -------
     xarray.Dataset
         One variable a measure, named as the keys of :func:`matrics.score` are. All dimensions and coordinates of ``da``
-        are kept but those of the classes; the classes are the coordinate of the dimension ``class_dim``. The attributes
-        of each variable say what it is. Names and attributes can be written to netCDF and Zarr.
+        are kept except those of the classes; the classes are the coordinate of the dimension ``class_dim``. The
+        attributes of each variable describe it. Names and attributes can be written to netCDF and Zarr.
 
     Raises
     ------
@@ -145,10 +145,10 @@ def interval(
         As in :func:`score`.
     level, method, scheme, prior, num, rng, zero_division, workers
         As in :func:`matrics.interval`. For a chunked array ``rng`` is a seed or a generator of NumPy, and each chunk
-        draws from a stream of its own, as in :func:`matrics.integrations.dask.interval`: the replicates depend on the
+        draws from its own stream, as in :func:`matrics.integrations.dask.interval`: the replicates depend on the
         seed and on the chunks.
     cluster_dim : name, optional
-        The dimension along which the matrices are those of clusters, such as patients or documents; their sum is
+        The dimension of the clusters, such as patients or documents; their sum is
         scored, and whole clusters are random.
 
     Returns
@@ -157,7 +157,7 @@ def interval(
         Five variables a measure. ``mcc`` is the estimate, as :func:`score` gives it. ``mcc_limits`` has one more
         dimension, ``bound``, with the coordinates ``"low"`` and ``"high"``. ``mcc_standard_error``, ``mcc_undefined``
         (the number of replicates for which the measure is undefined) and ``mcc_status`` have the shape of the estimate;
-        the attributes of the status say what its numbers mean, as :class:`matrics.IntervalStatus` does.
+        the attributes of the status explain its numbers, as :class:`matrics.IntervalStatus` does.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def interval(
     return dataset(layout, variables, coords, keep_attrs=keep_attrs)
 
 
-# How the names of the variables of an interval end, and what they are, with their measure after it.
+# The suffixes of the variables of an interval, and their descriptions, followed by the measure.
 _PARTS = {
     "": "",
     "_limits": "{level:.10g} % limits of the {name}",
@@ -221,7 +221,7 @@ def _limits(low: Array, high: Array) -> Array:
 
 
 def _about(part: str, title: str, level: float, method: str) -> dict[str, Any]:
-    """The attributes of a part of an interval; those of the status as CF has them for flags."""
+    """The attributes of a part of an interval; those of the status follow CF's convention for flags."""
     found: dict[str, Any] = {
         "long_name": part.format(level=100 * level, name=title),
         "units": "1",

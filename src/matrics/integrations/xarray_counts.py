@@ -52,7 +52,7 @@ def confusion_matrix(
         The weights of samples; broadcast by name.
     groups : xarray.DataArray, optional
         The group of each sample, of any type, such as a coordinate ``y_true["site"]``. There is one matrix for each
-        group, along a dimension of its name. Its values are looked at at once.
+        group, along a dimension of its name. Its values are computed immediately.
     class_dims : two names, optional
         The dimensions of the result; ``"true"`` and ``"pred"`` if left out.
 
@@ -98,12 +98,12 @@ def confusion_matrix(
     has_classes = bool(np.issubdtype(y_pred.dtype, np.floating)) and threshold is None
     if has_classes:
         ordered = _in_order(y_pred, class_dim, names, num_classes)
-        # The largest score is that of all classes, so these are needed together.
+        # The prediction needs the scores of all classes together.
         given["y_pred"] = ordered if ordered.chunks is None else ordered.chunk({class_dim: -1})
     values: Array = None
     if groups is not None:
         if groups.name is None:
-            raise ValueError("groups: expected a DataArray with a name, that of the dimension of the result, got none")
+            raise ValueError("groups: expected a DataArray with a name, the dimension of the result, got none")
         if groups.isnull().any():
             raise ValueError(f"groups: expected a value for every sample, got {int(groups.isnull().sum())} missing")
         values, codes = np.unique(groups.values, return_inverse=True)
@@ -154,7 +154,7 @@ def _applied(
 ) -> Any:
     """The counts with the dimensions and coordinates of the batch, by which xarray broadcasts and aligns the arrays.
 
-    ``after`` are the dimensions that an array has after those of the samples, ``own`` those of the result.
+    ``after`` are the dimensions of an array after those of the samples, ``own`` the dimensions of the result.
     """
     library = library_for(**given)
 
@@ -173,7 +173,7 @@ def _applied(
 
 
 def _coordinate(names: Sequence[Hashable]) -> Array:
-    """Labels as a coordinate; tuples and other objects stay what they are."""
+    """Labels as a coordinate; tuples and other objects stay unchanged."""
     found = np.asarray(names)
     if found.ndim != 1 or (found.dtype.kind == "U" and not all(isinstance(name, str) for name in names)):
         found = np.empty(len(names), object)

@@ -1,4 +1,4 @@
-"""Which dimensions of a DataArray are those of the classes, and what a Dataset of its measures is made of."""
+"""The dimensions of the classes of a DataArray, and the variables of a Dataset of its measures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Layout(NamedTuple):
 
     array: xr.DataArray
     batch: tuple[Hashable, ...]
-    core: tuple[Hashable, ...]  # that of clusters, if there is one, and those of the true and of the predicted classes
+    core: tuple[
+        Hashable, ...
+    ]  # the dimension of clusters, if there is one, and those of the true and the predicted classes
     classes: xr.Variable | None  # the coordinate of the true dimension
 
     @property
@@ -54,7 +56,7 @@ def layout_of(da: Any, class_dims: Sequence[Hashable] | None) -> Layout:
     true, pred = _named(da, class_dims)
     if da.sizes[true] != da.sizes[pred]:
         raise ValueError(
-            f"da: expected as many predicted classes as true ones, got {da.sizes[true]} along {quoted(true)} and "
+            f"da: expected equal numbers of true and predicted classes, got {da.sizes[true]} along {quoted(true)} and "
             f"{da.sizes[pred]} along {quoted(pred)}; class_dims=(true, pred) names other dimensions"
         )
     found = [da.indexes[dim] for dim in (true, pred) if dim in da.indexes]
@@ -74,7 +76,7 @@ def layout_of(da: Any, class_dims: Sequence[Hashable] | None) -> Layout:
 
 
 def clusters_last(layout: Layout, dim: Hashable) -> Layout:
-    """The layout with a dimension of clusters, which is not one of the batch, before those of the classes."""
+    """The layout with a dimension of clusters, not part of the batch, before the dimensions of the classes."""
     if dim not in layout.batch:
         raise ValueError(f"cluster_dim: expected one of the dimensions {layout.batch}, got {quoted(dim)}")
     batch = tuple(name for name in layout.batch if name != dim)
@@ -89,7 +91,7 @@ def check_array(name: str, value: Any) -> None:
 
 
 def library_for(**arrays: xr.DataArray) -> Any:
-    """The module whose functions take the values of these arrays: that for Dask if any is in chunks."""
+    """The module of functions for the values of these arrays: the one for Dask if any is in chunks."""
     chunked = {name: array.data for name, array in arrays.items() if array.chunks is not None}
     for name, values in chunked.items():
         if not hasattr(values, "__dask_graph__"):
@@ -158,12 +160,12 @@ def dataset(
 
 
 def unique(metrics: Mapping[str, Metric]) -> list[Metric]:
-    """Each spec once, as two keys may be one metric, such as f1 and dice; sensitivity has a spec of its own."""
+    """Each spec once, because two keys may be one metric, such as f1 and dice; sensitivity has its own spec."""
     return list({metric.spec: metric for metric in metrics.values()}.values())
 
 
 def attributes(metric: Metric, title: str) -> dict[str, Any]:
-    """What a variable says of its measure: text alone, which every file format takes."""
+    """The attributes of a variable that describe its measure; only text, which every file format supports."""
     found = {
         "long_name": title,
         "units": "1",

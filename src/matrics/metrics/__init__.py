@@ -1,4 +1,4 @@
-"""The measures: a file or a folder a family, one function a measure. Importing a family registers its measures.
+"""The measures: a file or a folder per family, one function per measure. Importing a family registers its measures.
 
 A measure is public by its line in the ``__all__`` of its file.
 """

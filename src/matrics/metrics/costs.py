@@ -32,7 +32,7 @@ def _range(costs: CostMatrix) -> tuple[float, float]:
     aliases=("mean_cost", "misclassification_cost"),
 )
 def expected_cost(t: Table, *, costs: CostMatrix) -> Array:
-    """Mean cost of a prediction, where each kind of error, and each correct prediction, has a cost of its own.
+    """Mean cost of a prediction, with a cost for each kind of error and each correct prediction.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
         A data frame names its classes.
     class_names : sequence of str, optional
         The class of each row and column. Matrices whose classes have names, by ``class_names=`` or as data frames, are
-        then scored with the costs of these, in whatever order they are. Without names classes are meant by their
+        then scored with the costs of these, in any order. Without names classes are identified by their
         indices.
 
     Returns
@@ -122,7 +122,7 @@ def cost(costs: Any, *, class_names: Sequence[str] | None = None) -> Metric:
 def mean_cost(t: Table, costs: Array) -> Array:
     """The mean cost of each matrix of a Table, of costs ``[true, pred]`` of the dtype of its cells."""
     xp, size = t.xp, t.xp.abs(costs)
-    # What every prediction costs is added last: where all cost the same, no rounding makes values of it that vary.
+    # The smallest cost is added last: if all predictions cost the same, rounding does not make values vary.
     base = xp.min(xp.where(size == xp.min(size), costs, math.inf))
     more = t.sum(t.shares * t.beside_cells(costs - base), axis=(t.true_axis, t.pred_axis))
     return t.define(base + more, t.total != 0)

@@ -31,10 +31,10 @@ def checked_average(average: Any) -> Average:
 
 
 def asked(metrics: str | Metric | Iterable[str | Metric], average: Average) -> dict[str, Metric]:
-    """The metrics of the matrices of labels, under keys whose titles say of what the values are the average."""
+    """The metrics of the matrices of labels, with keys whose titles name the average."""
     how = {"label": " of each label", "samples": ", mean over samples"}.get(average, f", {average} over labels")
     found = resolve(metrics, TWO)
-    # Class 1 is that a sample has the label.
+    # Class 1 means that a sample has the label.
     return {
         named(str(key), title_of(key).removesuffix(" of class 1") + how, metric): metric
         for key, metric in found.items()
@@ -61,7 +61,7 @@ def over_labels(
 
 
 def by_spec(metrics: dict[str, Metric]) -> list[Metric]:
-    """Each measure once, under whatever names it was asked for."""
+    """Each measure once, if it was requested by several names."""
     return list({str(metric): metric for metric in metrics.values()}.values())
 
 

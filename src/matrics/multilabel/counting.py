@@ -1,4 +1,4 @@
-"""From zeros and ones to 2×2 matrices: of each label, of each sample, or of whole samples."""
+"""Count zeros and ones into 2×2 matrices: of each label, of each sample, or of whole samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from matrics.counting.labels import (
 )
 from matrics.quoting import quoted_list
 
-#: What a matrix is of: a label, a sample, or all samples, each either right as a whole or wrong.
+#: The unit of a matrix: a label, a sample, or all samples, each entirely correct or not.
 Of = Literal["label", "sample", "whole"]
 
 # The true value of a sample that is wholly ignored, when whole samples are counted.
@@ -60,7 +60,7 @@ def enter(
     threshold: float | None = None,
     state: Array | None = None,
 ) -> LabelSets:
-    """Check what the user has given. Without a state, values other than 0 and 1 raise where looking is free.
+    """Check the arguments. Without a state, values other than 0 and 1 raise an error if they can be read at no cost.
 
     With one, given by its counts (*B, L, 2, 2), all axes between B and L are samples.
     """
@@ -110,7 +110,7 @@ def enter(
 
 
 def count(samples: LabelSets, of: Of = "label") -> LabelCounts:
-    """The matrices, and what was dropped."""
+    """The matrices, and the number of dropped values."""
     own, backend, weights = samples.own, samples.backend, samples.weights
     if backend is NUMPY:
         matrix, dropped = _on_host(samples, of)
@@ -133,7 +133,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def _cells(value: Any) -> Any:
-    """A data frame as it stands: a row is a sample, a column a label."""
+    """Check a data frame: a row is a sample, a column a label."""
     return value.to_numpy() if _is_frame(value) else value
 
 
@@ -163,7 +163,7 @@ def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
 
 
 def _sample_axes(y_true: Array, y_pred: Array, state: Array | None) -> int:
-    """How many axes of samples there are before that of the labels."""
+    """The number of sample axes before the axis of the labels."""
 
     def got() -> str:  # sizes that torch.compile(dynamic=True) does not know cannot be put into text
         return said({"y_true": y_true, "y_pred": y_pred})
@@ -222,7 +222,7 @@ def _is_ignored(y_true: Array, ignored: tuple[int, ...]) -> Array:
 
 
 def _known(y_true: Array, y_pred: Array, ignored: tuple[int, ...]) -> tuple[Array, Array]:
-    """Where both values are 0 or 1, and where they are not although they are not to be ignored."""
+    """Which values are both 0 or 1, and which are invalid and not ignored."""
     known = ((y_true == 0) | (y_true == 1)) & ((y_pred == 0) | (y_pred == 1))
     if not ignored:
         return known, ~known
@@ -267,7 +267,7 @@ def _anywhere(samples: LabelSets, of: Of) -> tuple[Array, Array]:
 
 
 def _on_host(samples: LabelSets, of: Of) -> tuple[Array, Array]:
-    """In parts that stay in a cache: memory does not grow with the samples."""
+    """Count in chunks that fit in a cache: memory does not grow with the samples."""
     shape = samples.y_true.shape
     batch, n, number = math.prod(shape[:-2]), shape[-2], shape[-1]
     arrays = [samples.y_true, samples.y_pred, *([] if samples.weights is None else [samples.weights])]
@@ -298,7 +298,7 @@ class LabelBins:
         self.samplewise = samplewise
 
     def count(self, y_true: Array, y_pred: Array, known: Array | None, weights: Array | None) -> Array:
-        """Cells (S, K, 4); the fifth bin of each label or sample is for what is not known."""
+        """Cells (S, K, 4); the fifth bin of each label or sample counts unknown values."""
         batch, n, number = y_true.shape
         first, bins = self.first[:batch, :n], self.memory[:batch, :n]
         codes = y_true.astype(np.uint8)  # of one byte each, in which all but the last step is fast
@@ -313,7 +313,7 @@ class LabelBins:
 
 
 def _part(arrays: list[Array], of: Of, ignored: tuple[int, ...], bins: LabelBins) -> tuple[Array, Array | int]:
-    """Cells (S, K, 4) and what is dropped (S, K), of NumPy's arrays (S, N, L)."""
+    """Cells (S, K, 4) and numbers of dropped values (S, K), from NumPy arrays (S, N, L)."""
     y_true, y_pred, *weights = arrays
     if of == "whole":
         y_true, y_pred = _as_whole(widen(y_true, NUMPY), widen(y_pred, NUMPY), ignored, np)

@@ -47,16 +47,16 @@ def multilabel_confusion_matrix(
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N, L)
-        1 where a sample has a label, and 0 where it has not. A data frame has a sample in each row.
+        1 if a sample has a label, 0 if not. A data frame has a sample in each row.
     y_pred : array_like of int or bool, shape (*B, N, L)
-        1 where the label is predicted. Batches broadcast: one ``y_true`` (N, L) against (M, N, L) predictions of M
+        1 if the label is predicted. Batches broadcast: one ``y_true`` (N, L) against (M, N, L) predictions of M
         models.
     samplewise : bool, default False
         One matrix for each sample, over its labels, instead of one for each label, over the samples.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional
-        Entries with this true value are left out, with any prediction: -1 for a label that nobody has annotated.
+        Entries with this true value are left out, with any prediction: -1 for a label without annotation.
 
     Returns
     -------
@@ -134,29 +134,29 @@ def multilabel_score(
 ) -> dict[str, Array]:
     r"""Any measures of samples with several labels, averaged over labels or samples.
 
-    A measure is that of the 2×2 matrix of a label, with class 1, to have the label, as the positive one: ``"recall"``
-    means ``"recall:binary"``. Another average in a spec, such as ``"recall:macro"``, is taken over the two classes 0
-    and 1 of that matrix.
+    A measure is computed from the 2×2 matrix of a label; class 1, to have the label, is the positive class:
+    ``"recall"`` means ``"recall:binary"``. Another average in a spec, such as ``"recall:macro"``, is taken over the two
+    classes 0 and 1 of that matrix.
 
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N, L)
-        1 where a sample has a label, and 0 where it has not.
+        1 if a sample has a label, 0 if not.
     y_pred : array_like of int or bool, shape (*B, N, L)
-        1 where the label is predicted.
+        1 if the label is predicted.
     metrics : str, Metric, or several of them
-        As in :func:`matrics.score`; class measures and overall ones.
+        As in :func:`matrics.score`; per-class and overall measures.
     average : {"macro", "micro", "weighted", "samples", "label"}, optional
         ``"macro"``, as if left out: the mean over the labels. ``"weighted"``: the same, weighted by the number of
         samples that truly have the label. ``"micro"``: the measure of the sum of the labels' matrices. ``"samples"``:
         the mean over samples of the measure of each sample's own matrix. ``"label"``: no average.
     sample_weight : array_like, optional
-        A weight for each sample; broadcasts against (*B, N). With ``average="samples"`` it is that of the mean.
+        A weight for each sample; broadcasts against (*B, N). With ``average="samples"`` it is the weight in the mean.
     ignore_index : int or sequence of int, optional
         Entries with this true value are left out.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0). Labels or samples where it is NaN are left out of a mean; a
-        mean of nothing is ``zero_division`` as well.
+        The value of undefined measures (0/0). Labels or samples with NaN are left out of a mean; a
+        mean without values is ``zero_division`` as well.
     invalid, workers
         As in :func:`matrics.score`.
 
@@ -176,8 +176,8 @@ def multilabel_score(
 
     Notes
     -----
-    The mean of F is that of the F of each label, :math:`\frac{1}{L} \sum_l F_l`, as in scikit-learn, never the F of the
-    mean precision and the mean recall. The two differ (Opitz and Burst 2019, "Macro F1 and Macro F1").
+    The mean of F is the mean of the F of each label, :math:`\frac{1}{L} \sum_l F_l`, as in scikit-learn, never the F of
+    the mean precision and the mean recall. The two differ (Opitz and Burst 2019, "Macro F1 and Macro F1").
 
     The Hamming loss, which is the share of wrong entries, is ``"hamming_loss"`` with ``average="micro"``.
 
@@ -211,7 +211,7 @@ def multilabel_score(
 def _over_samples(
     samples: LabelSets, metrics: dict[str, Metric], scored: Callable[..., dict[str, Array]], zero_division: float
 ) -> dict[str, Array]:
-    """Weights are those of the mean alone: in a sample's own matrix most measures would not see them."""
+    """Weights apply only to the mean: in a sample's own matrix they would cancel in most measures."""
     matrix = count(samples._replace(weights=None), "sample").matrix
     weights = samples.own.xp.ones_like(matrix[..., 0, 0])
     if samples.own_weights is not None:
@@ -250,14 +250,14 @@ def subset_accuracy(
     Parameters
     ----------
     y_true, y_pred : array_like of int or bool, shape (*B, N, L)
-        1 where a sample has a label, or where it is predicted, and 0 elsewhere.
+        1 if a sample has a label, or if the label is predicted, 0 otherwise.
     sample_weight : array_like, optional
         A weight for each sample; broadcasts against (*B, N).
     ignore_index : int or sequence of int, optional
         Entries with this true value are left out: a sample is right if all others are. One without any other is left
         out as a whole.
     zero_division : float, default NaN
-        The value where there are no samples, or none with a weight.
+        The value without samples, or without weights above 0.
 
     Returns
     -------

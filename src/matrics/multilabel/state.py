@@ -16,7 +16,7 @@ from matrics.states import leaves
 from matrics.states.confusion import ConfusionState
 from matrics.typing import ArrayLike
 
-# Low words of default JAX are below 2**16, so that so many labels can be summed before one would wrap.
+# Low words of default JAX are below 2**16, so that this many labels can be summed before one would wrap.
 LABELS_AT_ONCE = 2**14
 
 
@@ -74,11 +74,11 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         batch_shape : tuple of int, default ()
             One set of labels for each model, fold or threshold: the leading axes that are not pooled.
         like : array, optional
-            An array of the library and on the device where the state is to be; NumPy if left out.
+            An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
         allow_large : bool, default False
-            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
+            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
 
         Returns
         -------
@@ -120,10 +120,10 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         Parameters
         ----------
         y_true : array_like of int or bool, shape (*B, *S, L)
-            1 where a sample has a label, and 0 where it does not. B is the batch of the state, and all axes between it
+            1 if a sample has a label, 0 if not. B is the batch of the state, and all axes between it
             and the labels are samples, which are pooled.
         y_pred : array_like, shape (*B, *S, L)
-            1 where the label is predicted, and 0 elsewhere; with ``threshold``, floating scores of the labels.
+            1 if the label is predicted, 0 otherwise; with ``threshold``, floating scores of the labels.
         threshold : float, optional
             Labels with a score of at least this are predicted.
         sample_weight : array_like, optional
@@ -189,7 +189,7 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a class measure without an average is that of class 1. There is no
+            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1. There is no
             ``positive``: to have the label is the positive class of each of these matrices.
         average : {"macro", "micro", "weighted", "label"}, optional
             As in :func:`matrics.multilabel_score`. A mean over samples is not among them, as it needs the matrix of

@@ -1,4 +1,4 @@
-"""Which measures say the same: their rank correlations as a heat map, with families and the tree of the clustering."""
+"""Redundant measures: their rank correlations as a heat map, with families and the tree of the clustering."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AgreementDisplay(Display):
     names : tuple of str
         The measures in that order.
     families : list of list of str
-        Measures that say the same, in that order; measures that are alone are families of one.
+        Groups of redundant measures, in that order; other measures are families of one.
     linkage : array, shape (K - 1, 4)
         The clustering, as of :meth:`matrics.study.Agreement.linkage`.
     by : {"spearman", "kendall"}
@@ -94,7 +94,7 @@ class AgreementDisplay(Display):
         self._draw_scale(axes.inset_axes((1.23, 0.1, 0.035, 0.8)))
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         above = self.correlation[np.triu_indices(len(self.names), 1)]
         known = above[np.isfinite(above)]
         several = sorted((family for family in self.families if len(family) > 1), key=len, reverse=True)
@@ -103,7 +103,7 @@ class AgreementDisplay(Display):
             f"{len(self.families)} {'family' if len(self.families) == 1 else 'families'} (average absolute "
             f"correlation at least {self.threshold:g})."
         )
-        told = [first, *(f"{len(family)} say the same: {_some(family)}." for family in several[:3])]
+        told = [first, *(f"{len(family)} are redundant: {_some(family)}." for family in several[:3])]
         if len(known):
             told.append(f"Correlations are between {known.min():.2f} and {known.max():.2f}.")
         if len(known) < len(above):
@@ -164,10 +164,10 @@ class AgreementDisplay(Display):
                     )  # fmt: skip
 
     def _draw_tree(self, axes: Axes, number: int) -> None:
-        """The tree of the clustering: joints are as far to the right as what they join is apart."""
+        """The tree of the clustering: the position of a joint to the right is the distance between its two parts."""
         found = importlib.import_module("scipy.cluster.hierarchy").dendrogram(self.linkage, no_plot=True)
         gap = np.full((number - 1, 1), np.nan)
-        rows = np.concatenate([(np.asarray(found["icoord"]) - 5) / 10, gap], axis=1)  # as SciPy numbers leaves
+        rows = np.concatenate([(np.asarray(found["icoord"]) - 5) / 10, gap], axis=1)  # SciPy's numbers of leaves
         distances = np.concatenate([np.asarray(found["dcoord"]), gap], axis=1)
         axes.plot(distances.ravel(), rows.ravel(), color=INK, linewidth=0.8 if number <= WITH_NAMES else 0.5)
         axes.axvline(1 - self.threshold, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
@@ -183,7 +183,7 @@ class AgreementDisplay(Display):
         axes.patch.set_visible(False)
 
     def _draw_scale(self, axes: Axes) -> None:
-        """Which colour stands for which correlation."""
+        """Draw the colour scale of correlations."""
         has_negative = bool(np.nanmin(self.correlation, initial=0) < -0.005)
         low = -1 if has_negative else 0
         values = np.linspace(1, low, 200)[:, None]
@@ -199,7 +199,7 @@ class AgreementDisplay(Display):
 
 
 def _shown(name: str) -> str:
-    """What the picture calls a measure."""
+    """The name of a measure in the picture."""
     return short_name(title_of(name), NAME)
 
 
@@ -217,7 +217,7 @@ def agreement(
     text: Literal["auto"] | bool = "auto",
     ax: Any = None,
 ) -> AgreementDisplay:
-    """Draw how far measures agree: a heat map of their rank correlations, sorted so that similar ones are neighbours.
+    """Draw the agreement of measures: a heat map of their rank correlations, with similar measures next to each other.
 
     Frames are around families, measures that order the matrices alike. The tree at the right shows how far measures,
     and groups of them, are apart, with a dashed line at ``least_correlation``. Colours follow the square of the
@@ -237,7 +237,7 @@ def agreement(
         Whether numbers are written into the cells: for up to 12 measures if left out. Of more than 45 measures one a
         family is named.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a figure of its own if left out. The tree and the scale are at its right.
+        The axes to draw on; a new figure if left out. The tree and the scale are to the right.
 
     Returns
     -------

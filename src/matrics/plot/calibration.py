@@ -1,4 +1,4 @@
-"""Reliability diagrams: what probabilities say, and how often it happens."""
+"""Reliability diagrams: predicted probabilities and observed frequencies."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ class CalibrationDisplay(LinesDisplay):
     named : list of int
         Which of the lines have a name; the others are grey.
     of : str or None
-        What the probabilities are of: ``"top_label"`` or ``"class_wise"``; None for class 1 of two.
+        The kind of probabilities: ``"top_label"`` or ``"class_wise"``; None for class 1 of two.
     level : float
         Of the limits.
     together : bool
         Whether all lines are in one panel.
     positive : str
-        What the positive class is called, if the user has said which one it is.
+        The name of the positive class, if one was passed.
     """
 
     lines: list[CalibrationLine]
@@ -115,7 +115,7 @@ class CalibrationDisplay(LinesDisplay):
         return 1 if self.together else len(self.lines)
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
+        """The width of a paper's column, and room for the legend; smaller for several panels."""
         if self.together:
             return 3.5, 4.2 + LEGEND_LINE * (len(self.named) + (len(self.named) < len(self.lines)))
         return (3.5, 4.5) if len(self.lines) == 1 else (2.5, 3.3)
@@ -187,7 +187,7 @@ class CalibrationDisplay(LinesDisplay):
         return f"{name}: {told}" if name else told
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         what = {
             None: f"of {self.positive or 'the positive class'}",
             "top_label": "of the predicted class",
@@ -197,7 +197,7 @@ class CalibrationDisplay(LinesDisplay):
         told = [f"reliability diagram: probabilities {what[self.of]} and how often it happens, in {bins} bins."]
         told.append("; ".join(self._in_words(self.lines[k]) for k in self.named) + ".")
         if len(self.named) < len(self.lines):
-            told.append(f"The other {len(self.lines) - len(self.named)} are not told apart.")
+            told.append(f"The other {len(self.lines) - len(self.named)} have no names.")
         told.append(
             f"Bars are Wilson's {self.level:.0%} limits of the share in each bin. The error depends on the bins, and "
             "is above 0 even for perfect probabilities."
@@ -232,7 +232,7 @@ def calibration(
 ) -> CalibrationDisplay:
     """Draw a reliability diagram of one or several models.
 
-    A point is a bin of probabilities: their mean, and how often what they predict happens, with Wilson's limits of that
+    A point is a bin of probabilities: their mean, and the observed frequency of the class, with Wilson's limits of that
     share. Where points are below the diagonal, probabilities are too high. The histogram has the samples of each bin.
     Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
     the others are grey lines.
@@ -246,16 +246,16 @@ def calibration(
     names : sequence of str, optional
         The names of the models.
     class_names, positive
-        As in :func:`matrics.plot.curve`: of every class's probabilities only those of ``positive`` are drawn.
+        As in :func:`matrics.plot.curve`: with probabilities of every class only the class ``positive`` is drawn.
     num_bins, bins, of
         As in :func:`matrics.reliability_curve`: 15 bins of equal width, or of equal mass; of probabilities of classes
         the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
     level : float, default 0.95
         The level of the limits.
     together : bool, optional
-        Draw all models into one panel. If left out, each of up to eight models has a panel of its own.
+        Draw all models into one panel. If left out, each of up to eight models has its own panel.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each panel, with room for the histogram below; a figure of its own if left out.
+        The axes to draw on, one for each panel, with room for the histogram below; a new figure if left out.
 
     Returns
     -------

@@ -79,7 +79,7 @@ class ConfusionMatrixDisplay(Display):
     top_confusions : list of list of Confusion
         For each panel the most frequent errors, the most frequent first.
     text : str
-        What is written in the cells.
+        The text in the cells.
     """
 
     matrices: NumPyArray
@@ -95,7 +95,7 @@ class ConfusionMatrixDisplay(Display):
         return len(self.matrices)
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper for few classes, the width of its page for many; smaller where there are several."""
+        """The width of a paper's column for few classes, of its page for many; smaller for several panels."""
         n = len(self.class_names)
         if self.panels() > 1:
             cell = {"both": 0.46, "share": 0.27, "count": 0.4}.get(self.text, 0.0)
@@ -133,7 +133,7 @@ class ConfusionMatrixDisplay(Display):
         return ["Most frequent errors", *map(str, found)] if found else []
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         told = []
         for number, matrix in enumerate(self.matrices):
             name = f"{self.names[number]}: " if self.names[number] else ""
@@ -170,22 +170,22 @@ def confusion_matrix(
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
     class_names : sequence of str, optional
-        The names of the classes; the labels of data frames, or their numbers, if left out. Where there is no room for
+        The names of the classes; the labels of data frames, or their numbers, if left out. If there is no room for
         all of them, some are left out.
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
     order : {"clusters"} or sequence of int, optional
         The order of the classes: ``"clusters"`` puts those next to each other that are confused with each other (needs
-        SciPy; for a stack by the sum of its matrices), and numbers say which class comes first, second, …. As they are
+        SciPy; for a stack by the sum of its matrices), and class numbers in their new order. Unchanged
         if left out.
     top : int, default 5
         How many of the most frequent errors are named below a single matrix.
     text : {"auto", "both", "share", "count", "none"}
-        What is written in a cell: the count and the row share, one of them, or nothing. ``"auto"`` writes both for up
+        The text of a cell: the count and the row share, one of them, or none. ``"auto"`` writes both for up
         to 12 classes, the share for up to 25, and nothing for more; for half as many classes if there are several
         panels. Shares are percentages.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each matrix; a figure of its own if left out.
+        The axes to draw on, one for each matrix; a new figure if left out.
 
     Returns
     -------
@@ -255,7 +255,7 @@ def _is_valid(matrix: NumPyArray) -> bool:
 
 
 def most_frequent(matrix: NumPyArray, names: Sequence[str], top: int) -> list[Confusion]:
-    """The errors with the most samples; of equal ones that with the larger share."""
+    """The errors with the most samples; among equal ones, the larger share first."""
     errors = matrix * ~np.eye(len(matrix), dtype=bool)
     sizes = matrix.sum(axis=1, dtype=np.float64)
     found = [

@@ -63,7 +63,7 @@ class CurveDisplay(LinesDisplay):
     Parameters
     ----------
     kind : {"roc", "precision_recall", "threshold"}
-        What the axes are.
+        The kind of curve.
     lines : list of list of CurveLine
         The curves of each panel: of each model, or of each measure of a single model.
     bands : list of list of Band
@@ -71,7 +71,7 @@ class CurveDisplay(LinesDisplay):
     measures : list of str
         The measures against the threshold.
     titles : list of str
-        What the panels are of.
+        The titles of the panels.
     named : list of int
         Which of the lines of a panel have a name; the others are grey.
     prevalence : float
@@ -80,7 +80,7 @@ class CurveDisplay(LinesDisplay):
         The measure of the lines of equal value, the level of the bands and the title of the measure whose best
         threshold is marked; None without.
     positive : str
-        What the positive class is called, if the user has said which one it is.
+        The name of the positive class, if one was passed.
     sides : Classes
         The two classes of the curve, as titles call them.
     """
@@ -122,7 +122,7 @@ class CurveDisplay(LinesDisplay):
         legend_below(panels, handles, owns_figure=self.owns_figure)
 
     def _draw_behind(self, axes: Axes) -> list[Any]:
-        """What curves are compared with: lines of equal values, and those of guessing."""
+        """Reference lines: lines of equal values, and lines of random guessing."""
         handles = []
         if self.iso is not None and np.isfinite(self.prevalence):
             values = draw_equal_values(axes, self.kind, self.prevalence, self.iso)
@@ -182,13 +182,13 @@ class CurveDisplay(LinesDisplay):
         return steps(line.x[known][::-1], line.y[known][::-1])
 
     def _label(self, line: CurveLine) -> str:
-        """The name of a line in the legend, cut to fit there, with what is to be known of it."""
+        """The name of a line in the legend, shortened, with its value."""
         told = self._told(line)
         short = cut_name(line.name, max(14, LONGEST_LABEL - len(told)))
         return ": ".join(part for part in (short, told) if part) or "curve"
 
     def _told(self, line: CurveLine) -> str:
-        """What is to be known of a line."""
+        """The value of a line for the legend."""
         if line.problem:
             return line.problem
         if self.kind == "threshold" and self.panels() > 1:
@@ -222,7 +222,7 @@ class CurveDisplay(LinesDisplay):
             axes.set_ylim((0 if low < 0 <= values.min() else max(low, values.min())) - room, high + room)
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         what = {"roc": "ROC", "precision_recall": "precision-recall"}.get(self.kind, "")
         number = len(self.lines[0])
         if what:
@@ -286,8 +286,8 @@ def curve(
     y_score : array_like of floating numbers, shape (N,), (M, N) or (N, n), or mapping of str to such
         Scores of class 1, of one or of M models; or of n classes, each compared with the rest.
     kind : {"roc", "precision_recall"} or one or several measures
-        What is drawn; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
-        :func:`matrics.threshold_curve`, against the threshold; of several models each measure has a panel of its own.
+        The kind of curve; ``"roc"`` if left out, and ``"pr"`` is ``"precision_recall"``. Measures as in
+        :func:`matrics.threshold_curve`, against the threshold; with several models each measure has its own panel.
     names : sequence of str, optional
         The names of the curves.
     class_names : sequence of str, optional
@@ -303,13 +303,13 @@ def curve(
         other curves; False for none.
     level : float, optional
         Draw bands of this level, such as 0.95: quantiles of curves of resampled samples (bootstrap), at each threshold,
-        false positive rate or recall by itself. None if left out.
+        false positive rate or recall separately. None if left out.
     num : int, default 1000
         Number of resampled curves.
     rng : numpy.random.Generator, torch.Generator, key of JAX, or int, optional
         Where random numbers come from, or a seed.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each panel; a figure of its own if left out.
+        The axes to draw on, one for each panel; a new figure if left out.
 
     Returns
     -------
@@ -321,8 +321,8 @@ def curve(
     ImportError
         Matplotlib is not installed.
     TypeError, ValueError
-        Labels, scores, names or measures do not fit; there are more than 12 panels; or something is asked for that a
-        curve that was computed before does not tell: bands, or the best threshold of another measure.
+        Labels, scores, names or measures do not fit; there are more than 12 panels; or an option needs data that a
+        precomputed curve does not have: bands, or the best threshold of another measure.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Band(NamedTuple):
 def bands_of_models(  # noqa: PLR0917 (what is drawn, and how)
     models: Sequence[CurveScores], kind: str, measures: Mapping[str, Metric], level: Any, num: Any, rng: Any
 ) -> list[list[Band]]:
-    """The bands of every model; empty ones of those without a curve.
+    """The bands of every model; empty for models without a curve.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _values(drawn: NumPyArray, wanted: list[Metric]) -> list[NumPyArray]:
 
 
 def _step(recall: NumPyArray, precision: NumPyArray) -> NumPyArray:
-    """The precision where the recall is first at least this; undefined in a replicate without positive samples."""
+    """The precision at the first point with at least this recall; undefined in replicates without positive samples."""
     if np.isnan(recall).any():
         return np.full(len(WHERE), np.nan)
     place = np.searchsorted(recall, WHERE - 1e-12)

@@ -1,4 +1,4 @@
-"""What a curve shows: points of every model at every threshold, of scores or of curves that were computed before."""
+"""The data of curves: points of every model at every threshold, from scores or from precomputed curves."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def read_scores(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> list[CurveScores]:
-    """Each model, or each class against the rest, with a name; with ``positive`` that class alone.
+    """Each model, or each class against the rest, with a name; with ``positive`` only that class.
 
     Raises
     ------
@@ -157,14 +157,14 @@ def _read_one(
 
 
 def index_of(class_names: Sequence[str] | None, positive: Hashable) -> Hashable:
-    """The number of the positive class among classes that have names; without names what is positive is a label."""
+    """The number of the positive class among classes that have names; without names ``positive`` is a label."""
     if class_names is None or positive is None:
         return positive
     return Classes.of(len(class_names), tuple(class_names), positive).positive
 
 
 def sides_of(samples: ScoredSamples, class_names: Sequence[str] | None) -> Classes:
-    """What titles call the two classes that scores tell apart."""
+    """The names of the two classes in titles."""
     if samples.num_classes is not None:
         return EACH
     if samples.names is None or class_names is None:
@@ -287,7 +287,7 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
         columns = []
         for name, value in values.items():
             ((title, metric),) = measures_of(name, TWO).items()
-            title = title if title_of(name) == name else title_of(name)  # which class it is of, the curve itself says
+            title = title if title_of(name) == name else title_of(name)  # the curve itself has the class
             if title not in measures:
                 columns.append(value.reshape(flat.shape))
             measures.setdefault(title, metric)
@@ -318,7 +318,7 @@ def computed_before(curves: Any, names: Sequence[str] | None) -> tuple[str, dict
 
 
 def _descending(thresholds: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """From the highest threshold to the lowest; users may have asked for theirs in any order."""
+    """From the highest threshold to the lowest; users may pass theirs in any order."""
     order = np.argsort(-thresholds, kind="stable")
     return thresholds[order], values[order]
 
@@ -334,7 +334,7 @@ def steps(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
 
 
 def refuse_with_computed(kind: Any, best: Any, level: Any) -> None:
-    """Raise if something is asked for that a curve that was computed before does not tell."""
+    """Raise for options that need more data than a precomputed curve has."""
     for name, value in (("kind", kind), ("level", level)):
         if value is not None:
             raise ValueError(f"{name}: expected None next to a curve that was computed before; pass y_true and y_score")
@@ -353,7 +353,7 @@ def one_measure(metric: Any, name: str, classes: Classes) -> Metric:
 
 
 def equal_values(iso: Any, kind: str, prevalence: float, classes: Classes) -> Metric | None:
-    """The measure of the lines of equal values; none where the share of positive samples is not known."""
+    """The measure of the lines of equal values; None if the share of positive samples is unknown."""
     if kind == "threshold":
         if iso is not None and iso is not False:
             raise ValueError("iso: expected None, because iso-lines are for ROC and precision-recall curves")

@@ -21,7 +21,7 @@ BEHIND = "#8a8a8a"  # darker than a grid, as these lines are read, and lighter t
 
 
 def measure_at(kind: str, x: NumPyArray, y: NumPyArray, prevalence: float, metric: Metric) -> NumPyArray:
-    """A measure at points of the picture, arrays of one shape; NaN where no classifier can be.
+    """A measure at points of the picture, arrays of one shape; NaN at points that no classifier can reach.
 
     Parameters
     ----------

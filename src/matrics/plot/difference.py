@@ -1,4 +1,4 @@
-"""Two confusion matrices, cell by cell: where the second differs from the first, and by more than chance."""
+"""Two confusion matrices, cell by cell: the differences, and which of them are significant."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     a, b : float
         The shares of the true class that are predicted as the other, in either matrix.
     p_value : float
-        That of the test of this cell, corrected for the number of cells.
+        The p-value of this cell, corrected for the number of cells.
     """
 
     true: str
@@ -70,9 +70,9 @@ class DifferenceDisplay(Display):
     a, b : array, shape (n, n)
         The counts, with classes in the order in which they are drawn.
     difference : array, shape (n, n)
-        The row shares of b less those of a (or the counts); NaN in rows without samples in one of them.
+        The row shares of b minus those of a (or the counts); NaN in rows without samples in one of them.
     p_values : array, shape (n, n)
-        Those of the tests, corrected for the number of cells; NaN where nothing was tested.
+        The p-values, corrected for the number of cells; NaN for cells that were not tested.
     beyond_chance : array of bool, shape (n, n)
         The cells that are marked.
     changes : list of Change
@@ -80,13 +80,13 @@ class DifferenceDisplay(Display):
     class_names : tuple of str
         The names of the classes, in the order in which they are drawn.
     names : tuple of str
-        Those of a and of b.
+        The names of a and of b.
     test : str
         Which test was made of each cell, with which correction and level; or why there is none.
     tested : int
         The number of cells that were tested.
     what : {"share", "count"}
-        What is subtracted.
+        The subtracted values: shares or counts.
     text : bool
         Whether the differences are written into the cells.
     top : int
@@ -113,7 +113,7 @@ class DifferenceDisplay(Display):
         return max(width, 3.5), max(width, 3.5) - width + height + 0.25
 
     def draw(self, panels: Sequence[Axes]) -> None:
-        """Draw the cells, what is beyond chance, and what the colours mean."""
+        """Draw the cells, the marks of significant cells, and the legend of colours."""
         (axes,) = panels
         tidy(axes)
         marked = self.beyond_chance
@@ -133,7 +133,7 @@ class DifferenceDisplay(Display):
             )
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         first, second = self.names
         better = np.where(np.eye(len(self.a), dtype=bool), self.difference, -self.difference)[self.beyond_chance]
         counts = np.count_nonzero(better > 0), np.count_nonzero(better < 0)
@@ -148,7 +148,7 @@ class DifferenceDisplay(Display):
         return f"{np.count_nonzero(self.beyond_chance)} of {self.tested} cells {verb} by more than chance ({self.test})"
 
     def _lines(self) -> list[str]:
-        """What the colours and marks mean, and the largest changes in words."""
+        """The meaning of the colours and marks, and the largest changes in words."""
         first, second = map(short_name, self.names)
         unit = "percentage points of the true class" if self.what == "share" else "numbers of samples"
         lines = [f"{second} less {first}: {unit}", f"Blue: {second} is better. Orange: it is worse."]
@@ -177,7 +177,7 @@ class DifferenceDisplay(Display):
         return float(np.nanmax(np.abs(self.difference), initial=0)) or 1.0
 
     def _texts(self) -> list[list[str]]:
-        """The signed differences; nothing where neither matrix has samples."""
+        """The signed differences; empty texts for cells without samples in both matrices."""
         empty = (self.a + self.b) == 0
         factor, digits = (100, 1) if self.what == "share" else (1, 0)
         return [
@@ -212,11 +212,10 @@ def difference(
     text: Literal["auto"] | bool = "auto",
     ax: Any = None,
 ) -> DifferenceDisplay:
-    """Draw where two confusion matrices differ, and which differences are beyond chance.
+    """Draw the differences of two confusion matrices, and mark the significant ones.
 
-    Each cell is the share of its true class in b less that in a, with its sign. Blue cells are those in which b is
-    better, on the diagonal by more and elsewhere by less; orange ones those in which it is worse. Bold, outlined cells
-    differ by more than chance.
+    Each cell is the share of its true class in b minus that in a, with its sign. In blue cells b is better (larger on
+    the diagonal, smaller elsewhere); in orange cells it is worse. Bold, outlined cells differ significantly.
 
     Parameters
     ----------
@@ -224,13 +223,14 @@ def difference(
         Counts of different samples, such as two test sets, of any library; rows are true classes.
     joint : array_like, shape (n, n, n)
         In place of both: two classifiers on the same samples, as from :func:`matrics.joint_confusion_matrix`. The
-        test is then that of the samples on which they differ, which finds more.
+        test then uses the samples on which they differ, and has more power.
     class_names : sequence of str, optional
         The names of the classes; the labels of data frames, or their numbers, if left out.
     names : sequence of str, default ("a", "b")
-        Those of a and of b.
+        The names of a and of b.
     what : {"share", "count"}
-        What is subtracted: shares of the true classes, or numbers of samples, if both have equally many of each class.
+        The subtracted values: shares of the true classes, or numbers of samples, if both have equally many of each
+        class.
     level : float, default 0.95
         A cell is marked if its corrected p-value is at most 1 - level.
     correction : {"holm", "benjamini_hochberg"}
@@ -244,7 +244,7 @@ def difference(
         Whether the differences are written into the cells: for up to 20 classes if left out. Without them the cells
         beyond chance are marked by their signs.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a figure of its own if left out.
+        The axes to draw on; a new figure if left out.
 
     Returns
     -------
@@ -256,21 +256,21 @@ def difference(
     ImportError
         Matplotlib is not installed.
     ValueError
-        The shapes are not those of two matrices of the same classes or of one joint table, or an option does not fit.
+        The shapes do not fit two matrices of the same classes or one joint table, or an option does not fit.
     InvalidConfusionMatrix
         A cell is negative, NaN or infinite.
 
     Notes
     -----
-    Matrices of different samples are compared by Fisher's exact test of each cell (the share of the row), a joint
-    table by McNemar's exact test of each cell, as samples that both predict alike tell nothing about a difference.
+    Matrices of different samples are compared by Fisher's exact test of each cell (the share of the row), a joint table
+    by McNemar's exact test of each cell, because samples with equal predictions have no information about a difference.
     Both need independent samples: repeats of the same sample make p-values too small. Matrices of the same samples
-    without their joint table are tested as if the samples were different, which misses differences, and marks none
-    too many unless the classifiers contradict each other systematically.
+    without their joint table are tested as if the samples were different. This has less power, and is valid unless the
+    errors of the classifiers are negatively correlated.
 
-    Corrected is for all cells in which something could differ: those in which neither matrix has a sample (or of a
-    joint table, those without samples that only one classifier predicts as the class) do not count, as their p-value
-    is 1 in any case. Cells that are no whole numbers, such as weighted ones, are not tested, and the picture says so.
+    The correction counts all cells that could differ. Cells without samples in both matrices (in a joint table:
+    without samples that only one classifier predicts as the class) have a p-value of 1 and do not count. Cells that are no whole numbers, such
+    as sums of weights, are not tested, as a note in the picture states.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def difference(
     if isinstance(top, bool) or not isinstance(top, int) or top < 0:
         raise ValueError(f"top: expected a number of differences to name, 0 or more, got {quoted(top)}")
     if isinstance(names, str) or len(names) != 2:
-        raise ValueError(f"names: expected two, those of a and of b, got {quoted(names)}")
+        raise ValueError(f"names: expected the names of a and of b, got {quoted(names)}")
     first, second, table = _read(a, b, joint)
     n = len(first)
     places = ordered_classes(first + second, order)
@@ -337,7 +337,9 @@ def _read(a: Any, b: Any, joint: Any) -> tuple[NumPyArray, NumPyArray, NumPyArra
     """Both matrices, and the joint table if there is one."""
     if joint is None:
         if a is None or b is None:
-            raise TypeError("expected two matrices, a and b, or joint=, those of two classifiers on the same samples")
+            raise TypeError(
+                "expected two matrices, a and b, or joint=, the joint table of two classifiers on the same samples"
+            )
         both = []
         for name, given in (("a", a), ("b", b)):
             matrices = host_stack(given)[1]
@@ -376,6 +378,6 @@ def _test(a: NumPyArray, b: NumPyArray, table: NumPyArray | None, correction: st
         p_values, name = paired_cells(table), "McNemar's exact test of the same samples"
         counted = a + b > 2 * both
     if not counted.any():
-        return p_values, 0, "no cell has samples that could tell a difference"
+        return p_values, 0, "no cell has samples for a test"
     said = f"{name}, corrected by {CORRECTIONS[correction]}"
     return adjusted(p_values, counted, correction), int(np.count_nonzero(counted)), said

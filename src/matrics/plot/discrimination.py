@@ -61,7 +61,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
     lines : list of list of NamedLine
         The lines of each panel.
     titles : list of str
-        What the panels are of.
+        The titles of the panels.
     num_classes : int
         The number of classes.
     by_imbalance : bool
@@ -81,7 +81,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
         return len(self.lines)
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
+        """The width of a paper's column, and room for the legend; smaller for several panels."""
         rows = sum(_label(one.names).count("\n") + 1 for one in self.lines[0]) + 3
         size = (3.5, 3.4) if self.panels() == 1 else (2.6, 2.7)
         return size[0], size[1] + LEGEND_LINE * rows / self.grid()[0]
@@ -129,9 +129,9 @@ class DiscriminationLinesDisplay(LinesDisplay):
         return handle
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         text = (
-            f"discrimination lines for {self.num_classes} classes: the recall y of the first class alone that is as "
+            f"discrimination lines for {self.num_classes} classes: the recall y of only the first class that is as "
             "good as the recall x of every class. Above its line a measure prefers errors in one class, below it "
             "errors in all classes."
         )
@@ -143,7 +143,7 @@ class DiscriminationLinesDisplay(LinesDisplay):
 
 
 def _at(line: DiscriminationLine, x: float) -> str:
-    """The greatest root at this x, or what is preferred where there is none."""
+    """The greatest root at this x, or the preference without a root."""
     place = int(np.abs(line.x - x).argmin())
     if np.isfinite(line.y[place]):
         return f"has y = {line.y[place]:.3f} for x = {line.x[place]:.3g}"
@@ -236,11 +236,11 @@ def discrimination_lines(
     imbalance : float or array_like, shape (P,), default 0
         In [0, 1]: 0 for classes of one size, 1 for halving sizes.
     positive : int, optional
-        The index of the class whose value is meant, for class measures without an average.
+        The index of the class, for per-class measures without an average.
     hits : array_like, shape (X,), optional
         The recalls x; 201 numbers from 0 to 1 if left out.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each panel; a figure of its own if left out.
+        The axes to draw on, one for each panel; a new figure if left out.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What all pictures have in common: the data, the figure, how to save and show it, and what it says in words."""
+"""The base of all pictures: the data, the figure, saving, showing, and a description in words."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ SETTINGS = threading.Lock()
 class Display:
     """A picture and the data that it shows.
 
-    Functions of :mod:`matrics.plot` return it drawn. Nothing is registered anywhere: the figure is the display's own,
-    unless axes were given, and is freed with it. In a notebook the display shows itself.
+    Functions of :mod:`matrics.plot` return it drawn. The figure is not registered with pyplot: it belongs to the
+    display, unless axes were given, and is freed with it. In a notebook the display shows itself.
 
     Attributes
     ----------
     figure_ : matplotlib.figure.Figure
         The figure.
     ax_ : matplotlib.axes.Axes, or array of Axes
-        Where it is drawn; an array if there are several panels.
+        Its axes; an array if there are several panels.
     """
 
     figure_: Figure
@@ -60,7 +60,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib.axes.Axes, or array of them, optional
-            One for each panel. A figure of its own is made if left out.
+            One for each panel; a new figure if left out.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class Display:
         if ax is None:
             figure_class = import_figure()
             width, height = self.panel_size()
-            # Our own text is dark, whatever style the user has chosen for figures: so is white what is behind it.
+            # The text is dark in every style of Matplotlib, so the background is white.
             self.figure_ = figure_class(
                 figsize=(columns * width, rows * height), dpi=144, layout=self.layout(), facecolor="white"
             )
@@ -102,7 +102,7 @@ class Display:
         raise NotImplementedError
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences: for captions, and for readers with screen readers."""
+        """Describe the picture in a few sentences: for captions and screen readers."""
         raise NotImplementedError
 
     def layout(self) -> Any:
@@ -165,7 +165,7 @@ class Display:
         return f"<{type(self).__name__}: {told if len(told) <= MOST_TOLD else f'{told[:MOST_TOLD]}…'}>"
 
     def _repr_html_(self) -> str:
-        """Show the picture in a notebook, on white whatever the notebook's colours are."""
+        """Show the picture in a notebook, on white, for any colours of the notebook."""
         return f'<div style="background: white; display: inline-block; max-width: 100%">{self.svg()}</div>'
 
 

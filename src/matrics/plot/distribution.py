@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DistributionDisplay", "distribution"]
 
-FEW_VALUES = 60  # up to so many are all drawn as points
+FEW_VALUES = 60  # up to this number of values, all are drawn as points
 TALL_ROWS = 12  # groups whose shapes are drawn; of more only quantiles
 NAMED_ROWS = 50  # groups that all have a name
 MOST_ROWS = 200
@@ -38,20 +38,20 @@ class DistributionDisplay(Display):
     Parameters
     ----------
     values : list of array
-        The values of each group, of any length; NaN and infinite ones are not drawn, and counted next to the name.
+        The values of each group, of any length; NaN and infinite values are not drawn, but counted next to the name.
     names : list of str
-        Those of the groups.
+        The names of the groups.
     title : str
-        That of the measure.
+        The name of the measure.
     quantiles : array, shape (G, 5)
         Of the finite values of each group: the limits of the share ``level`` and of the middle half, and the median
         between them; NaN of groups without such values.
     estimates : array, shape (G,), or None
-        A value of each group that is marked besides, such as that of all samples.
+        A value of each group to mark, such as the value of all samples.
     rows : list of int
         The groups from above to below.
     level : float
-        The share of the values that the thin lines hold.
+        The share of the values within the thin lines.
     """
 
     values: list[NumPyArray]
@@ -93,7 +93,7 @@ class DistributionDisplay(Display):
         write_below(axes, self.title or "value", self._notes(), owns_figure=self.owns_figure)
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         told = [f"Distribution of {self.title or 'values'} in {len(self.values)} groups."]
         if len(self.values) == 1:
             told = [f"Distribution of {self.title or 'values'}."]
@@ -165,7 +165,7 @@ class DistributionDisplay(Display):
         return 0 < len(self._finite(group)) <= FEW_VALUES
 
     def _notes(self) -> list[str]:
-        """What the marks mean."""
+        """The meaning of the marks."""
         sizes = {len(self._finite(group)) for group in self.rows} - {0} or {0}
         is_tall = len(self.rows) <= TALL_ROWS
         notes = []
@@ -238,15 +238,15 @@ def distribution(
         :func:`matrics.resample`, whose first axis is that of the replicates. Groups in a mapping may have different
         numbers of values.
     title : str, optional
-        That of the measure, for the axis.
+        The name of the measure, for the axis.
     names : sequence of str, optional
-        Those of the groups; the keys of a mapping, or numbers, if left out.
+        The names of the groups; the keys of a mapping, or numbers, if left out.
     estimates : array_like, shape () or (G,), optional
-        A value of each group that is marked besides, such as the measure of all samples.
+        A value of each group to mark, such as the measure of all samples.
     level : float, default 0.95
-        The share of the values that the thin lines hold.
+        The share of the values within the thin lines.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a figure of its own if left out.
+        The axes to draw on; a new figure if left out.
 
     Returns
     -------

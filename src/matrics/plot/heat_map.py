@@ -1,4 +1,4 @@
-"""Heat maps of classes: coloured cells with text, and as many names of classes as there is room for."""
+"""Heat maps of classes: coloured cells with text, and the names of classes if there is room."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FEW = 25  # classes for which there is room for text in the cells of one page
 
 
 def cell_text(counts: NumPyArray, shares: NumPyArray, text: CellText) -> list[list[str]] | None:
-    """What is written in each cell. Empty cells stay empty, so that the others stand out."""
+    """The text of each cell; cells without samples have none, so that the others stand out."""
     if text == "none":
         return None
     count = np.vectorize(lambda x: "" if x == 0 else _short(x), otypes=[str])(counts)
@@ -107,14 +107,14 @@ def class_ticks(axes: Axes, names: Sequence[str], columns: Sequence[str] | None 
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
-    """A name that is not too long; what is left out is in its middle, as names often differ at their end."""
+    """Shorten a name in its middle, because names often differ at the end."""
     if len(name) <= longest:
         return name
     return f"{name[: longest // 2]}…{name[-longest // 2 + 1 :]}"
 
 
 def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPyArray], NumPyArray], ...]) -> None:
-    """A bar next to the panels that says which colour stands for which share; one strip for each scale of colours."""
+    """Draw the colour bar of shares next to the panels; one strip for each scale of colours."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, PowerNorm
 

@@ -1,4 +1,4 @@
-"""What was measured during training: read from mappings, from lists of steps, and from the files of loggers."""
+"""Values measured during training: read from mappings, from lists of steps, and from the files of loggers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TrainingRun(NamedTuple):
     name : str
         The run.
     values : dict of str to (array, array)
-        Of each measure the steps, ascending, and its values; NaN where it is undefined.
+        For each measure its steps, ascending, and its values; NaN if undefined.
     """
 
     name: str
@@ -41,7 +41,7 @@ class TrainingRun(NamedTuple):
 
 
 def read_runs(runs: Any, steps: Any, names: Sequence[str] | None) -> list[TrainingRun]:
-    """The runs of whatever describes them.
+    """Read the runs from any of the supported inputs.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _values_of(run: Any, steps: Any, name: str) -> dict[str, tuple[NumPyArray, N
     for key, values in columns.items():
         at = np.arange(len(values), dtype=float) if places is None else places
         if at.shape != values.shape:
-            raise ValueError(f"{key}: expected as many values as steps, {len(at)}, got {len(values)}")
+            raise ValueError(f"{key}: expected {len(at)} values, one for each step, got {len(values)}")
         found[key] = _last_of_each_step(at, values)
     return found
 
@@ -170,7 +170,7 @@ def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArra
 
 
 def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPyArray]:
-    """One array for each name, NaN where a step has no such number; what is text in some step is left out."""
+    """One array for each name, NaN where a step has no such number; names with text in any step are left out."""
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {}
     for name in names:
@@ -183,7 +183,7 @@ def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, NumPy
 
 
 def _read_file(path: Path) -> list[dict[str, Any]]:
-    """The lines of a .csv or .jsonl file; a last one that is not whole is that of a run that goes on, or was killed."""
+    """The lines of a .csv or .jsonl file; an incomplete last line belongs to a run that continues, or was killed."""
     ending = path.suffix.lower()
     if ending not in {".csv", ".jsonl", ".ndjson"}:
         raise ValueError(f"runs: expected a file that ends in .csv or .jsonl, got {quoted(str(path))}")

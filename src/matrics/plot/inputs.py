@@ -31,7 +31,7 @@ def host_stack(cm: Any) -> tuple[list[str] | None, NumPyArray]:
     Raises
     ------
     ValueError
-        The shape is not that of matrices, or the stack is empty.
+        The shape does not fit matrices, or the stack is empty.
     """
     if isinstance(cm, Mapping):
         if not cm:

@@ -1,4 +1,4 @@
-"""Pictures made of lines: few points for each, few of many named, and a legend that covers nothing."""
+"""Pictures made of lines: few points for each, names for a few of many, and a legend outside of the panels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LinesDisplay(Display):
     """A picture made of lines, whose layout is found in two steps."""
 
     def layout(self) -> Any:
-        """As of any display, in two steps."""
+        """See ``Display``, in two steps."""
         return _layout_in_two_steps()
 
 
@@ -64,7 +64,7 @@ def _layout_in_two_steps() -> Any:
 
 
 def thinned(x: NumPyArray, y: NumPyArray, most: int = POINTS) -> tuple[NumPyArray, NumPyArray]:
-    """The points that tell most of a line; the line through them is as good as that through all.
+    """The points that determine the shape of a line; the line through them looks like that through all points.
 
     The point that is farthest from the line through those that are kept is kept as well, again and again (Douglas and
     Peucker), until none is farther than can be seen, or there are enough. Gaps (NaN) stay gaps.
@@ -75,7 +75,7 @@ def thinned(x: NumPyArray, y: NumPyArray, most: int = POINTS) -> tuple[NumPyArra
 
 
 def _kept(x: NumPyArray, y: NumPyArray, most: int) -> NumPyArray:
-    """Which points are kept."""
+    """Which points to keep."""
     known = np.isfinite(x) & np.isfinite(y)
     if known.sum() < 3:
         return np.ones(len(x), bool)
@@ -111,7 +111,7 @@ def _farthest(u: NumPyArray, v: NumPyArray, first: int, last: int) -> tuple[floa
 
 
 def most_telling(values: Sequence[float], *, higher_is_better: bool | None = True) -> list[int]:
-    """The numbers of the lines that have a name: all of a few; of many the best ones, in the order of the lines."""
+    """The numbers of the lines with a name: all of a few, the best of many, in the order of the lines."""
     if len(values) <= MOST_NAMED:
         return list(range(len(values)))
     sign = 1 if higher_is_better is False else -1
@@ -127,7 +127,7 @@ def looks(number: int, *, in_a_crowd: bool) -> list[Style]:
 def draw_line(
     axes: Axes, x: NumPyArray, y: NumPyArray, look: Style, label: str, *, beside: int = 1, **options: Any
 ) -> Any:
-    """Draw a line, next to so many others, by few points and with some markers; returns it for the legend."""
+    """Draw a line by few points and with some markers; returns it for the legend."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     kept, marked = _kept(x, y, min(POINTS, POINTS_OF_ALL // beside)), _places_of_markers(x, y, look.number)
     kept[marked] = True
@@ -160,7 +160,7 @@ def _places_of_markers(x: NumPyArray, y: NumPyArray, number: int) -> list[int]:
 
 
 def draw_band(axes: Axes, x: NumPyArray, low: NumPyArray, high: NumPyArray, look: Style, *, beside: int = 1) -> None:
-    """Draw what is between two lines in a light shade; nothing where one of them is not known."""
+    """Draw the area between two lines in a light shade; not where one of them is NaN."""
     known = np.isfinite(low) & np.isfinite(high)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]])))
     most = max(40, POINTS_OF_ALL // 4 // beside)
@@ -171,7 +171,7 @@ def draw_band(axes: Axes, x: NumPyArray, low: NumPyArray, high: NumPyArray, look
 
 
 def draw_crowd(axes: Axes, lines: Sequence[tuple[NumPyArray, NumPyArray]], *, colour: Any = FAINT) -> None:
-    """Draw lines that stand behind: grey and thin. Many of them are dots in a file of lines, which stays small so."""
+    """Draw background lines: grey and thin. Many of them are rasterised in a vector file, which stays small."""
     if not lines:
         return
     from matplotlib.collections import LineCollection
@@ -190,7 +190,7 @@ def cut_name(name: str, longest: int = LONGEST) -> str:
 
 
 def legend_below(panels: Sequence[Axes], handles: Sequence[Any], *, owns_figure: bool, under: float = 0) -> None:
-    """A legend below the panels of a figure of our own, or below the last of the axes that somebody gave.
+    """A legend below the panels of a new figure, or below the last of the user's axes.
 
     Below these there may already be something, as high as this part of their height.
     """

@@ -42,7 +42,7 @@ class MeasureOfModels(NamedTuple):
     higher_is_better : bool
         Whether higher values are better.
     estimate, low, high : array, shape (M,)
-        The values and their limits; NaN where there are none.
+        The values and their limits; NaN if there are none.
     tied : array of bool, shape (M,), or None
         Which models are not significantly different from the best; None if they were not compared.
     """
@@ -85,7 +85,7 @@ class ModelsDisplay(Display):
     measures : list of MeasureOfModels
         One a panel.
     names : list of str
-        Those of the M models, in the order of the measures' arrays.
+        The names of the M models, in the order of the measures' arrays.
     order : list of int
         The numbers of the models from above to below: the best by the first measure first.
     shown : int
@@ -118,9 +118,9 @@ class ModelsDisplay(Display):
         y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
             The labels predicted by each model.
         metrics, **options
-            As of :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``, ….
+            See :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``, ….
         names, most, ax
-            As of :func:`matrics.plot.models`.
+            See :func:`matrics.plot.models`.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class ModelsDisplay(Display):
         return len(self.measures)
 
     def grid(self) -> tuple[int, int]:
-        """Beside each other, up to four."""
+        """Up to four panels in a row."""
         return -(-self.panels() // A_ROW), min(self.panels(), A_ROW)
 
     def panel_size(self) -> tuple[float, float]:
@@ -196,7 +196,7 @@ class ModelsDisplay(Display):
         write_below(axes, measure.name + side, notes, owns_figure=self.owns_figure)
 
     def _write_values(self, axes: Axes) -> None:
-        """Write the values next to the only panel, where one bad model would else hide how the others differ."""
+        """Write the values next to a single panel, because one bad model can compress the scale of the others."""
         for place, model in enumerate(self._rows()):
             if model is not None and not np.isnan(value := self.measures[0].estimate[model]):
                 axes.text(
@@ -205,7 +205,7 @@ class ModelsDisplay(Display):
                 )  # fmt: skip
 
     def _rows(self) -> list[int | None]:
-        """The models from above to below; None stands for those that are left out."""
+        """The models from top to bottom; None marks the place of models left out."""
         if self.shown >= len(self.order):
             return list(self.order)
         worst = min(WORST, self.shown // 3)
@@ -218,7 +218,7 @@ class ModelsDisplay(Display):
         ]  # fmt: skip
 
     def _notes(self) -> list[str]:
-        """What the marks mean, below the panels."""
+        """The meaning of the marks, below the panels."""
         tied, number = self.measures[0].tied, len(self.names)
         if tied is None:
             notes = ["dashed: the best value"]
@@ -230,7 +230,7 @@ class ModelsDisplay(Display):
                 f"bold: tied by {self.measures[0].name}",
             ]
         elif tied.all():
-            notes = [f"● none of {number} can be told from the best (dashed)"]
+            notes = [f"● none of {number} differs significantly from the best (dashed)"]
         else:
             notes = [f"● tied with the best (dashed): {np.count_nonzero(tied)} of {number}", "○ worse than the best"]
         if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
@@ -240,7 +240,7 @@ class ModelsDisplay(Display):
         return notes
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         told = [f"Forest plot of {len(self.names)} model{'s' * (len(self.names) > 1)}."]
         for measure in self.measures:
             best = measure.best
@@ -274,7 +274,7 @@ def written(value: float) -> str:
 
 
 def draw_limits(axes: Axes, place: float, measure: MeasureOfModels, model: int) -> None:
-    """A model's value and limits: filled if it is tied with the best, or if nobody has compared them."""
+    """A model's value and limits: filled if it is tied with the best, or if models were not compared."""
     is_tied = measure.tied is None or bool(measure.tied[model])
     colour = "#08306b" if is_tied else "#c06010"
     value, low, high = (float(part[model]) for part in (measure.estimate, measure.low, measure.high))
@@ -315,14 +315,14 @@ def models(
     ----------
     results : mapping of str to ModelComparison or Interval
         As from :func:`matrics.compare_models`, or from :func:`matrics.interval` of a stack (M, n, n): of each measure
-        the values (M,) and their limits. One panel each; all panels have the same rows. Intervals alone do not tell
-        which models differ, so nothing is marked as tied.
+        the values (M,) and their limits. One panel each; all panels have the same rows. Intervals do not show
+        which models differ, so no model is marked as tied.
     names : sequence of str, optional
         The names of the models; their numbers if left out.
     most : int, default 30
-        Of more models than this only so many are shown: the best, and the three worst.
+        The largest number of models to show; of more, only the best and the three worst are shown.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each measure; a figure of its own if left out.
+        The axes to draw on, one for each measure; a new figure if left out.
 
     Returns
     -------
@@ -394,7 +394,7 @@ def _read(key: str, result: Any) -> MeasureOfModels:
 
 
 def _metric_of(key: str) -> Metric:
-    """The measure of a key of results, which may be that of one class: ``recall/cat``."""
+    """The measure of a key of results, which may refer to one class: ``recall/cat``."""
     try:
         return metric_of(key)
     except ValueError:

@@ -38,7 +38,7 @@ def ordered_classes(matrix: NumPyArray, order: Any) -> list[int]:
 
 
 def clusters(matrix: NumPyArray) -> list[int]:
-    """Classes that are confused with each other next to each other: leaves of a tree, average linkage.
+    """Sort classes so that confused classes are neighbours: leaves of a tree, average linkage.
 
     The distance of two classes is 1 less the larger of the two shares in which one is predicted as the other.
     """

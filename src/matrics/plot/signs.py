@@ -12,14 +12,14 @@ from matrics.typing import NumPyArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More marks than these make a large file of what is drawn as lines.
+# More marks than this make a large vector file.
 MANY = 200
 
 __all__ = ["mark_cells", "outline", "signed", "signed_bar"]
 
 
 def signed_bar(axes: Axes, limit: float, unit: str) -> None:
-    """A bar next to the cells: which colour stands for which difference, from -limit (worse) to limit (better)."""
+    """Draw the colour bar of differences next to the cells, from -limit (worse) to limit (better)."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import FuncNorm, ListedColormap
 
@@ -45,7 +45,7 @@ def _signed_square(x: NumPyArray) -> NumPyArray:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign and so many digits; a number that rounds to 0 differs from 0."""
+    """Format a number with its sign and a number of digits; small numbers are not rounded to 0."""
     size = abs(value)
     if size == 0:
         return "0"

@@ -38,13 +38,13 @@ class Spectrum(NamedTuple):
     name : str
         The matrix.
     values : array, shape (n,)
-        The eigenvalues, ascending; NaN where they are undefined.
+        The eigenvalues, ascending; NaN if undefined.
     centres, radii : array, shape (n,)
         Gershgorin's circles of the same matrix, one a class.
     lower, upper : float
         The bounds 1 - r and 1 + r that Dembélé prints, with r the largest radius of A.
     valid_lower : float
-        The lower bound that holds.
+        The valid lower bound.
     eve : float
         The eigenvalues entropy.
     problem : str
@@ -126,7 +126,7 @@ class SpectrumDisplay(LinesDisplay):
         return handles[::-1]
 
     def _reach(self, one: Spectrum) -> tuple[tuple[float, float], float]:
-        """From where to where a picture with all circles and bounds goes, and how high."""
+        """The limits of a picture with all circles and bounds, and its height."""
         if one.problem:
             return (0.0, 1.0), 0.2
         ends = [one.values.min(), one.values.max(), (one.centres - one.radii).min(), (one.centres + one.radii).max()]
@@ -136,7 +136,7 @@ class SpectrumDisplay(LinesDisplay):
         return (low - room, high + room), 1.1 * float(max(one.radii.max(), 0.05))
 
     def _limits(self) -> tuple[float, float]:
-        """From where to where rows go: all eigenvalues, and bounds as far as they leave room for these."""
+        """The limits of the rows: all eigenvalues, and bounds that are not too far away."""
         known = [one for one in self.spectra if not one.problem]
         if not known:
             return 0.0, 1.0
@@ -173,14 +173,14 @@ class SpectrumDisplay(LinesDisplay):
         return handles[::-1]
 
     def _draw_bounds(self, axes: Axes, one: Spectrum, bottom: float, top: float, *, wide: bool) -> list[Any]:
-        """The interval 1 ± r as a bar or by its ends, and the lower bound that holds as a thick stroke."""
+        """The interval 1 ± r as a bar or by its ends, and the valid lower bound as a thick stroke."""
         if not np.isfinite(one.lower):
             return []
         handles = []
         height = top - bottom
         if self.matrix == "B":
             axes.vlines(one.valid_lower, bottom, top, color=INK, linewidth=2.0, zorder=2)
-            if wide and one.valid_lower < self._limits()[0]:  # an arrow to where it is
+            if wide and one.valid_lower < self._limits()[0]:  # an arrow towards it
                 axes.plot(0.0, (bottom + top) / 2, marker="<", transform=axes.get_yaxis_transform(), color=INK,
                           markersize=5, clip_on=False, zorder=4)  # fmt: skip
             handles += axes.plot(
@@ -233,7 +233,7 @@ class SpectrumDisplay(LinesDisplay):
         return handles[::-1]
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         drawn = "circles" if len(self.spectra) == 1 else "bounds"
         told = [f"eigenvalues of the matrix {self.matrix} with Gershgorin's {drawn}."]
         told += [self._in_words(one) for one in self.spectra[:12]]
@@ -277,7 +277,7 @@ def spectrum(
 
     One matrix has its eigenvalues and Gershgorin's circles in the plane of complex numbers; several have a row each.
     The interval 1 ± r that Dembélé prints holds for the matrix A. For B its lower end may lie above the smallest
-    eigenvalue; the bound that holds is drawn next to it (:func:`matrics.gershgorin_bounds`).
+    eigenvalue; the valid bound is drawn next to it (:func:`matrics.gershgorin_bounds`).
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def spectrum(
     names : sequence of str, optional
         The names of the matrices; the keys of a mapping, or positions in the stack, if left out.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a figure of its own if left out.
+        The axes to draw on; a new figure if left out.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def spectrum(
     ValueError
         The shape is not (*B, n, n), there are more than 60 matrices, names do not fit, or ``matrix`` is neither.
     InvalidConfusionMatrix
-        The only matrix has a negative, NaN or infinite cell. In a stack its row says that it is undefined.
+        The only matrix has a negative, NaN or infinite cell. In a stack its row is marked as undefined.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class TrainingDisplay(LinesDisplay):
     best : dict of str to (int, int)
         Of each measure the run and the place in its steps that are best.
     directions : dict of str to bool or None
-        Whether higher values of a measure are better; None where it is not known.
+        Whether higher values of a measure are better; None if unknown.
     """
 
     runs: list[TrainingRun]
@@ -62,7 +62,7 @@ class TrainingDisplay(LinesDisplay):
 
     @property
     def is_crowd(self) -> bool:
-        """Whether there are too many runs to tell them apart: grey lines, their mean, and the best of them."""
+        """Whether there are too many runs for separate styles: then grey lines, their mean, and the best run."""
         return len(self.runs) > MOST_NAMED
 
     def panels(self) -> int:
@@ -70,7 +70,7 @@ class TrainingDisplay(LinesDisplay):
         return len(self.metrics)
 
     def panel_size(self) -> tuple[float, float]:
-        """A column of a paper, and higher by the lines of the legend; smaller where there are several."""
+        """The width of a paper's column, and room for the legend; smaller for several panels."""
         lines = 3 if self.is_crowd else len(self.runs) * (len(self.runs) > 1) + 1
         size = (3.5, 2.4) if self.panels() == 1 else (2.6, 2.1)
         return size[0], size[1] + LEGEND_LINE * lines / self.grid()[0]
@@ -100,7 +100,7 @@ class TrainingDisplay(LinesDisplay):
         return f"best step: {steps[place]:,.10g} ({values[place]:.4g})"
 
     def _draw_runs(self, axes: Axes, metric: str) -> list[Any]:
-        """Each run in a style of its own; raw values behind smoothed ones."""
+        """Draw each run in its own style; raw values behind smoothed ones."""
         handles = []
         for number, (run, look) in enumerate(zip(self.runs, styles(len(self.runs)), strict=True)):
             if metric not in run.values:
@@ -141,7 +141,7 @@ class TrainingDisplay(LinesDisplay):
         )  # fmt: skip
 
     def describe(self) -> str:
-        """What the picture shows, in a few sentences."""
+        """Describe the picture in a few sentences."""
         number = len(self.runs)
         titles = [title_of(metric) for metric in self.metrics]
         told = [f"{', '.join(titles)} over the steps of {f'{number} runs' if number > 1 else 'a run'}."]
@@ -175,7 +175,7 @@ def training(
     """Draw measures over the steps of training, of one run or of many.
 
     Each measure has a panel, and its best step is marked. Undefined values (NaN) are gaps. Up to eight runs have a line
-    in a style of their own; more are grey lines, with their mean and the run with the best value.
+    in separate styles; more are grey lines, with their mean and the run with the best value.
 
     Parameters
     ----------
@@ -192,12 +192,12 @@ def training(
     names : sequence of str, optional
         The names of the runs.
     smoothing : float, default 0
-        In [0, 1): how much of the mean of the values before goes into the next one (exponential moving average, as in
+        In [0, 1): the weight of the previous mean in the next one (exponential moving average, as in
         TensorBoard). The raw values stay visible.
     higher_is_better : mapping of str to bool, optional
-        For measures whose better direction the library does not know, so that their best step is marked, too.
+        For measures without a known better direction, so that their best step is marked, too.
     ax : matplotlib.axes.Axes, or array of them, optional
-        Where to draw, one for each measure; a figure of its own if left out.
+        The axes to draw on, one for each measure; a new figure if left out.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def _direction(name: str) -> bool | None:
 
 
 def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -> dict[str, tuple[int, int]]:
-    """Of each measure the run and the step with the best value: the first of equal ones."""
+    """The run and the step with the best value of each measure: the first of equal ones."""
     bests = {}
     for name, is_higher in directions.items():
         if is_higher is None:
@@ -278,14 +278,14 @@ def _bests(runs: Sequence[TrainingRun], directions: Mapping[str, bool | None]) -
 
 
 def smooth(values: NumPyArray, weight: float) -> NumPyArray:
-    """Exponential moving average of the values so far, without the bias of its start; NaN stays, and changes no other.
+    """Exponential moving average of the values so far, without the bias of its start; a NaN affects only its own step.
 
     Parameters
     ----------
     values : array, shape (T,)
         The values.
     weight : float
-        In [0, 1): how much of the mean before goes into the next one.
+        In [0, 1): the weight of the previous mean in the next one.
 
     Returns
     -------

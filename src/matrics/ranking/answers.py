@@ -1,4 +1,4 @@
-"""What a ScoreState answers, as functions of its leaves."""
+"""The results of a ScoreState, as functions of its leaves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def thresholds(leaves: Sequence[Array]) -> Array:
 
 
 def matrices(leaves: Sequence[Array], *, looks: bool) -> tuple[Standard, Array]:
-    """The library of the state, and its matrices; of counts in two words by NumPy, if values may be looked at."""
+    """The library of the state, and its matrices; NumPy converts two-word counts, if values may be inspected."""
     own, (counts, carried) = as_arrays(counts=leaves[0], carried=leaves[3])
     has_words = carried.shape[-1] > 0
     is_exact = has_words and own.can_look(counts) and (looks or own.host_view(counts) is not None)

@@ -31,16 +31,16 @@ def roc_auc(
 ) -> Any:
     """Area under the receiver operating characteristic: how often a positive sample has a higher score than a negative.
 
-    Exact: a pair of equal scores counts one half, and pairs are counted in integers where there are no weights.
+    Exact: a pair of equal scores counts one half, and pairs are counted in integers if there are no weights.
 
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
         True labels: 0 and 1, 0 to n - 1 with scores of n classes, or any labels with ``positive=``.
     y_score : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Scores of class 1 of two, or of each of n classes: probabilities, logits, or whatever is higher for samples of
-        the class. Scores with one axis more than the labels are scores of classes, if the samples are on the axis
-        before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
+        Scores of class 1 of two, or of each of n classes: probabilities, logits, or any number that is higher for
+        samples of the class. Scores with one axis more than the labels are scores of classes, if the samples are on the
+        axis before. Otherwise both broadcast: one ``y_true`` (N,) against the scores (M, N) of M models.
     average : {"macro", "weighted", "micro", "class"}, optional
         Of class scores: the mean over classes (the default), that mean weighted by the samples of each class, the area
         of all classes' scores pooled, or every class. Without an axis of classes it has no effect, and with
@@ -50,19 +50,19 @@ def roc_auc(
         with the sizes of the classes. "weighted" then weights each pair by its samples.
     positive : str or int, optional
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of scores of n classes it picks those of this class, against
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative; a pair weighs the product of its weights.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
-        The value where there is no positive or no negative sample.
+        The value without positive or without negative samples.
 
     Returns
     -------
     array, shape (*B,), or (*B, n) for ``average="class"``
-        Between 0 and 1; ½ for scores that tell nothing. NaN for a batch element with a NaN score. Undefined classes
+        Between 0 and 1; ½ for random scores. NaN for a batch element with a NaN score. Undefined classes
         are left out of means.
 
     Raises
@@ -133,12 +133,12 @@ def partial_roc_auc(
     Parameters
     ----------
     y_true, y_score, average, positive, sample_weight, ignore_index, zero_division
-        As of :func:`matrics.roc_auc`, each class against the rest.
+        See :func:`matrics.roc_auc`, each class against the rest.
     max_fpr : float
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
         be.
     standardized : bool, default True
-        Scale the area as McClish does: ½ for scores that tell nothing and 1 for perfect ones. If False, the area
+        Scale the area as McClish does: ½ for random scores and 1 for perfect ones. If False, the area
         itself, which is at most ``max_fpr``.
 
     Returns
@@ -201,14 +201,14 @@ def average_precision(
     Parameters
     ----------
     y_true, y_score, average, positive, sample_weight, ignore_index
-        As of :func:`matrics.roc_auc`, each class against the rest.
+        See :func:`matrics.roc_auc`, each class against the rest.
     zero_division : float, default NaN
-        The value where there is no positive sample.
+        The value without positive samples.
 
     Returns
     -------
     array, shape (*B,), or (*B, n) for ``average="class"``
-        Above 0 and up to 1; of scores that tell nothing, about the share of the positive samples. NaN for a batch
+        Above 0 and up to 1; for random scores about the share of the positive samples. NaN for a batch
         element with a NaN score. Undefined classes are left out of means.
 
     Raises
@@ -251,7 +251,7 @@ def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
     x0, x1, y0, y1 = fpr[:, :-1], fpr[:, 1:], tpr[:, :-1], tpr[:, 1:]
     xp = safe.xp
     width, height = xp.clip(x1, None, max_fpr) - xp.clip(x0, None, max_fpr), y0 + y1
-    if max_fpr < 1:  # the last trapezoid is cut where the line between two points crosses the largest rate
+    if max_fpr < 1:  # the last trapezoid ends at the largest rate, by interpolation between two points
         height = xp.where(x1 > max_fpr, 2 * y0 + (y1 - y0) * safe.ratio(width, x1 - x0), height)
     return xp.sum(width * height, axis=-1) / 2
 

@@ -15,7 +15,7 @@ from matrics.ranking.rows import SampleRows, as_rows, each
 
 Average = Literal["macro", "weighted", "micro", "class"]
 
-#: The value of each row, undefined where there is nothing to divide by.
+#: The value of each row, undefined if the divisor is 0.
 RowFunction = Callable[[SampleRows, Safe], Array]
 
 
@@ -33,7 +33,7 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
 
 
 def of_rows(function: RowFunction, samples: ScoredSamples, average: str, zero_division: float) -> Array:
-    """The value of the scores of two classes, (*B,); of more, that of each class against the rest, averaged."""
+    """The value for scores of two classes, (*B,); for more, the average over each class against the rest."""
     check_options(zero_division, "nan")
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, float(zero_division))

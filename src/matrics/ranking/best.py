@@ -23,7 +23,7 @@ from matrics.typing import ArrayLike
 
 
 class BestThreshold(NamedTuple):
-    """Where a measure is best, and its value there; both of shape (*B,).
+    """The best threshold of a measure, and its value there; both of shape (*B,).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class BestThreshold(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What is sought: the best value of a measure, under constraints."""
+    """The goal of a search: the best value of a measure, under constraints."""
 
     name: str  # of the measure, as given
     metric: Metric
@@ -61,12 +61,12 @@ class Goal(NamedTuple):
         return 1 if self.metric.higher_is_better else -1
 
     def measured(self, cm: Array, *, zero_division: float, workers: int) -> list[Array]:
-        """The measure and those of the constraints, of a stack."""
+        """Score a stack with the measure and the measures of the constraints."""
         functions = [self.metric.bind(), *(constraint.metric.bind() for constraint in self.constraints)]
         return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
 
     def ranked(self, values: list[Array], backend: Standard) -> Array:
-        """Numbers, the largest for the best threshold; minus infinity where there can be none.
+        """Numbers, the largest for the best threshold; minus infinity for thresholds that are not allowed.
 
         The worst value, which may be infinite, is still a value.
         """
@@ -76,7 +76,7 @@ class Goal(NamedTuple):
         return xp.where(allowed, xp.clip(self.sign * values[0], worst, None), -math.inf)
 
     def holds(self, values: list[Array], backend: Standard) -> Array:
-        """Where all constraints hold."""
+        """Which thresholds satisfy all constraints."""
         found = backend.xp.ones_like(values[0], dtype=backend.xp.bool)
         for constraint, of_constraint in zip(self.constraints, values[1:], strict=True):
             found = found & constraint.holds(of_constraint)
@@ -113,45 +113,44 @@ def best_threshold(
     zero_division: float = math.nan,
     workers: int = 1,
 ) -> BestThreshold:
-    """The threshold at which a measure is best, of all that tell the samples apart.
+    """The best threshold for a measure, of all thresholds between different scores.
 
     Parameters
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
-        As of :func:`matrics.threshold_confusion_matrix`.
+        See :func:`matrics.threshold_confusion_matrix`.
     metric : str or Metric
-        The measure, whose highest value is sought, or the lowest one of a measure that is better so. A class measure
-        without an average is that of the positive class.
+        The measure to maximise, or to minimise if lower values are better. A per-class measure
+        without an average is the value of the positive class.
     subject_to : str or list of str, optional
-        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``;
-        several in a list, or with commas between them. A threshold at which such a measure is undefined does not keep
-        to the constraint.
+        Constraints: a measure, one of ``>=``, ``<=``, ``>`` and ``<``, and a number, such as ``"recall>=0.9"``; several
+        in a list, or with commas between them. A threshold at which such a measure is undefined does not satisfy the
+        constraint.
     zero_division : float, default NaN
-        The value of a measure where it is undefined. NaN is never the best.
+        The value of undefined measures. NaN is never the best.
     workers : int, default 1
         Number of threads on the host, as in :func:`matrics.score`.
 
     Returns
     -------
     BestThreshold
-        ``threshold``, one of the scores, or infinity where it is best to predict no sample as positive; and ``value``.
-        Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest.
-        NaN where the measure is undefined at every threshold, or a score is NaN. Also NaN, of several curves or where
-        values cannot be looked at, where no threshold keeps to the constraints, or the measure is undefined at all
-        that do.
+        ``threshold``, one of the scores, or infinity if it is best to predict no sample as positive; and ``value``.
+        Both of shape (*B,), or (*B, n) of n classes, each against the rest. Of several best thresholds the highest. NaN
+        if the measure is undefined at every threshold, or a score is NaN. With several curves, or if values cannot be
+        inspected, also NaN if no threshold satisfies the constraints, or the measure is undefined at all that do.
 
     Raises
     ------
     TypeError
         As :func:`matrics.threshold_curve`.
     ValueError
-        No threshold of the one curve keeps to the constraints: the message has the best attainable value of each. Or
+        No threshold of a single curve satisfies the constraints: the message has the best attainable value of each. Or
         some do, and the measure is undefined at all of these. Or as :func:`matrics.threshold_curve`.
 
     Notes
     -----
-    The value is the best of many on the same samples, and so too good; :func:`matrics.best_threshold_interval` says by
-    how much.
+    The value is the best of many on the same samples, and so biased upwards; :func:`matrics.best_threshold_interval`
+    estimates the bias.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def best_threshold(
 
 
 def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, workers: int) -> BestThreshold:
-    """The best threshold of samples; on the host says why where there is none."""
+    """The best threshold of samples; on the host, raise or warn with the reason if there is none."""
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
     values = goal.measured(cm, zero_division=zero_division, workers=workers)
@@ -186,7 +185,7 @@ def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, worke
 def _say_why(goal: Goal, values: list[Array], is_found: Array) -> None:
     """Raise for one curve without a best threshold under these constraints, and warn of those of several.
 
-    Nothing is said where nothing is defined, as with a score that is NaN.
+    There is no message if all values are undefined, for example because a score is NaN.
     """
     holds = goal.holds(values, NUMPY)
     is_undefined = ~is_found & holds.any(axis=-1)
@@ -211,8 +210,8 @@ def _undefined(goal: Goal, holds: Array) -> str:
     number = np.count_nonzero(holds)
     where = "at the only threshold" if number == 1 else f"at all {number} thresholds"
     return (
-        f"metric: {goal.name} is undefined (0/0) {where} with {texts}: there is nothing to choose from; relax the "
-        "constraint, or say with zero_division= what an undefined value counts as"
+        f"metric: {goal.name} is undefined (0/0) {where} with {texts}: no threshold can be chosen; relax the "
+        "constraint, or pass zero_division= as the value of undefined measures"
     )
 
 

@@ -20,7 +20,7 @@ from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
 
-# So many matrices, those of all thresholds of some replicates, are scored at a time.
+# Matrices per chunk: all thresholds of some replicates.
 MATRICS_AT_ONCE = 2**18
 # As for other intervals.
 FEW_SAMPLES = 20
@@ -35,7 +35,7 @@ class BestThresholdInterval(NamedTuple):
     threshold : Interval
         Of the threshold.
     value : Interval
-        Of the measure at the threshold, on new samples: its estimate is that of the samples less the optimism.
+        The value of the measure on new samples: the estimate is the value on these samples minus the optimism.
     optimism : array
         By how much the value is better on the samples on which the threshold was chosen than on others.
     """
@@ -77,7 +77,7 @@ def best_threshold_interval(
     Parameters
     ----------
     y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
-        As of :func:`matrics.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
+        See :func:`matrics.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
         drawn; those that are left out, or have weight 0, are not drawn.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
@@ -92,7 +92,7 @@ def best_threshold_interval(
     -------
     BestThresholdInterval
         ``threshold`` and ``value``, each an :class:`matrics.Interval` with fields of shape (*B,), and ``optimism``.
-        Replicates in which no threshold keeps to the constraints are counted as undefined.
+        Replicates in which no threshold satisfies the constraints count as undefined.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def best_threshold_interval(
 
     Notes
     -----
-    The best of many values is high by luck as well. The optimism is how much better the choice of a replicate does on
+    The best of many values is biased upwards. The optimism is how much better the threshold of a replicate scores on
     the replicate than on the samples themselves, on average (Efron); it is taken off the value. Limits of the threshold
-    are quantiles of the replicates, and wide where the measure is flat around its best value: then many thresholds will
+    are quantiles of the replicates, and wide if the measure is flat around its best value: then many thresholds will
     do. A choice is no smooth function of the samples, and its bootstrap only nearly right: on simulated data (F1 and
     MCC; 60, 200 and 1,000 samples) 95 % limits held the value on new samples in 87, 89 and 93 % of the cases, and the
     optimism was two thirds of the real one.
@@ -174,7 +174,7 @@ class _Row(NamedTuple):
 
     scores: Array  # (N,)
     positive: Array  # (N,)
-    weight: Array | None  # (N,), where there are weights
+    weight: Array | None  # (N,), if there are weights
     unit: Array  # (N,): the cluster of each sample, or its own number
     units: int
 

@@ -12,7 +12,7 @@ from matrics.ranking.probability_bins import Of
 
 
 def check_of(of: Any, *, has_classes: bool) -> str | None:
-    """Which histograms calibration is of: None for those of class 1 of two."""
+    """Select the histograms for calibration: None for class 1 of two."""
     if of is not None and of not in get_args(Of):
         raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
     if of is not None and not has_classes:
@@ -29,9 +29,9 @@ def group_starts(num_bins: Any, bins: int) -> list[int]:
 
 
 def grouped(x: Array, starts: list[int], xp: Any) -> Array:
-    """Sums over groups of bins, along the last axis; what is beyond the edges counts in the outer groups."""
+    """Sums over groups of bins, along the last axis; samples beyond the edges count in the outer groups."""
     *batch, length = x.shape
-    if length == 3:  # one bin, and what is beyond
+    if length == 3:  # one bin, and the outer bins
         return xp.sum(x, axis=-1, keepdims=True)
     x = xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)
     number = len(starts) - 1
@@ -52,7 +52,7 @@ def sums(
 
 
 def reliability(number: Array, positives: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:
-    """Mean score and share of positives of each group; NaN where there are no samples."""
+    """Mean score and share of positives of each group; NaN without samples."""
     xp = backend.xp
     samples = xp.where(number > 0, number, 1)
     return tuple(xp.where(number > 0, part / samples, xp.nan) for part in (scores, positives))

@@ -1,4 +1,4 @@
-"""The edges of bins: how a state keeps them, and the bin of each score."""
+"""The edges of bins: their storage in a state, and the bin of each score."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing
 
 def _given(edges: Any, histogram_bins: int, low: float, high: float, spacing: Spacing | None) -> Array:
     if spacing is not None or (low, high) != (0, 1) or histogram_bins != 1000:
-        raise ValueError("edges: expected edges= alone, or histogram_bins=, low=, high= and spacing=, got both")
+        raise ValueError("edges: expected only edges=, or histogram_bins=, low=, high= and spacing=, got both")
     given = np.asarray(edges)
     if given.ndim != 1 or given.size < 2 or given.dtype.kind not in "iuf":
         raise ValueError(f"edges: expected two or more increasing numbers, got {quoted(edges)}")
     given = given.astype(np.float64)
     if not (np.abs(given) <= LARGEST_EDGE).all():
-        raise ValueError("edges: expected finite numbers; scores beyond the first and last edge have bins of their own")
+        raise ValueError("edges: expected finite numbers; scores beyond the first and last edge have separate bins")
     made = rounded(given)
     if not (np.diff(made) > 0).all():
         at = int(np.argmin(np.diff(made) > 0))
@@ -89,9 +89,9 @@ def encode(edges: Array) -> Array:
 
 
 def decode(pieces: Array, states: Array, dtype: Any, backend: Standard) -> Array:
-    """The edges (K + 1,) of a state whose integers are the sum of those of so many states, all alike.
+    """The edges (K + 1,) of a state whose integers are the sum over a number of states with the same edges.
 
-    All elements of a batch have the same edges: the first stands for them.
+    All elements of a batch have the same edges, so the first is used.
     """
     xp, length = backend.xp, pieces.shape[-2]
     if 0 in pieces.shape:

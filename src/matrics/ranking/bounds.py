@@ -1,4 +1,4 @@
-"""Areas of binned scores, with bounds that hold whatever the order of the scores inside each bin."""
+"""Areas of binned scores, with bounds that hold for any order of the scores inside each bin."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BoundedBins(NamedTuple):
 
 
 def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
-    """Value, low and high of the area under the ROC curve, and where it is defined.
+    """Value, low and high of the area under the ROC curve, and whether it is defined.
 
     It is the share of pairs, a positive and a negative sample, in which the positive has the higher score; half of
     those with equal scores count. In one bin a pair may count 0, half or 1.
@@ -68,7 +68,7 @@ def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
 
 
 def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
-    """Value, low and high of the average precision, and where it is defined.
+    """Value, low and high of the average precision, and whether it is defined.
 
     It is the mean, over the positives, of the precision among all samples with the same score or a higher one. Let a
     bin have p positives and q negatives, and the bins above it t and f. Among the samples up to the i-th positive of
@@ -100,7 +100,7 @@ def average_of(
 ) -> list[Array]:
     """Values (*B, n) averaged over classes, with these weights, or all the same; undefined ones are left out.
 
-    With a number for ``zero_division`` nothing is undefined.
+    With a number for ``zero_division`` no value is undefined.
     """
     xp = backend.xp
     if math.isnan(zero_division):

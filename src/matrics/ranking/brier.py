@@ -1,4 +1,4 @@
-"""The Brier score, and what it is made of."""
+"""The Brier score and its decomposition."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class BrierDecomposition(NamedTuple):
     resolution : array, shape (*B,)
         How far the shares in the bins are from the share overall; higher is better.
     uncertainty : array, shape (*B,)
-        The Brier score of the share overall as the probability of every sample. It depends on the labels alone.
+        The Brier score of the overall share as the probability of every sample. It depends only on the labels.
     within_bin_variance : array, shape (*B,)
-        The variance of the probabilities within bins; 0 where all in a bin are equal.
+        The variance of the probabilities within bins; 0 if all in a bin are equal.
     within_bin_covariance : array, shape (*B,)
         Twice the covariance of probabilities and labels within bins; likewise.
     """
@@ -100,12 +100,12 @@ def brier_score(
         whether those of a sample sum to 1.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
         against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -124,7 +124,8 @@ def brier_score(
 
     Notes
     -----
-    scikit-learn's ``brier_score_loss`` has the same values; its ``scale_by_half=True`` is half of that of classes.
+    scikit-learn's ``brier_score_loss`` has the same values; its ``scale_by_half=True`` is half of the value for
+    classes.
 
     Source: Brier 1950 (the sum over classes).
 
@@ -165,26 +166,26 @@ def brier_decomposition(
 
     Brier score = reliability - resolution + uncertainty + variance - covariance,
 
-    which holds for any bins. Where the probabilities in a bin are all equal, as with forecasts in tenths and bins that
-    tell them apart, the last two are 0, and it is Murphy's decomposition.
+    which holds for any bins. If the probabilities in a bin are all equal, as with forecasts in tenths and bins that
+    separate them, the last two are 0, and it is Murphy's decomposition.
 
     Parameters
     ----------
     y_true : array_like of int or bool, shape (*B, N)
         True labels in [0, n), or any labels with ``positive=``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        Predicted probabilities of class 1 of two, or of every class. Of classes, each part is the sum of those of the
-        classes, each against the rest, in bins of its own probabilities.
+        Predicted probabilities of class 1 of two, or of every class. For classes, each part is the sum over the
+        classes, each against the rest, in bins of its probabilities.
     num_bins, bins
         As in :func:`matrics.expected_calibration_error`.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
         against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
 
     Returns
     -------

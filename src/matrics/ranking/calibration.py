@@ -28,7 +28,7 @@ class Reliability(NamedTuple):
     mean_probability : array, shape (*B, num_bins)
         The mean of the predicted probabilities in each bin; NaN in an empty one.
     share_of_positives : array, shape (*B, num_bins)
-        How often what they predict happens; NaN in an empty bin.
+        The observed frequency of the predicted class; NaN in an empty bin.
     count : array, shape (*B, num_bins)
         The samples in each bin, or their weight, as floating numbers.
     edges : array, shape (*B, num_bins + 1)
@@ -116,12 +116,12 @@ def expected_calibration_error(
         (the maximum calibration error).
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
         against the rest.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -276,7 +276,7 @@ def _read(
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive)
     if of is not None and samples.num_classes is None:
         raise ValueError(
-            f"of={quoted(of)} is for probabilities of classes (*B, N, n), got those of class 1, shape "
+            f"of={quoted(of)} is for probabilities of classes (*B, N, n), got probabilities of class 1, shape "
             f"{tuple(samples.scores.shape)}: leave it out, or stack 1 - y_prob and y_prob along a last axis"
         )
     cast = forecasts(samples, of)

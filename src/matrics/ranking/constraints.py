@@ -1,4 +1,4 @@
-"""What a threshold has to fulfil: conditions such as ``recall>=0.9``."""
+"""Constraints on thresholds: conditions such as ``recall>=0.9``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Constraint(NamedTuple):
     limit: float
 
     def holds(self, values: Array) -> Array:
-        """Where these values of the measure keep to the bound; an undefined value does not."""
+        """Which values of the measure satisfy the bound; an undefined value does not."""
         return COMPARISONS[self.sign](values, self.limit)
 
     def best(self, values: Array, xp: Namespace) -> Array:

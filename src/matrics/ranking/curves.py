@@ -85,7 +85,7 @@ def roc_curve(
     Parameters
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
-        As of :func:`matrics.threshold_confusion_matrix`.
+        See :func:`matrics.threshold_confusion_matrix`.
     zero_division : float, default NaN
         The rate of a class without samples.
 
@@ -127,7 +127,7 @@ def precision_recall_curve(
     Parameters
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
-        As of :func:`matrics.threshold_confusion_matrix`.
+        See :func:`matrics.threshold_confusion_matrix`.
     zero_division : float, default NaN
         The value of an undefined point: of precision where no sample is predicted as positive, of recall without
         positive samples.
@@ -175,7 +175,7 @@ def precision_at_recall(
     Parameters
     ----------
     y_true, y_score, average, positive, sample_weight, ignore_index
-        As of :func:`matrics.roc_auc`, each class against the rest.
+        See :func:`matrics.roc_auc`, each class against the rest.
     recall : float
         The recall to reach, from 0 to 1.
     zero_division : float, default NaN
@@ -220,7 +220,7 @@ def recall_at_precision(
     Parameters
     ----------
     y_true, y_score, average, positive, sample_weight, ignore_index
-        As of :func:`matrics.roc_auc`, each class against the rest.
+        See :func:`matrics.roc_auc`, each class against the rest.
     precision : float
         The precision to reach, from 0 to 1.
     zero_division : float, default NaN
@@ -229,7 +229,7 @@ def recall_at_precision(
     Returns
     -------
     array, shape (*B,), or (*B, n) for ``average="class"``
-        Between 0 and 1; 0 where no threshold reaches the precision, as then no sample can be predicted as positive.
+        Between 0 and 1; 0 if no threshold reaches the precision, because then no sample can be predicted as positive.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def recall_at_precision(
 
 
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:
-    """The highest value of one rate where the other is at least this."""
+    """The highest value of one rate if the other is at least this."""
 
     def best(rows: SampleRows, safe: Safe) -> Array:
         found, xp = points(rows), rows.backend.xp

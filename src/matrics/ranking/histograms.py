@@ -23,7 +23,7 @@ from matrics.ranking.inputs import check_pair
 from matrics.ranking.positive import LEFT_OUT, read_labels
 from matrics.states.two_words import TwoWords
 
-# So many scores are binned at a time on the host.
+# Scores per chunk on the host.
 SCORES_AT_ONCE = 2**14
 
 
@@ -46,7 +46,7 @@ def bin_samples(
     edges: Array,
     states: Array,
 ) -> ScoreHistograms:
-    """Histograms of labels and scores in the shapes of a state, whose leaves the last four are."""
+    """Histograms of labels and scores in the shapes of a state; the last four arguments are its leaves."""
     has_classes = counts.ndim - batch_ndim == 3
     if has_classes and positive is not None:
         raise TypeError("positive: expected None, as this state has the scores of each of its classes")
@@ -92,7 +92,7 @@ def bin_samples(
 def _against_rest(
     y_true: Array, positive: int, ignored: tuple[int, ...], backend: Standard
 ) -> tuple[Array, tuple[int, ...]]:
-    """Integers as 0 and 1, below 0 where they are dropped, and what then stands for the labels to leave out."""
+    """Integers as 0 and 1, below 0 if dropped, and the new labels to leave out."""
     xp, kept = backend.xp, is_kept(y_true, ignored, backend)
     y_true = widen(y_true, backend)
     found = xp.where(y_true == positive, 1, xp.where(y_true < 0, -1, xp.zeros_like(y_true)))
@@ -113,7 +113,7 @@ def _check_classes(y_true: Array, scores: Array, n: int | None) -> None:
         )
     if n is None and scores.ndim > y_true.ndim > 0 and scores.shape[-1] != y_true.shape[-1]:
         raise ValueError(
-            f"y_score: expected those of class 1, with the samples of the labels, got {shapes}; for an axis of classes "
+            f"y_score: expected scores of class 1 for the samples of the labels, got {shapes}; for an axis of classes "
             "make the state with num_classes="
         )
 
@@ -121,7 +121,7 @@ def _check_classes(y_true: Array, scores: Array, n: int | None) -> None:
 def _in_parts(
     samples: list[Array], ignored: tuple[int, ...], edges: Array, batch: tuple[int, ...], backend: Standard
 ) -> list[Array]:
-    """The same of NumPy's arrays, from parts of them: what is made on the way stays in a cache."""
+    """The same for NumPy arrays, in chunks whose intermediate arrays fit in a cache."""
     shape, size = samples[0].shape, samples[1].size
     if size <= SCORES_AT_ONCE:
         return _count(samples, ignored, edges, batch, backend)

@@ -35,11 +35,11 @@ class ScoredSamples(NamedTuple):
     own: Standard  # the library of the user, to which results return
     y_true: Array  # (*B, N), integers of the widest kind
     scores: Array  # (*B, N), or (*B, N, n) of classes
-    weight: Array | None  # (*B, N), floating; 0 where a label is out of range
-    spoiled: Array | None  # (*B,), where a label is out of range or a weight is negative, NaN or infinite
+    weight: Array | None  # (*B, N), floating; 0 if a label is out of range
+    spoiled: Array | None  # (*B,), whether a label is out of range or a weight is negative, NaN or infinite
     num_classes: int | None  # None for scores of class 1 of two
-    is_weighted: bool = True  # whether the weights are those of the user, and not 0 for samples that are left out
-    names: tuple[Hashable, Hashable] | None = None  # of the other and of the positive class, where there is positive=
+    is_weighted: bool = True  # whether the weights come from the user, and not only from samples to leave out
+    names: tuple[Hashable, Hashable] | None = None  # of the other and of the positive class, with positive=
 
     @property
     def classes(self) -> Classes:
@@ -62,7 +62,7 @@ class ScoredSamples(NamedTuple):
         return self._replace(backend=own, own=own, **found)
 
 
-OTHERS = "; of other labels say with positive= which class the scores are of"
+OTHERS = "; for other labels pass the class of the scores as positive="
 # Probabilities of a sample that were rounded add up to 1 up to this.
 NEAR = 1e-3
 # Fewer rows may look like one-hot labels by chance.
@@ -87,18 +87,18 @@ def read(
 
     Scores with one axis more than the labels, and the samples before it, are scores of classes; others are scores of
     class 1 of two, which broadcast against the labels. Labels out of range and bad weights raise where looking is
-    free; elsewhere they spoil their own batch element. NaN scores are not looked for here. Samples that are left out
+    free; elsewhere they invalidate their batch element. NaN scores are not checked here. Samples that are left out
     have weight 0, and harmless labels and scores.
 
     Parameters
     ----------
     positive
         The label of the class that the scores are of: the labels become 1 for it, and 0 for all others. Of scores of
-        classes it picks those of this class.
+        classes it selects this class.
     name
         What messages call the scores.
     has_classes
-        Whether the last axis of the scores is that of classes; None where the number of axes decides.
+        Whether the last axis of the scores is that of classes; None if the number of axes decides.
     keeps_gradient
         Whether results depend smoothly on the scores, which then stay where gradients are recorded.
     """
@@ -176,13 +176,13 @@ def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSa
         )
     if labels.names is not None:
         raise ValueError(
-            f"positive: expected integers in y_true with {name} of every class (*B, N, {n}), as nothing says which "
-            f"column is that of a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
+            f"positive: expected integers in y_true with {name} of every class (*B, N, {n}): it is unknown which "
+            f"column belongs to a label such as {quoted(labels.names[1])}: pass one column, {name}[..., k], and its "
             "label"
         )
     if labels.positive is None or not 0 <= labels.positive < n:
         raise ValueError(
-            f"positive: expected the number of a class, from 0 to {n - 1}, which is that of its column in {name}, got "
+            f"positive: expected the number of a class, from 0 to {n - 1}, the index of its column in {name}, got "
             f"{quoted(labels.positive)}"
         )
     y_true = xp.astype(samples.y_true == labels.positive, samples.y_true.dtype)
@@ -191,7 +191,7 @@ def _of_one_class(samples: ScoredSamples, labels: Labels, name: str) -> ScoredSa
 
 
 def check_pair(y_true: Array, scores: Array, name: str, own: Standard, instead: str) -> None:
-    """Raise unless scores are floating; the message says if both are the wrong way round, or what labels are for."""
+    """Raise unless scores are floating; the message explains exchanged arguments, and labels in place of scores."""
     what = WORDS[name]
     if not own.is_float(scores):
         if own.is_float(y_true) and own.is_integer(scores):
@@ -210,7 +210,7 @@ def _shape(scores: Any, name: str) -> tuple[int, ...]:
 
 
 def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
-    """Warn of labels with a 1 in each row with probabilities that add up to 1 in each: those of classes, surely."""
+    """Warn of labels with one 1 in each row and probabilities that add up to 1 in each row: probably one-hot."""
     if y_true.ndim < 2 or y_true.shape != scores.shape or y_true.shape[-1] < 2 or name == "logits":
         return
     labels, shares = (x.reshape(-1, x.shape[-1]) for x in (y_true, scores))
@@ -220,10 +220,10 @@ def _warn_of_one_hot(y_true: Array, scores: Array, name: str) -> None:
             are_shares = (shares[part] >= 0).all() and (np.abs(shares[part].sum(axis=-1) - 1) < NEAR).all()
         return bool(are_shares and ((labels[part] == 1).sum(axis=-1) == 1).all())
 
-    # The first rows tell of most arrays that they are something else.
+    # The first rows are enough to rule out most arrays.
     if len(labels) >= ROWS and is_one_hot(slice(ROWS)) and is_one_hot(slice(None)):
         warnings.warn(
-            f"y_true {y_true.shape} and {name} {scores.shape}: every row was taken for the samples of a curve of its "
+            f"y_true {y_true.shape} and {name} {scores.shape}: every row was treated as the samples of a separate "
             "own; as each row has one label 1, and probabilities that add up to 1, these may be one-hot labels: for "
             "scores of classes pass y_true.argmax(-1)",
             RuntimeWarning,

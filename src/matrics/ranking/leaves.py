@@ -1,4 +1,4 @@
-"""The leaves of a ScoreState: how they begin, and how they add up."""
+"""The leaves of a ScoreState: their initial values, and their sums."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ScoreLeaves(NamedTuple):
 
 
 def empty(edges: Array, num_classes: Any, batch_shape: Any, like: Any, dtype: Any, *, allow_large: bool) -> list[Array]:
-    """The leaves of a state that has counted nothing."""
+    """The leaves of an empty state."""
     length, batch = len(edges) + 1, check_batch(batch_shape)
     rows = () if num_classes is None else (check_count(num_classes, "num_classes") + 1,)
     if rows == (2,):

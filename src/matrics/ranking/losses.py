@@ -63,34 +63,34 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array_like, shape (*B, N), or that of ``y_prob``
+    y_true : array_like, shape (*B, N), or the shape of ``y_prob``
         True labels, integers or booleans. Floating numbers are soft labels: probabilities of class 1, shape (N,), or
         probabilities of every class, shape (*B, N, n), with ``class_axis``.
     y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
         Predicted probabilities of class 1 of two, or of every class. They are not changed, and it is not checked
         whether those of a sample sum to 1.
     logits : array_like of floating numbers, shape (*B, N) or (*B, N, n)
-        In place of ``y_prob``: what the sigmoid or the softmax is taken of. For losses to train with: value and
-        gradient are exact for logits of any size, where the probability itself is rounded to 0 or 1.
+        Instead of ``y_prob``: the argument of the sigmoid or the softmax. For losses to train with: value and
+        gradient are exact for logits of any size, also if the probability itself is rounded to 0 or 1.
     class_axis : int, optional
-        Where the classes are. Left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
+        The axis of the classes. If left out, the number of axes decides: integer labels (*B, N) with (*B, N, n) have
         classes along the last one, with a warning where axis 1 has as many entries. Soft labels of several axes need
         it, as they could be labels of class 1 as well, for which there is :func:`matrics.binary_cross_entropy`.
     positive : str or int, optional
         The label of the class that ``y_prob`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of probabilities of n classes it picks those of this class,
+        Without it labels are 0 and 1, and 1 is positive. With probabilities of n classes it selects this class,
         against the rest; of logits of n classes it cannot, and soft labels have none.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
     Returns
     -------
     array, shape (*B,)
-        In [0, ∞]; infinite where a true class has the probability 0. NaN for a batch element with a NaN, or
+        In [0, ∞]; infinite if a true class has the probability 0. NaN for a batch element with a NaN, or
         with an infinite logit among those of several classes.
         Differentiable with respect to ``y_prob``, ``logits`` and soft labels; with respect to a probability of 0 of a
         true class, where the slope is infinite, the gradient is 0.
@@ -181,13 +181,13 @@ def binary_cross_entropy(
     y_prob : array_like of floating numbers, shape (*B, N)
         Predicted probabilities of class 1.
     logits : array_like of floating numbers, shape (*B, N)
-        In place of ``y_prob``: what the sigmoid is taken of.
+        Instead of ``y_prob``: the argument of the sigmoid.
     positive : str or int, optional
         The label of the class that the probabilities or logits are of, as in :func:`matrics.log_loss`.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -284,7 +284,7 @@ def _read(
             raise TypeError("positive: expected None with soft labels, which are the probabilities of a class")
         if ignore_index is not None:
             raise TypeError(
-                "ignore_index: expected None with soft labels, as none of them is a single class; a weight of 0 leaves "
+                "ignore_index: expected None with soft labels, which are no single classes; a weight of 0 leaves "
                 "a sample out"
             )
         samples = read_soft(y_true, scores, sample_weight, name=name, has_classes=bool(has_classes))
@@ -302,7 +302,7 @@ def _read(
 def _warn_of_two_readings(
     labels: Array, scores: Any, samples: ScoredSamples, name: str, class_axis: int | None
 ) -> None:
-    """Warn where the classes could be on axis 1 as well, and the labels fit both."""
+    """Warn if the classes could also be on axis 1, and the labels fit both."""
     shape = tuple(getattr(scores, "shape", ()))
     if class_axis is None and samples.num_classes is not None and tuple(labels.shape) == shape[:-1]:
         warn_if_ambiguous(shape, samples.num_classes, -1, name)
@@ -358,5 +358,5 @@ def minus_log_of_rest(p: Array, backend: Standard) -> Array:
 
 
 def _is_zero(p: Array, backend: Standard) -> Array:
-    """Where p is 0; off the host, where compilers may take subnormal numbers for 0, so do we."""
+    """Where p is 0; off the host subnormal numbers count as 0, because compilers may flush them."""
     return p == 0 if backend.looking_is_free else p < float(backend.xp.finfo(p.dtype).smallest_normal)

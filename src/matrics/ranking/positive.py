@@ -14,14 +14,14 @@ from matrics.catalogue.classes import TWO, Classes
 from matrics.counting.labels import check_ignore_index
 from matrics.quoting import quoted, quoted_list
 
-#: What the other class is called where it is not one label, or nobody can look.
+#: The name of the other class if it is several labels, or values cannot be inspected.
 REST = "rest"
-# Under positive=, the new label of samples to leave out.
+# With positive=, the new label of samples to leave out.
 LEFT_OUT = -2
 
 
 class Labels(NamedTuple):
-    """Labels that can be counted, and what is positive among them."""
+    """Labels as integers, and the positive label."""
 
     values: Any  # as given, or 0 and 1 of labels that are no numbers
     positive: int | None
@@ -39,7 +39,7 @@ def read_labels(
 ) -> Labels:
     """Labels that are no numbers as 0 and 1; integers unchanged; and the positive label.
 
-    Of labels that are no numbers somebody has to say which is positive: their order is no hint. A batch of many need
+    Labels that are no numbers need ``positive``, because their order has no meaning. A batch of many need
     not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have a column for each
     class.
     """
@@ -70,8 +70,8 @@ def read_labels(
             " or ".join(f"positive={quoted(label)}" for label in found) if len(found) == 2 else "positive=, its label"
         )
         raise ValueError(
-            f"y_true: expected the integers 0 and 1, got the labels {_listed(found)}: say which class the scores are "
-            f"of, {advice}"
+            f"y_true: expected the integers 0 and 1, got the labels {_listed(found)}: pass the class of the scores, "
+            f"{advice}"
         )
     positive = positive.item() if isinstance(positive, np.generic) else positive
     is_positive = kept & _same(texts, positive)
@@ -88,8 +88,8 @@ def against_rest(
 ) -> tuple[Array, Array, tuple[Hashable, Hashable]]:
     """Integers (*B, N) as 0 and 1, which of them are out of range, and the names of both.
 
-    Any two labels will do, -1 and 1 as well. Where others are 0 or above, a negative label marks samples to leave out
-    rather than a class: it is out of range.
+    Any two labels are accepted, also -1 and 1. If other labels are 0 or above, a negative label marks samples to leave
+    out rather than a class: it is out of range.
     """
     xp = backend.xp
     is_positive = y_true == positive
@@ -155,7 +155,7 @@ def _same(labels: Array, label: Any) -> Array:
 
 
 def _check_found(positive: Any, is_positive: Array, others: Any) -> None:
-    """Raise where no sample is positive, although there are several classes: most likely the label is misspelt."""
+    """Raise if no sample is positive although there are several classes: probably the label is misspelt."""
     if is_positive.any():
         return
     found = others()

@@ -19,7 +19,7 @@ from matrics.ranking.inputs import ScoredSamples, read
 def read_probabilities(
     y_true: Any, y_prob: Any, sample_weight: Any, ignore_index: Any, *, positive: Any, keeps_gradient: bool = False
 ) -> ScoredSamples:
-    """Labels and probabilities; one that is NaN, or out of range where nobody can look, spoils its batch element."""
+    """Labels and probabilities; a NaN, or an unchecked value out of range, makes its batch element NaN."""
     samples = read(
         y_true, y_prob, sample_weight, ignore_index, positive=positive, name="y_prob", keeps_gradient=keeps_gradient
     )
@@ -51,7 +51,7 @@ def read_soft(y_true: Any, scores: Any, sample_weight: Any, *, name: str, has_cl
         raise ValueError(f"expected an axis of samples{' and one of classes' * has_classes}, got {said(given)}")
     n = tuple(scores.shape)[-1] if has_classes else None
     if has_classes and y_true.shape[-1] != n:
-        raise ValueError(f"expected as many classes in y_true as in {name}, got {said(given)}")
+        raise ValueError(f"expected equal numbers of classes in y_true and {name}, got {said(given)}")
     scores = backend.to_float(scores)
     weights = [check_weights(weight, backend) for weight in weights]
     labels = y_true[..., 0] if has_classes else y_true
@@ -89,7 +89,7 @@ def not_probabilities(x: Array, name: str, backend: Standard, hint: str = "") ->
 
 
 def missing(x: Array, backend: Standard) -> Array | None:
-    """Where numbers are NaN; None if none is, where one can look."""
+    """Which numbers are NaN; None if none is and values can be inspected."""
     if backend.looking_is_free and not np.isnan(np.min(x, initial=0)):  # which is NaN if any is
         return None
     return backend.xp.isnan(x)
@@ -105,7 +105,7 @@ def spoiled_where(samples: ScoredSamples, bad: Array | None) -> ScoredSamples:
 
 
 def check_zero_division(zero_division: Any) -> float:
-    """The value of what is undefined; raises for anything but a number."""
+    """The replacement of undefined values; raises for anything but a number."""
     check_options(zero_division, "nan")
     return float(zero_division)  # a NumPy scalar would affect the dtype of the results
 
@@ -114,7 +114,7 @@ def check_zero_division(zero_division: Any) -> float:
 
 
 def of_true_class(samples: ScoredSamples) -> Array:
-    """The score of each sample's true class (*B, N); of another class where the label is out of range."""
+    """The score of each sample's true class (*B, N); of another class if the label is out of range."""
     n = samples.scores.shape[-1]
     position = samples.y_true if samples.spoiled is None else samples.backend.clamped(samples.y_true, 0, n - 1)
     return samples.backend.take_along(samples.scores, position[..., None])[..., 0]
@@ -129,7 +129,7 @@ def is_class(samples: ScoredSamples) -> Array:
 
 
 def mean(samples: ScoredSamples, values: Array, zero_division: float) -> Array:
-    """The mean over samples by their weights: (*B, N) to (*B,); one without weight counts for nothing, even if ∞."""
+    """The mean over samples by their weights: (*B, N) to (*B,); a sample with weight 0 is ignored, even if ∞."""
     xp, size = samples.backend.xp, values.shape[-1]
     if samples.weight is not None:
         wide = samples.backend.widest_float(values)  # weights in float64 may be infinite or 0 in float32
@@ -142,7 +142,7 @@ def mean(samples: ScoredSamples, values: Array, zero_division: float) -> Array:
 
 
 def finish(samples: ScoredSamples, value: Array) -> Array:
-    """A result (*B, …) as the user's array, NaN where its batch element is spoiled."""
+    """A result (*B, …) as the user's array, NaN for invalid batch elements."""
     if samples.spoiled is not None:
         xp = samples.backend.xp
         spoiled = xp.reshape(samples.spoiled, (*samples.spoiled.shape, *(1,) * (value.ndim - samples.spoiled.ndim)))

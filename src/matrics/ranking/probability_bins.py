@@ -16,11 +16,11 @@ Bins = Literal["width", "mass"]
 Of = Literal["top_label", "class_wise"]
 
 MOST_STEPS = 32  # of halving
-MOST_BINS = 2**24  # float32 does not tell the probabilities of more apart
+MOST_BINS = 2**24  # float32 has no more different probabilities
 
 
 class Forecasts(NamedTuple):
-    """Probabilities of events, and whether they happened; the classes of class-wise ones are part of the batch."""
+    """Probabilities of events, and whether they happened; the classes of class-wise calibration are in the batch."""
 
     probability: Array  # (*B, N) or (*B, n, N)
     outcome: Array  # the same shape and dtype, 0 or 1
@@ -71,7 +71,7 @@ class BinnedProbabilities(NamedTuple):
 
 
 def check_bins(num_bins: Any, bins: Any) -> int:
-    """The number of bins; raises for what is none, and for another kind of bins."""
+    """Check the number of bins and their kind."""
     if bins not in get_args(Bins):
         raise ValueError(f"bins: expected 'width' or 'mass', got {quoted(bins)}")
     return check_count(num_bins, "num_bins", most=MOST_BINS)
@@ -107,7 +107,7 @@ def _quantiles(p: Array, weight: Array | None, num_bins: int, backend: Standard)
     descending, weight = backend.sort_descending(-p, weight)
     until = backend.running_sum(weight)
     shares = backend.constant([list(range(1, num_bins))], until)[0, :]
-    # A size that torch.compile does not know has no bit length; these are steps enough for any.
+    # A symbolic size of torch.compile has no bit length; these steps are enough for any size.
     steps = MOST_STEPS if is_compiling() else size.bit_length()
     at = number_below(until * num_bins, until[..., -1:] * xp.reshape(shares, (*(1,) * len(lead), -1)), backend, steps)
     at = backend.clamped(at, 0, size - 1)

@@ -1,4 +1,4 @@
-"""What the leaves of a ScoreState mean: whole counts, running sums and edges."""
+"""Convert the leaves of a ScoreState to counts, running sums and edges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, leaves: Sequence[Any]) -> Reading:
-        """The reading of the leaves of a state."""
+        """The converted leaves of a state."""
         counts, offsets, dropped, carried, edges, states = leaves
         own, arrays = as_arrays(counts=counts, offsets=offsets, carried=carried, edges=edges, states=states)
         views: list[Any] = [own.host_view(array) for array in arrays]
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
         return cls(backend, own, counts, words, offsets, edges, counts.ndim - dropped.ndim == 3, is_integer)
 
     def of_classes(self) -> Reading:
-        """The histograms of each class against the rest, or that of class 1 of two."""
+        """The histograms of each class against the rest, or the histogram of class 1 of two."""
         return self._each(lambda x: x[..., :-1, :, :]) if self.has_classes else self
 
     def of_top_label(self) -> Reading:

@@ -13,18 +13,18 @@ from matrics.counting.labels import label_dtype
 from matrics.engine.safety import Safe
 from matrics.ranking.inputs import ScoredSamples
 
-# So many scores are ranked at a time on the host: what is made of them on the way stays in or near a core's cache.
+# Scores per chunk on the host: their intermediate arrays fit in or near a core's cache.
 SCORES_AT_ONCE = 2**15
 
 
 class SampleRows(NamedTuple):
-    """Rows of samples with scores. Larger scores speak for the positive class."""
+    """Rows of samples with scores. Positive samples should have larger scores."""
 
     backend: Standard
     scores: Array  # (R, N), floating and not NaN
     positive: Array  # (R, N), boolean
     weight: Array | None  # (R, N), in the widest float
-    spoiled: Array  # (R,), where a score is NaN, a label out of range or a weight not one
+    spoiled: Array  # (R,), whether a score is NaN, a label out of range or a weight invalid
 
     def cut(self, part: slice) -> SampleRows:
         """Some of the rows."""
@@ -67,7 +67,7 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
 
 
 def each(rows: SampleRows, function: Callable[[SampleRows], Array]) -> Array:
-    """What a function makes of every row: on the host of a few of them at a time."""
+    """Apply a function to every row; on the host to a few rows at a time."""
     count, length = rows.scores.shape
     step = max(1, SCORES_AT_ONCE // max(1, length))
     if rows.backend is not NUMPY or count <= step:
@@ -86,7 +86,7 @@ class SortedScores(NamedTuple):
 
 
 def new_scores(keys: Array, backend: Standard) -> Array:
-    """Where a sample has another score than the one before it: (R, N)."""
+    """Whether a sample's score differs from that of the previous sample: (R, N)."""
     xp = backend.xp
     if keys.shape[-1] == 0:
         return keys != keys  # noqa: PLR0124 (as many booleans)
@@ -112,7 +112,7 @@ def _same(keys: Array) -> Array:
 
 
 def _packed(rows: SampleRows) -> SortedScores | None:
-    """The order of scores whose labels travel in a spare bit of the sort key; None where there is no spare bit.
+    """The order of scores whose labels travel in a spare bit of the sort key; None if there is no spare bit.
 
     NumPy sorts integers in half the time that it takes to find their order, and nothing has to be gathered. Floating
     numbers below 2 do not need the highest bit of their exponent, and a power of two brings all scores there.
@@ -154,7 +154,7 @@ class Points(NamedTuple):
     thresholds: Array | None  # (R, N + 1), the first is infinite
     tp: Array  # (R, N + 1), positive samples from the highest score down: integers, or sums of weights
     fp: Array  # (R, N + 1), negative samples likewise
-    fn: Array | None  # (R, N + 1), positive samples from each point down; None where it is not needed
+    fn: Array | None  # (R, N + 1), positive samples from each point down; None if not needed
     tn: Array | None  # (R, N + 1), negative samples likewise
     last: Array | None  # (R, N + 1), the last point of the same score; None where each is
     spoiled: Array  # (R,)
@@ -171,7 +171,7 @@ class Points(NamedTuple):
 
     @property
     def of_both_classes(self) -> Array:
-        """Whether there are positive samples and negative ones, (R,)."""
+        """Whether there are both positive and negative samples, (R,)."""
         return (self.positives > 0) & (self.negatives > 0)
 
     def rates(self, safe: Safe) -> tuple[Array, Array]:
@@ -239,7 +239,7 @@ def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
 
 
 def _last_of_ties(starts: Array, backend: Standard) -> Array:
-    """For each of N + 1 points the one after the last of the samples with its score; the first is alone."""
+    """For each of N + 1 points, the point after the last sample with the same score; the first has no ties."""
     xp = backend.xp
     none = _column(True, starts, xp.bool, backend)
     # A point is the last of its ties if a new score follows it; seen from the end, each takes the last one before.

@@ -27,8 +27,8 @@ from matrics.typing import ArrayLike
 class ScoreState(RunningState, ScoreLeaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
-    In place of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
-    ROC curve and (as average precision) under the precision-recall curve, with limits between which the exact ones are.
+    Instead of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
+    ROC curve and (as average precision) under the precision-recall curve, with guaranteed bounds.
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
     checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
 
@@ -36,8 +36,8 @@ class ScoreState(RunningState, ScoreLeaves):
     ----------
     counts : array, shape (*B, K + 2, 2) or (*B, n + 1, K + 2, 2)
         Samples in each bin, of class 0 and class 1. K bins are between the edges, the first is below them, and the last
-        is at and above the last edge. With n classes, n histograms are those of each class against the rest; the last
-        one is that of the top score, by wrong and right. In default JAX the low words.
+        is at and above the last edge. With n classes, n histograms are for each class against the rest; the last
+        one is of the top score, for wrong and correct predictions. In default JAX the low words.
     offsets : array, shape (*B, K + 2) or (*B, n + 1, K + 2)
         Sums of the distances of scores from the edge below them.
     dropped : array, shape (*B,)
@@ -96,15 +96,15 @@ class ScoreState(RunningState, ScoreLeaves):
             Equal distances of scores (None and ``"equal"``), or of their logits from -20 to 20, for probabilities that
             are mostly near 0 and 1. Edges that are equal in float32 leave bins between them empty.
         num_classes : int, optional
-            Number of classes, n, for scores with an axis of classes. If left out, scores are those of class 1 of two.
+            Number of classes, n, for scores with an axis of classes. If left out, scores are of class 1 of two.
         batch_shape : tuple of int, default ()
             One histogram for each model, head or fold: the leading axes of the labels that are not pooled.
         like : array, optional
-            An array of the library and on the device where the state is to be; NumPy if left out.
+            An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
         allow_large : bool, default False
-            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
+            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
 
         Raises
         ------
@@ -143,10 +143,10 @@ class ScoreState(RunningState, ScoreLeaves):
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
         y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
-            The score of class 1, or those of all classes. Labels broadcast over the batch: one ``y_true`` (N,) against
-            the scores (M, N) of M models.
+            The score of class 1, or the scores of all classes. Labels broadcast over the batch: one ``y_true`` (N,)
+            against the scores (M, N) of M models.
         positive : str or int, optional
-            The label of the class that ``y_score`` is of, as in :func:`matrics.roc_auc`. The state does not keep it:
+            The label of the class of ``y_score``, as in :func:`matrics.roc_auc`. The state does not store it:
             pass it with each batch. Other labels below 0 are dropped.
         sample_weight : array_like, optional
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
@@ -210,7 +210,7 @@ class ScoreState(RunningState, ScoreLeaves):
     def thresholds(self) -> Array:
         """The thresholds, shape (K + 3,), in descending order: +inf, the edges, and -inf.
 
-        At +inf nothing is predicted as positive, at -inf everything.
+        At +inf no sample is predicted as positive, at -inf every sample.
         """
         return thresholds(self)
 
@@ -218,9 +218,9 @@ class ScoreState(RunningState, ScoreLeaves):
     def matrix(self) -> Array:
         """The confusion matrices at each of :attr:`thresholds`, shape (*B, K + 3, 2, 2), or (*B, n, K + 3, 2, 2).
 
-        A score of at least the threshold is predicted as positive. With classes they are those of each class against
-        the rest. In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``, ``vmap``
-        and the like, where that is impossible, float32.
+        A score of at least the threshold is predicted as positive. With classes there is a matrix for each class
+        against the rest. In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``,
+        ``vmap`` and the like, where that is impossible, float32.
         """
         return matrices(self, looks=True)[1]
 
@@ -237,7 +237,7 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         metrics : str, Metric, or several of them
-            As in :func:`matrics.score`; a class measure without an average is that of class 1.
+            As in :func:`matrics.score`; a per-class measure without an average is the value of class 1.
         zero_division, invalid, workers
             As in :func:`matrics.score`.
 
@@ -266,7 +266,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return scored(self, *matrices(self, looks=False), evaluated, invalid=invalid)
 
     def roc_auc(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
-        """The area under the ROC curve, with limits between which that of the scores themselves is.
+        """The area under the ROC curve, with bounds that contain the area of the exact scores.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class ScoreState(RunningState, ScoreLeaves):
             samples, the area of all their scores together, or each. Undefined areas are left out of means. Without
             classes it has no meaning.
         zero_division : float, default NaN
-            The value where there are no positives or no negatives.
+            The value without positives or without negatives.
 
         Returns
         -------
@@ -286,9 +286,9 @@ class ScoreState(RunningState, ScoreLeaves):
         Notes
         -----
         The limits hold for any order inside each bin, and are attained: low if in each bin the negatives have the
-        higher scores, high if the positives have. Where all scores of a bin are equal to its lower edge, such as
+        higher scores, high if the positives have. If all scores of a bin are equal to its lower edge, such as
         saturated ones of 1, they are known to be equal, and their pairs count half. The limits are moved apart by some
-        ulps of 1, more than all errors of rounding; of weights they hold for the sums that the state has.
+        ulps of 1, more than all errors of rounding; with weights they hold for the sums in the state.
 
         Examples
         --------
@@ -300,7 +300,7 @@ class ScoreState(RunningState, ScoreLeaves):
         return area(self, bounds.roc_auc, average, zero_division)
 
     def average_precision(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
-        """The average precision, with limits between which that of the scores themselves is.
+        """The average precision, with bounds that contain the value of the exact scores.
 
         It is the sum, over thresholds, of the precision times the increase of recall, as in scikit-learn.
 
@@ -309,12 +309,12 @@ class ScoreState(RunningState, ScoreLeaves):
         average : {"macro", "weighted", "micro", "class"}, optional
             As in :meth:`roc_auc`.
         zero_division : float, default NaN
-            The value where there are no positives.
+            The value without positives.
 
         Returns
         -------
         Bounded
-            ``value``, where the scores of one bin count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``value``, if the scores of one bin count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
             ``average="class"``.
 
         Notes
@@ -368,12 +368,12 @@ class ScoreState(RunningState, ScoreLeaves):
         num_bins, of
             As in :meth:`reliability_curve`. ``of="class_wise"`` gives the mean over classes.
         zero_division : float, default NaN
-            The value where there are no samples.
+            The value without samples.
 
         Returns
         -------
         array, shape (*B,)
-            Errors, from 0 to 1 for probabilities. No bounds are needed: it is what the scores themselves give.
+            Errors, from 0 to 1 for probabilities. No bounds are needed: the value is exact.
 
         Examples
         --------

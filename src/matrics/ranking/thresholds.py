@@ -27,7 +27,7 @@ class ThresholdCurve(NamedTuple):
     Parameters
     ----------
     thresholds : array, shape (*B, T)
-        Samples with a score of at least this are predicted as positive; those of no samples predicted so is infinite.
+        Samples with a score of at least this are predicted as positive; infinite if no sample is predicted as positive.
     values : dict of str to array
         The measures, keyed as given, each of shape (*B, T).
     """
@@ -74,12 +74,12 @@ def threshold_confusion_matrix(
         scores.
     positive : str or int, optional
         The label of the class that ``y_score`` is of, among labels of any kind: it counts as 1, and all others as 0.
-        Without it labels are 0 and 1, and 1 is positive. Of scores of n classes it picks those of this class, against
+        Without it labels are 0 and 1, and 1 is positive. With scores of n classes it selects this class, against
         the rest.
     sample_weight : array_like, optional
         A weight for each sample, finite and not negative.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
 
     Returns
     -------
@@ -128,18 +128,18 @@ def threshold_curve(
     Parameters
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
-        As of :func:`matrics.threshold_confusion_matrix`.
+        See :func:`matrics.threshold_confusion_matrix`.
     metrics : str, Metric, or several of them, default "core"
-        As in :func:`matrics.score`. A class measure without an average is that of the positive class (``"recall"`` is
-        ``"recall:binary"``); the mean over both classes is ``"recall:macro"``.
+        As in :func:`matrics.score`. A per-class measure without an average is the value of the positive class
+        (``"recall"`` is ``"recall:binary"``); the mean over both classes is ``"recall:macro"``.
     thresholds : array_like, shape (T,), optional
-        All that tell samples apart, if left out: infinity, where no sample is predicted as positive, and then every
+        If left out, all thresholds between scores: infinity, where no sample is predicted as positive, and then every
         score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
         last of them, so that shapes do not depend on the values.
     unique : bool, default False
-        Leave out points with the same threshold; for one curve, where values can be looked at (not under ``jit``).
+        Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
     zero_division : float, default NaN
-        The value of a measure where it is undefined.
+        The value of undefined measures.
     workers : int, default 1
         Number of threads on the host, as in :func:`matrics.score`.
 
@@ -239,7 +239,7 @@ def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
             "unique=True makes shapes depend on values: it is for arrays on the CPU, outside jit, compile and vmap"
         )
     if shape != ():
-        raise ValueError(f"unique=True: expected the scores of one curve, got those of {shape}")
+        raise ValueError(f"unique=True: expected the scores of one curve, got shape {shape}")
     if found.last is None:
         return found
     kept = np.unique(found.last[0])
@@ -249,7 +249,7 @@ def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
 
 
 def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:
-    """Matrices (R, T, 2, 2) of their rows; those of spoiled samples are invalid, and so have no measure."""
+    """Matrices (R, T, 2, 2) of their rows; matrices of invalid samples are invalid, and their measures NaN."""
     backend, xp = rows.backend, rows.backend.xp
     cm = xp.stack([xp.stack(cells, axis=-1) for cells in (true_0, true_1)], axis=-2)
     if backend is NUMPY and not rows.spoiled.any():

@@ -52,9 +52,9 @@ def top_k_accuracy(
 ) -> Array:
     """Share of the samples whose true class is among the k highest scores.
 
-    Where the score of the true class is tied with others, and the k places do not suffice for all of them, the sample
+    If the score of the true class is tied with others, and the k places are not enough for all of them, the sample
     counts as the share of the tied classes that have a place: the mean over random orders of the tied ones. So equal
-    scores for all n classes are worth k / n, as guesses are, and the order of the classes changes nothing.
+    scores for all n classes score k / n, as random guesses do, and the order of the classes does not matter.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def top_k_accuracy(
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes: logits, probabilities or anything else that is higher for likelier classes.
     k : int or sequence of K ints, default 5
-        How many classes count as predicted. From n on the value is 1.
+        The number of classes that count as predicted. From n on the value is 1.
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without samples, or without weight.
 
@@ -151,7 +151,7 @@ def top_k_recall(
     y_score : array_like of floating numbers, shape (*B, N, n)
         Scores of the classes.
     k : int or sequence of K ints, default 5
-        How many classes count as predicted. From n on the value is 1.
+        The number of classes that count as predicted. From n on the value is 1.
     average : {"macro", "weighted", "class"}, optional
         The mean over classes (the default), the mean weighted by their numbers of samples, which is
         :func:`matrics.top_k_accuracy`, or every class. Classes without samples are left out of a mean, unless
@@ -159,7 +159,7 @@ def top_k_recall(
     sample_weight : array_like, shape (*B, N), optional
         A weight for each sample.
     ignore_index : int or sequence of int, optional
-        Samples with one of these true labels are left out, whatever their scores and weights.
+        Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value of a class without samples, or without weight.
 

@@ -25,19 +25,19 @@ def roc_auc_variance(
     """Variance of the area under the ROC curve over test sets of this size (DeLong).
 
     The area is the mean, over positive samples, of the share of negative samples with a lower score, and likewise the
-    other way round; its variance is that of both means. Near 1, limits are to be made on the scale of a logit, where
+    other way round; its variance is the sum for both means. Near 1, compute limits on the logit scale, where
     the standard error is √variance / (area (1 - area)): ``area ± 1.96 √variance`` is above 1 for many such test sets.
 
     With few positive (or negative) samples the variance itself is known badly. Of 1,000 samples with normal scores and
-    areas from 0.8 to 0.995, limits on the scale of a logit held the area in 94 to 96 % of test sets with 500 positive
+    areas from 0.8 to 0.995, limits on the logit scale contained the area in 94 to 96 % of test sets with 500 positive
     samples, in 89 to 95 % with 100, and in 79 to 93 % with 20.
 
     Parameters
     ----------
     y_true, y_score, positive, ignore_index
-        As of :func:`matrics.roc_auc`.
+        See :func:`matrics.roc_auc`.
     sample_weight : None
-        DeLong's variance is that of samples that count alike: there is none with weights.
+        DeLong's variance is for samples of equal weight.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def roc_auc_variance(
     """
     if sample_weight is not None:
         raise TypeError(
-            "sample_weight: expected None, as DeLong's variance is that of samples that count alike; with weights "
+            "sample_weight: expected None, because DeLong's variance is for samples of equal weight; with weights "
             "resample the samples, and take the variance of matrics.roc_auc(..., sample_weight=)"
         )
     return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan)

@@ -1,1 +1,1 @@
-"""Many measures of stacks of any size, and what is computed from them for groups."""
+"""Many measures of stacks of any size, and results for groups of samples."""

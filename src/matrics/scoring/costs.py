@@ -25,7 +25,7 @@ def expected_cost(
 def expected_cost(
     cm: Any, costs: Any, *, zero_division: float = math.nan, invalid: Invalid = "warn", workers: int = 1
 ) -> Array:
-    r"""Mean cost of a prediction, where each kind of error, and each correct prediction, has a cost of its own.
+    r"""Mean cost of a prediction, with a cost for each kind of error and each correct prediction.
 
     .. math:: \frac{1}{m} \sum_{ij} \text{costs}_{ij} \, c_{ij}
 

@@ -1,4 +1,4 @@
-"""How far the values of a measure are apart over groups of samples."""
+"""Differences between groups of samples in the value of a measure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from matrics.typing import ArrayLike
 
 
 class Disparity(NamedTuple):
-    """The smallest and the largest value over groups, and how far they are apart.
+    """The smallest and the largest value over groups, and their difference and ratio.
 
     Parameters
     ----------
     minimum, maximum : array, shape (*B,)
-        Of the groups where the value is defined.
+        Over the groups with a defined value.
     difference : array, shape (*B,)
         ``maximum - minimum``; 0 if all groups are alike.
     ratio : array, shape (*B,)
@@ -50,7 +50,7 @@ class Disparity(NamedTuple):
 
 
 class EqualizedOdds(NamedTuple):
-    """How far groups are apart in two rates, and in the worse of both.
+    """Differences between groups in two rates, and in the worse of both.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class EqualizedOdds(NamedTuple):
     ratio : array, shape (*B,)
         The smaller of the ratios of both rates.
     true_positive_rate, false_positive_rate : Disparity
-        Those of each rate.
+        The disparity of each rate.
     """
 
     difference: Array
@@ -80,7 +80,7 @@ class EqualizedOdds(NamedTuple):
 
 
 def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
-    """How far the values of groups are apart: the smallest, the largest, their difference and their ratio.
+    """Compare the values of groups: the smallest, the largest, their difference and their ratio.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def disparity(values: ArrayLike, *, axis: int = -1) -> Disparity:
 
     Notes
     -----
-    With few samples, the extremes of many groups are far apart by chance alone, and the more groups there are, the
-    farther. :func:`matrics.interval` says how well each group's value is known.
+    With few samples, the extremes of many groups differ by chance, and the more groups there are, the
+    more. :func:`matrics.interval` shows how precisely each group's value is known.
 
     Minimum, maximum and difference are those of Fairlearn's ``MetricFrame`` (``between_groups``), which leaves NaN out
     as well; so is the ratio where no value is negative.
@@ -158,7 +158,7 @@ def demographic_parity(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> Disparity:
-    """How far groups are apart in their selection rate: the share of samples that are predicted as positive.
+    """Differences between groups in their selection rate: the share of samples predicted as positive.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def equal_opportunity(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> Disparity:
-    """How far groups are apart in their recall (true positive rate).
+    """Differences between groups in their recall (true positive rate).
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def equalized_odds(
     invalid: Invalid = "warn",
     workers: int = 1,
 ) -> EqualizedOdds:
-    """How far groups are apart in their true and false positive rates, and in the worse of both.
+    """Differences between groups in their true and false positive rates, and in the worse of both.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def equalized_odds(
 def _disparities(
     cm: Any, names: list[str], class_names: Sequence[str] | None, positive: Hashable, options: dict[str, Any]
 ) -> list[Disparity]:
-    """Those of class measures of the positive class, over the last axis of the batch."""
+    """Disparities of per-class measures of the positive class, over the last axis of the batch."""
     labels = labels_of_frame(cm)
     backend, cm = as_stack(cm)
     shape = tuple(cm.shape)

@@ -17,10 +17,10 @@ from matrics.quoting import quoted, split_outside
 from matrics.typing import ArrayT, HostArray
 
 _Chosen = tuple[dict[str, Metric], list[TableFunction]]  # metrics under the keys of the result, and what computes them
-# Those of lists that were asked for before: to read one anew takes as long as to score some matrices.
+# Resolved lists of measures: to parse a list takes as long as to score some matrices.
 _KNOWN: dict[Any, _Chosen] = {}
 MAX_KNOWN = 256
-MAX_LETTERS = 10_000  # of the specs and class names of one that is kept, which come from outside in a service
+MAX_LETTERS = 10_000  # of the specs and class names of a cached list, because a service may get them from users
 CACHES.append(_KNOWN)
 
 
@@ -69,23 +69,23 @@ def score(
         :func:`matrics.list_metrics`). PyCM's names work as well (``"Overall J"``). One string may contain several of
         these, separated by commas.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell. Every measure of such a matrix is NaN, and no
-        other matrix is affected. ``"warn"`` names the first of them where the check is cheap (NumPy); ``"raise"``
+        other matrix is affected. ``"warn"`` names the first of them if the check is cheap (NumPy); ``"raise"``
         checks on every backend, which waits for the device.
     workers : int, default 1
         Number of threads for the blocks of a stack in the CPU's memory; -1 for as many as there are cores.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the values of each class have a key of their own: ``recall/cat``,
+        Names of the classes, one for each. With them the value of each class has its own key: ``recall/cat``,
         as in the metrics for training loops.
     positive : str or int, optional
         The positive class: a class name where there are ``class_names``, a label of a data frame, and an index
-        otherwise. It is the class of ``:binary``, and class measures without an average are those of this class, also
-        among more than two. Without it they are means over the classes (``macro``), but for the words of tests with two
-        results (sensitivity, specificity, PPV, NPV, likelihood ratios, diagnostic odds ratio): those of a 2×2 matrix
-        are of class 1. Of a data frame with texts in alphabetical order, such as one of ``pandas.crosstab``, nobody
-        has a known order, and these need ``positive``.
+        otherwise. It is the class of ``:binary``, and per-class measures without an average are values of this class,
+        also with more than two classes. Without it they are means over the classes (``macro``), except for the names of
+        diagnostic tests (sensitivity, specificity, PPV, NPV, likelihood ratios, diagnostic odds ratio), which refer to
+        class 1 of a 2×2 matrix. The alphabetical order of texts in a data frame, such as one by ``pandas.crosstab``,
+        has no meaning, so these names then need ``positive``.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def score(
     try:
         number = _number_of_classes(cm)
     except (TypeError, ValueError):
-        resolve(metrics)  # which says what to do with labels in the place of a matrix and of names
+        resolve(metrics)  # its message explains what to do with labels instead of a matrix
         raise
     labels = None if is_compiling() else labels_of_frame(cm)
     if labels is None:
@@ -149,7 +149,7 @@ def _functions(
     positive: Hashable,
 ) -> _Chosen:
     """The metrics under the keys of the result, and the functions of a Table that belong to them."""
-    # Compiled code that has seen this memory would be compiled again whenever it changes.
+    # Compiled code that has read this cache would be compiled again whenever it changes.
     if is_compiling():
         return _bound(metrics, number, class_names, positive)
     listed: Any = (metrics,) if isinstance(metrics, (str, Metric)) else metrics
@@ -161,7 +161,8 @@ def _functions(
         or any(type(n) is not str for n in names)
     ):
         return _bound(metrics, number, class_names, positive)
-    # A metric is itself and not its name, which another one may have; its spec, as equal ones may have two spellings.
+    # A metric is part of the key because two may share a name, and its spec because equal metrics may be spelled in two
+    # ways.
     items = tuple([item if isinstance(item, str) else (item, item.spec, item.resolved) for item in listed])
     key = (number, items, None if class_names is None else tuple(names), positive)
     found = _KNOWN.get(key)
@@ -188,7 +189,7 @@ def _bound(
 
 
 _EXPECTED = "metrics: expected a name, a metric or a list of them"
-_OF_LABELS = "of labels it is matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
+_OF_LABELS = "for labels, call matrics.score(matrics.confusion_matrix(y_true, y_pred, num_classes=n))"
 
 
 def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | None = None) -> dict[str, Metric]:
@@ -220,7 +221,7 @@ def resolve(metrics: str | Metric | Iterable[str | Metric], classes: Classes | N
 
 
 def _refuse_namesakes(chosen: dict[str, Metric]) -> None:
-    """Raise where two different measures have one name, as a measure of one's own may have that of another one."""
+    """Raise if two different measures have the same name, which is possible for users' own measures."""
     if not any(metric.is_own for metric in chosen.values()):
         return
     known: dict[str, Metric] = {}
@@ -245,7 +246,7 @@ def _no_measure(item: Any) -> str:
     if not callable(item):
         return f"{_EXPECTED}, got {type(item).__name__}: {quoted(item)}; {_OF_LABELS}"
     name = getattr(item, "__name__", type(item).__name__)
-    rest = f"what is not among matrics.list_metrics() is called by itself: {name}(...)"
+    rest = f"functions that are not in matrics.list_metrics() are called directly: {name}(...)"
     if name == "expected_cost":
         rest = "as a measure it is matrics.cost(costs)"
     return f"{_EXPECTED}, got the function {name}: {rest}"

@@ -27,7 +27,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
     Parameters
     ----------
     counts : array, shape (*B, n, n), or (*B, G, n, n) with groups
-        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low leaves.
+        Counts, with true classes in rows; floating in a state for weighted counts. In default JAX the low words.
     dropped : array, shape (*B,)
         How many samples were left out for a label or group out of range or a NaN score.
     carried : array, of the shape of the counts, or with class axes of length 0
@@ -82,18 +82,18 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         num_classes : int
             Number of classes, n.
         labels : sequence of text, integers or other hashables, optional
-            In place of ``num_classes``: the label of each class. A state holds nothing but arrays, so :meth:`update`
+            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
             needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         num_groups : int, optional
             One matrix for each of G groups of samples; :meth:`update` then needs ``groups``.
         like : array, optional
-            An array of the library and on the device where the state is to be; NumPy if left out.
+            An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
         allow_large : bool, default False
-            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
+            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
             ``dtype`` is neither float32 nor float64.
         ValueError
             ``num_classes`` or ``num_groups`` is not an integer of at least 1, ``batch_shape`` has a negative length, or
-            the state is too large; for so many classes there is :class:`matrics.MarginState`.
+            the state is too large; with many classes use :class:`matrics.MarginState`.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         labels : sequence of text, integers or other hashables, optional
             The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
         class_axis : int, optional
-            Where the class scores of ``y_pred`` are. If left out, the last axis; with a warning where axis 1 has as
+            The axis of the class scores of ``y_pred``. If left out, the last axis; with a warning if axis 1 has as
             many entries.
         threshold : float, optional
             ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
@@ -173,7 +173,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         Notes
         -----
         No value is inspected on any backend: labels and groups out of range and NaN scores are not counted and raise no
-        error, but ``dropped`` counts them, those of all groups together. A NaN or infinite weight is added to its cell,
+        error, but ``dropped`` counts them, for all groups together. A NaN or infinite weight is added to its cell,
         and makes that matrix invalid; a negative one is subtracted from its cell.
 
         Examples
@@ -231,7 +231,7 @@ class ConfusionState(leaves.RunningState, leaves.CountLeaves):
         metrics : str, Metric, or several of them
             As in :func:`matrics.score`.
         zero_division, invalid, workers, class_names, positive
-            As in :func:`matrics.score`. A state holds no labels: ``positive`` is one of ``class_names``, or an index.
+            As in :func:`matrics.score`. A state has no labels: ``positive`` is one of ``class_names``, or an index.
 
         Returns
         -------

@@ -24,7 +24,7 @@ MOST_DROPPED = 2**30 - 1
 
 
 class RunningState(tuple[Any, ...]):
-    """What all running states have in common: they are named tuples of arrays that add up, and nothing else.
+    """The common part of all running states: named tuples of arrays, which add up.
 
     A state is a subclass of this and of its named tuple, so that JAX and PyTorch take it as one.
     """
@@ -107,7 +107,7 @@ def has_words(state: Any) -> bool:
 
 
 def refuse_unexpected_weights(state: Any, counts: Array, sample_weight: Any) -> None:
-    """Raise for weights where the counts of a state are integers."""
+    """Raise for weights if the counts of a state are integers."""
     if sample_weight is None:
         return
     backend, (counts,) = as_arrays(counts=counts)

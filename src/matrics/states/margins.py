@@ -42,13 +42,13 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
     """The margins of confusion matrices as a running state: memory for each class, and none for each pair of classes.
 
     It is used as :class:`matrics.ConfusionState` is. A matrix of 100,000 classes has 10**10 cells; its true positives,
-    row sums and column sums are 300,000 numbers. Every measure that needs nothing else can be computed from them.
+    row sums and column sums are 300,000 numbers. They are enough for every measure that does not need single cells.
 
     Parameters
     ----------
     counts : array, shape (*B, 3, n)
         True positives, false negatives and false positives of each class; floating in a state for weighted counts. In
-        default JAX the low leaves.
+        default JAX the low words.
     dropped : array, shape (*B,)
         How many samples were left out for a label out of range or a NaN score.
     carried : array, shape (*B, 3, n) or (*B, 0, 0)
@@ -99,16 +99,16 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         num_classes : int
             Number of classes, n.
         labels : sequence of text, integers or other hashables, optional
-            In place of ``num_classes``: the label of each class. A state holds nothing but arrays, so :meth:`update`
+            Instead of ``num_classes``: the label of each class. A state contains only arrays, so :meth:`update`
             needs them again.
         batch_shape : tuple of int, default ()
             One matrix for each model, head, fold or threshold: the leading axes of the labels that are not pooled.
         like : array, optional
-            An array of the library and on the device where the state is to be; NumPy if left out.
+            An array of the library and on the device of the state; NumPy if left out.
         dtype : dtype, optional
             Integer counts if left out; the library's float32 or float64 for weighted counts.
         allow_large : bool, default False
-            Whether the state may take more than 8 GiB; without it this raises an error that says how many.
+            Whether the state may take more than 8 GiB; otherwise a larger state raises an error with its size.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         labels : sequence of text, integers or other hashables, optional
             The label of each class, where labels are not the numbers 0 to n - 1; unknown ones are dropped.
         class_axis : int, optional
-            Where the class scores of ``y_pred`` are. If left out, the last axis; with a warning where axis 1 has as
+            The axis of the class scores of ``y_pred``. If left out, the last axis; with a warning if axis 1 has as
             many entries.
         threshold : float, optional
             ``y_pred`` is the score of class 1 of two; samples with a score of at least this are predicted as 1.
@@ -377,7 +377,7 @@ def _lacking(chosen: dict[str, Metric], table: NoCells, scores: dict[str, Array]
 
 
 def _tell_of_invalid(table: NoCells, invalid: Invalid) -> None:
-    """Raise, or warn, if counts are invalid, and say which are the first."""
+    """Raise, or warn, if counts are invalid; the message names the first ones."""
     backend = table.backend
     refuse_unseen(table.valid, backend)
     valid = np.asarray(backend.to_numpy(table.valid))

@@ -28,7 +28,7 @@ class TwoWords:
         return TwoWords(self.low[key], self.high[key])
 
     def sum(self, axis: int, backend: Standard) -> TwoWords:
-        """Sum over an axis of up to 2**23 entries: the low words by their bytes, whose sums stay below 2**31."""
+        """Sum over an axis of up to 2**23 entries; low words are summed by bytes, whose sums stay below 2**31."""
         xp = backend.xp
         first, second = (xp.sum(part, axis=axis) for part in (self.low & 255, self.low >> 8))
         return TwoWords(first + ((second & 255) << 8), xp.sum(self.high, axis=axis) + (second >> 8))

@@ -1,4 +1,4 @@
-"""Do measures agree? Every pair of them, and the families that say the same: agreement()."""
+"""The agreement of every pair of measures, and families of redundant measures: agreement()."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Agreement:
     consistency : array, shape (K, K)
         Of the pairs of matrices that both measures order, the share that they order in the same way.
     discriminancy : array, shape (K, K)
-        For how many pairs of matrices that only the measure of the row tells apart there is one that only that of the
-        column tells apart.
+        The number of pairs of matrices that only the measure of the row distinguishes, divided by the number that only
+        the measure of the column distinguishes.
     spearman : array, shape (K, K)
         Spearman's rank correlation.
     kendall : array, shape (K, K)
@@ -81,8 +81,8 @@ class Agreement:
     def linkage(self, *, correlation: Correlation = "spearman") -> Array:
         """The hierarchical clustering of the measures, as ``scipy.cluster.hierarchy`` has it: (K - 1, 4).
 
-        Average linkage of the distances 1 less the absolute correlation, with the leaves in optimal order, for
-        ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 where the correlation is undefined. Needs SciPy.
+        Average linkage of the distances 1 minus the absolute correlation, with the leaves in optimal order, for
+        ``scipy.cluster.hierarchy.dendrogram``. The distance is 1 if the correlation is undefined. Needs SciPy.
         """
         if correlation not in get_args(Correlation):
             raise ValueError(f"correlation: expected 'spearman' or 'kendall', got {quoted(correlation)}")
@@ -104,7 +104,7 @@ class Agreement:
         return [int(place) for place in _hierarchy().leaves_list(self.linkage(correlation=correlation))]
 
     def families(self, *, least_correlation: float = 0.95, correlation: Correlation = "spearman") -> list[list[str]]:
-        """Groups of measures that say the same: those joined by average linkage at this absolute correlation.
+        """Groups of redundant measures, joined by average linkage at this absolute correlation.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Agreement:
         Returns
         -------
         list of list of str
-            In the order of the measures, as are the members of each. A constant measure is a family of its own. Needs
+            In the order of the measures, as are the members of each. A constant measure is a family of one. Needs
             SciPy.
         """
         least = least_correlation
@@ -143,7 +143,7 @@ class Agreement:
         Returns
         -------
         str
-            One paragraph for each family, and one for all measures that are alone.
+            One paragraph for each family, and one for all measures without a family.
         """
         families = sorted(
             self.families(least_correlation=least_correlation, correlation=correlation), key=len, reverse=True
@@ -194,9 +194,9 @@ def agreement(
         or of 1 if that is more (or of the largest absolute value, if that is below 1). None compares the numbers as
         they are, as for p-values below 1e-12.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+        The value of undefined measures (0/0).
     workers : int, default 1
-        Number of threads; -1 for as many as there are cores.
+        Number of threads; -1 for the number of cores.
     class_names : sequence of str, optional
         Names of the classes, by which ``positive`` and specs (``"recall[fraud]"``) may call them.
     positive : str or int, optional
@@ -216,10 +216,10 @@ def agreement(
 
     Notes
     -----
-    A pair of measures is compared on the matrices on which both are defined; ``defined`` says how many. Invalid
-    matrices have no defined values. What cannot be computed is NaN, as every correlation with a constant measure, and
-    the discriminancy of two measures that tell the same pairs apart (0/0); it is infinite where only the measure of the
-    row tells more apart.
+    A pair of measures is compared on the matrices on which both are defined; ``defined`` is their number. Invalid
+    matrices have no defined values. NaN marks values that cannot be computed: every correlation with a constant
+    measure, and the discriminancy of two measures that distinguish the same pairs (0/0); it is infinite if only the
+    measure of the row distinguishes more.
 
     Consistency and discriminancy are those of Huang & Ling 2005; :func:`matrics.study.consistency` has the definitions,
     and intervals. All pairs of matrices are counted exactly, in O(N log N) for each pair of measures. Measures
@@ -305,7 +305,7 @@ def _batch_axis(axis: Any, batch: tuple[int, ...]) -> int:
     position = axis + dims if isinstance(axis, (int, np.integer)) and axis < 0 else axis
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not 0 <= position < len(batch):
         raise ValueError(
-            f"model_axis: expected an axis before those of the classes, got {quoted(axis)} for a batch of shape {batch}"
+            f"model_axis: expected an axis before the axes of the classes, got {quoted(axis)} for batch shape {batch}"
         )
     return int(position)
 

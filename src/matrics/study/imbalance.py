@@ -1,4 +1,4 @@
-"""How measures change with the class sizes of the test set, while the classifier stays the same (Mullick et al.)."""
+"""Changes of measures with the class sizes of the test set, for the same classifier (Mullick et al.)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TWO_CLASS_MEASURES = {
     "mPrecision": "mprecision:binary",
     "mAURPC": "maurpc:binary",
 }
-# AURPC-OVA is the macro average of AURPC, where a class that is never predicted counts as 0 and the others remain.
+# AURPC-OVA is the macro average of AURPC, in which a class that is never predicted counts as 0.
 MULTI_CLASS_MEASURES = {
     "GMean": "g_mean",
     "ACSA": "balanced_accuracy",
@@ -43,9 +43,9 @@ MULTI_CLASS_MEASURES = {
     "AUROC-OVA": "auroc_ova",
     "AUROC-OVO": "auroc_ovo",
 }
-# And mAURPC-OVA is that of a matrix whose true classes all have the same size.
+# mAURPC-OVA is the same for a matrix whose true classes all have the same size.
 OF_EQUAL_CLASSES = {"mAURPC-OVA": "aurpc:macro"}
-# Samples of the largest class of a test set. With few, those of the smallest class would be a matter of luck.
+# Samples of the largest class of a test set. With few, the smallest class would have too few samples.
 LARGEST_CLASS = 4000
 
 
@@ -214,7 +214,7 @@ def stability_experiment(problems: Sequence[ImbalanceProblem], *, repeats: int =
     ----------
     problems : sequence of ImbalanceProblem
         ``TWO_CLASS_PROBLEMS``, ``MULTI_CLASS_PROBLEMS`` or some of them: either all of two
-        classes, where the second one is positive, or all of more.
+        classes, with the second one as the positive class, or all for more classes.
     repeats : int, default 3
         Number of times that samples are split, classifiers trained and test sets drawn.
     rng : numpy.random.Generator or int, default 0
@@ -342,7 +342,7 @@ def _load(problem: ImbalanceProblem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _classifiers(seed: int) -> dict[str, Any]:
-    """Classifiers that give all classes the same weight, whatever their sizes in training."""
+    """Classifiers with equal weights for all classes, for any class sizes in training."""
     try:
         from sklearn.linear_model import RidgeClassifier
         from sklearn.naive_bayes import GaussianNB
@@ -359,7 +359,7 @@ def _classifiers(seed: int) -> dict[str, Any]:
 
 
 class _EqualPriors:
-    """Naive Bayes whose prior probabilities are equal; scikit-learn needs to know their number."""
+    """Naive Bayes with equal prior probabilities; scikit-learn needs their number."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self.make = make

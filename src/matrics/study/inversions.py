@@ -82,7 +82,7 @@ def _partitioned(values: Array, bit: int, lower: Array, upper: Array) -> Array:
 
 
 def _narrowest(bits: int, dtype: np.dtype) -> np.dtype:
-    """The narrowest unsigned integers of so many bits; assignment drops the higher ones."""
+    """The narrowest unsigned integers with at least this number of bits; assignment drops higher bits."""
     narrow = np.dtype(np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32)
     return narrow if narrow.itemsize < dtype.itemsize else dtype
 

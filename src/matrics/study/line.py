@@ -1,4 +1,4 @@
-"""Discrimination lines, which tell which of two kinds of errors a measure prefers."""
+"""Discrimination lines: which of two kinds of errors a measure prefers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ABSOLUTE_NOISE = 1e-13
 RELATIVE_NOISE = 1e-12
 # An interval of equal values that is narrower is a single root, whose values differ by less than the noise around it.
 NARROW = 1e-6
-# Stands for the sign of a difference where a measure is undefined.
+# Replaces the sign of a difference if a measure is undefined.
 UNDEFINED = 2
 # Points close to both ends, where measures are steep or undefined.
 CLOSEST = 23
 
 
 class LineStatus(IntEnum):
-    """Which series a measure prefers at one x of a discrimination line; ``sentence`` says it in words.
+    """Which series a measure prefers at one x of a discrimination line; ``sentence`` has it in words.
 
     Examples
     --------
@@ -66,14 +66,14 @@ class DiscriminationLine(NamedTuple):
         The recall of all classes in the first series of matrices.
     y : array, shape (*B, X)
         The recall of the first class in the second series for which both have the same value: the greatest root. NaN
-        where there is none.
+        if there is none.
     roots : array, shape (*B, X, R)
         All y for which both have the same value, or between which the preference changes at a jump; ascending, padded
         with NaN. R is the largest number of roots of an x. Of an interval of equal values both ends are given.
     has_interval : array of bool, shape (*B, X)
         Whether two of the roots are the ends of an interval of equal values.
     status : array of int, shape (*B, X)
-        Codes of :class:`matrics.study.LineStatus`. Where there is no root, they say which series is preferred.
+        Codes of :class:`matrics.study.LineStatus`. Without a root, they name the preferred series.
     """
 
     x: Array
@@ -104,7 +104,7 @@ def discrimination_line(
     tolerance: float = 1e-9,
     intervals: int = 512,
 ) -> DiscriminationLine:
-    """The line between the pairs of matrices where a measure prefers the one or the other.
+    """The line between the pairs of matrices in which a measure prefers one or the other.
 
     In the first series of matrices every class has the recall x, in the second one the first class has the recall y and
     all other classes are without errors. The line has the y for which the measure has the same value as for x.
@@ -113,17 +113,17 @@ def discrimination_line(
     ----------
     metric : str or Metric
         Any measure with one value for a matrix, as in :func:`matrics.score`. A measure of each class is averaged as its
-        spec says (macro if it says nothing), or is that of one class: ``"f1[0]"``, ``"mcc[0]"``.
+        spec (macro by default), or the value of one class: ``"f1[0]"``, ``"mcc[0]"``.
     num_classes : int
         Number of classes k, at least 2.
     imbalance : array_like, shape (*B,), default 0
         p in [0, 1], as in :func:`matrics.class_proportions`: 0 for classes of one size, 1 for halving sizes.
     positive : int, optional
-        The index of the class whose value is meant, for a class measure without an average (``"recall"``).
+        The index of the class, for a per-class measure without an average (``"recall"``).
     hits : array_like, shape (X,), optional
         The recalls x of the first series; 101 numbers from 0 to 1 if left out.
     tolerance : float, default 1e-9
-        The width to which the interval around a root is narrowed. Where the measure hardly depends on y, rounding
+        The width to which the interval around a root is narrowed. If the measure hardly depends on y, rounding
         leaves a larger error.
     intervals : int, default 512
         Number of intervals of [0, 1] that are searched for a change of preference. Two roots in one interval are
@@ -144,10 +144,10 @@ def discrimination_line(
     -----
     The cells of the matrices are shares of samples that add up to 1, so a measure that depends on the number of samples
     is that of a single sample, and may be meaningless. A y for which the measure is undefined, as precision is without
-    any prediction, is no root, and does not affect the rest of the line. Values that differ by rounding alone are
+    any prediction, is no root, and does not affect the rest of the line. Values that differ only by rounding are
     equal. Where neither higher nor lower values are better, the status is about the higher one.
 
-    Memory is that of a few arrays of about 560 numbers for each x and p.
+    Memory: a few arrays of about 560 numbers for each x and p.
 
     References
     ----------
@@ -231,7 +231,7 @@ class _Series(NamedTuple):
         return recalls
 
     def on(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the first series (B, X) and those of the second one on a grid (B, G)."""
+        """The values of the first series (B, X) and of the second one on a grid (B, G)."""
         k = self.proportions.shape[-1]
         recalls = np.concatenate([np.repeat(self.x[:, None], k, axis=-1), self.first_class(grid)])
         both = self.of(self.proportions[:, None, :], recalls[None])
@@ -260,7 +260,7 @@ class _Found(NamedTuple):
 
 
 class _Brackets(NamedTuple):
-    """Intervals at whose lower ends the preference is another than at their upper ends."""
+    """Intervals with different preferences at both ends."""
 
     row: np.ndarray  # number of the pair of an imbalance and an x
     low: np.ndarray
@@ -293,7 +293,7 @@ def _search(series: _Series, grid: np.ndarray, tolerance: float) -> _Found:
 
 
 def _changes(signs: np.ndarray, grid: np.ndarray) -> _Brackets:
-    """Neighbours on the grid where the preferred series changes."""
+    """Neighbours on the grid between which the preferred series changes."""
     row, column = np.nonzero(signs[:, :-1] * signs[:, 1:] == -1)
     return _Brackets(row, grid[column], grid[column + 1])
 

@@ -88,7 +88,7 @@ class Common:
         self._pattern = [patterns.setdefault(np.packbits(one.defined).tobytes(), len(patterns)) for one in rankings]
 
     def pairs_of(self, first: int) -> Iterator[tuple[int, Ranking, Ranking]]:
-        """The number of each ranking from this one on, with both on the matrices that they have in common."""
+        """Each later ranking by number, with both rankings on the matrices for which both are defined."""
         f, restricted = self._rankings[first], {}
         for second in range(first, len(self._rankings)):
             g, pattern = self._rankings[second], self._pattern[second]

@@ -1,4 +1,4 @@
-"""Consistency and discriminancy of two measures: what the pairs of matrices say."""
+"""Consistency and discriminancy of two measures, from pairs of matrices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from matrics.uncertainty.options import check_level
 
 
 class PairShares(NamedTuple):
-    """What pairs of matrices say of two measures, as from :func:`matrics.study.consistency`.
+    """A comparison of two measures on pairs of matrices, as from :func:`matrics.study.consistency`.
 
     Parameters
     ----------
     value : float
         The consistency or the discriminancy.
     low, high : float
-        Its limits; NaN where there are none.
+        Its limits; NaN if there are none.
     standard_error : float
         Its standard error, by the jackknife.
     agreeing : int
@@ -64,8 +64,8 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
     """Of the pairs of matrices that two measures order, the share that they order in the same way: R / (R + S).
 
     R is the number of pairs with f(a) > f(b) and g(a) > g(b), S of those with f(a) > f(b) and g(a) < g(b). It is in
-    [0, 1]: 1 if the measures never contradict each other, 1/2 if their orders have nothing to do with each other. The
-    values say nothing about direction: negate those of a measure that is better when lower, such as ``cen``.
+    [0, 1]: 1 if the measures never contradict each other, 1/2 if their orders are independent. The
+    values have no direction: negate the values of a measure that is better when lower, such as ``cen``.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
         which one of them is NaN are left out. Values are equal if they are the same number, so round values that
         differ in the last digit only; :func:`matrics.study.agreement` does that.
     level : float, default 0.95
-        The probability with which the interval is to hold the consistency of all matrices from which these are drawn.
+        The confidence level of the interval.
 
     Returns
     -------
@@ -89,11 +89,11 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
 
     Notes
     -----
-    Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly, in
-    O(N log N). Matrices are taken to be independent draws, and pairs are not, as each matrix is in N - 1 of them. The
-    standard error is that of the jackknife, which leaves out one matrix at a time. The interval is symmetric on the
-    logit scale; there is none (NaN) if the value is 0 or 1, where the jackknife finds no variation, or if one matrix is
-    in all pairs that both order.
+    Source: Huang & Ling 2005, definition 1; Jurman & Furlanello 2010, section 2. Pairs are counted exactly, in O(N log
+    N). Matrices are taken to be independent draws, and pairs are not, as each matrix is in N - 1 of them. The standard
+    error is computed by the jackknife, which leaves out one matrix at a time. The interval is symmetric on the logit
+    scale; there is none (NaN) if the value is 0 or 1, because the jackknife finds no variation, or if one matrix is in
+    all pairs that both order.
 
     Examples
     --------
@@ -114,23 +114,23 @@ def consistency(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShare
 
 
 def discriminancy(f: ArrayLike, g: ArrayLike, *, level: float = 0.95) -> PairShares:
-    """For how many pairs of matrices that only f tells apart there is one that only g tells apart: P / Q.
+    """The number of pairs that only f distinguishes, divided by the number that only g distinguishes: P / Q.
 
     P is the number of pairs with f(a) > f(b) and g(a) = g(b), Q of those with f(a) = f(b) and g(a) > g(b). Above 1, f
-    tells more pairs apart than g. Directions do not matter.
+    distinguishes more pairs than g. Directions do not matter.
 
     Parameters
     ----------
     f, g : array_like, shape (N,)
         As in :func:`matrics.study.consistency`; which values are equal decides everything here.
     level : float, default 0.95
-        The probability with which the interval is to hold the discriminancy of all matrices from which these are drawn.
+        The confidence level of the interval.
 
     Returns
     -------
     PairShares
         The discriminancy, its limits and standard error, and the numbers of pairs. The value is infinite if there are
-        only pairs that f alone tells apart, and NaN if there are none of either kind.
+        only pairs of the first kind, and NaN if there are none of either kind.
 
     Raises
     ------

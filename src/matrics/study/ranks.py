@@ -16,7 +16,7 @@ class Ranking:
     """The order in which a measure puts N matrices; equal values share a rank."""
 
     def __init__(self, ranks: Array, order: Array, sizes: Array) -> None:
-        self.ranks = ranks  # (N,) from 0; -1 where the measure is undefined
+        self.ranks = ranks  # (N,) from 0; -1 if the measure is undefined
         self.order = order  # the matrices on which it is defined, by rank
         self.sizes = sizes  # the number of matrices of each rank
 
@@ -59,7 +59,7 @@ class Ranking:
 
     @cached_property
     def centred(self) -> Array:
-        """Twice the ranks from 1 to N, tied ones averaged, less twice their mean: integers, as floating numbers."""
+        """Twice the ranks from 1 to N, tied ones averaged, minus twice their mean: integers, as floats."""
         ends = np.cumsum(self.sizes)
         return (2 * ends - self.sizes - len(self.ranks)).astype(np.float64)[self.ranks]
 
@@ -143,7 +143,7 @@ def pairs_within(sizes: Any) -> int:
 
 
 def _crossing(f: Ranking, g: Ranking) -> tuple[Array, int]:
-    """A permutation whose inversions are the pairs that are ordered otherwise, and the number of pairs tied in both."""
+    """A permutation whose inversions are the pairs ordered differently, and the number of pairs tied in both."""
     order = _in_both(f, g)
     ranks = g.ranks.take(order)
     if not g.tied:

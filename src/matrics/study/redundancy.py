@@ -1,4 +1,4 @@
-"""Which few measures tell what many tell: redundancy()."""
+"""A few measures that represent many: redundancy()."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Representation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """Which few measures tell what many tell, as from :func:`matrics.study.redundancy`.
+    """A few measures that represent many, as from :func:`matrics.study.redundancy`.
 
     Parameters
     ----------
@@ -94,10 +94,10 @@ def redundancy(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> Redundancy:
-    """Choose the few measures that tell most of what all of them tell about the matrices of a stack.
+    """Choose a few measures that represent all measures on the matrices of a stack.
 
-    The first is the measure whose squared rank correlations with all measures have the largest mean. Each further one
-    is that which raises this mean most, where the best of the chosen measures counts for each measure.
+    The first is the measure whose squared rank correlations with all measures have the largest mean. Each further
+    measure raises this mean most, using for each measure its largest correlation with a chosen one.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def redundancy(
 
     Notes
     -----
-    The correlation is Spearman's, on the matrices on which both measures are defined, and 0 where it is undefined.
-    Nothing is random: of measures that add the same, the first of the group ``core`` is chosen, or else the first of
-    ``metrics``. The forward choice is greedy, so another set of as many measures may explain more.
+    The correlation is Spearman's, on the matrices on which both measures are defined, and 0 if it is undefined. Nothing
+    is random: among measures with the same gain, the first of the group ``core`` is chosen, or else the first of
+    ``metrics``. The forward choice is greedy, so another set of the same size may explain more.
 
-    The mutual information is that of the table of the two measures' bins; equal values are in one bin. It also finds
-    relations that are not monotone. For N matrices with unrelated values its mean is about (Q - 1)² / (2 N ln 2)
+    The mutual information is computed from the table of the two measures' bins; equal values are in one bin. It also
+    finds relations that are not monotone. For N matrices with unrelated values its mean is about (Q - 1)² / (2 N ln 2)
     bits and not 0, with Q quantile bins.
 
     Examples
@@ -161,7 +161,7 @@ def redundancy(
 
 
 def _correlations(measured: Measured) -> Array:
-    """Spearman's correlation of all rankings, and 0 where there is none."""
+    """Spearman's correlation of all rankings, and 0 if undefined."""
     number = len(measured.rankings)
     found = np.zeros((number, number))
     common = Common(measured.rankings)
@@ -200,7 +200,7 @@ def _information(measure: Ranking, other: Ranking, bins: int) -> tuple[float, fl
 
 
 def _binned(ranking: Ranking, bins: int) -> Array:
-    """The quantile bin of each matrix: that of the middle of its rank."""
+    """The quantile bin of each matrix, by the middle of its rank."""
     number = len(ranking.ranks)
     return (bins * (ranking.centred.astype(np.int64) + number)) // max(2 * number, 1)
 

@@ -25,7 +25,7 @@ def metrics_of(
     positive: Hashable,
     cm: Any = None,
 ) -> dict[str, Metric]:
-    """The metrics under the keys of the result, resolved for so many classes: those of a data frame have labels."""
+    """The metrics by the keys of the result, resolved for the number of classes and the labels of a data frame."""
     labels = names_or_labels(class_names, number, labels_of_frame(cm))
     return resolve(metrics, Classes.of(number, labels, positive))
 
@@ -35,15 +35,15 @@ def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, co
     if clusters is not None:
         by_cluster = counted.replace(")", ", groups=clusters, num_groups=K)")
         raise TypeError(
-            "clusters: expected None, as a matrix does not tell its samples apart: count each cluster by itself and "
-            f"name the axis, matrics.{function}({by_cluster}, cluster_axis=0)"
+            "clusters: expected None, because a matrix does not identify its samples: count each cluster separately, "
+            f"and name the axis, matrics.{function}({by_cluster}, cluster_axis=0)"
         )
     named = isinstance(metrics, (str, Metric, set, frozenset))
     first = metrics[0] if isinstance(metrics, (list, tuple)) and metrics else None
     is_data = (not named and hasattr(metrics, "dtype")) or isinstance(first, (int, float, np.generic, list))
     if is_data or _is_a_row(matrices):
         raise TypeError(
-            f"matrics.{function} takes confusion matrices and metrics, got labels; of labels it is "
+            f"matrics.{function} takes confusion matrices and metrics, got labels; for labels, call "
             f"matrics.{function}({counted})"
         )
 
@@ -73,7 +73,7 @@ def tell_of(good: Array, backend: Standard, what: str, invalid: Invalid) -> None
 def by_class_names(
     found: dict[str, Any], chosen: dict[str, Metric], class_names: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Results with those of each class under a key of its own, if classes have names."""
+    """Give the result of each class its own key, if classes have names."""
     if class_names is None:
         return found
     named: dict[str, Any] = {}

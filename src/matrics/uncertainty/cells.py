@@ -9,7 +9,7 @@ from matrics.uncertainty.joint import mcnemar
 
 __all__ = ["adjusted", "independent_cells", "paired_cells"]
 
-# Beyond so many standard errors and counts from its mean a hypergeometric probability is below the smallest float.
+# Further from its mean than this (standard errors, counts), a hypergeometric probability is below the smallest float.
 ERRORS_AWAY, COUNTS_AWAY = 50, 1000
 
 # Tables count as equally probable up to this share, as in R and in SciPy.
@@ -20,7 +20,7 @@ def independent_cells(a: NumPyArray, b: NumPyArray) -> NumPyArray:
     """P-values (n, n) of Fisher's exact test of whether the share of the row is the same in both matrices.
 
     The counts are whole numbers, of different samples. The p-value is 1 where neither matrix has a sample in the cell,
-    and NaN where one has no samples of the class: there is nothing to be compared.
+    and NaN if one has no samples of the class.
     """
     sizes = np.broadcast_arrays(a.sum(axis=1, keepdims=True), b.sum(axis=1, keepdims=True), a)[:2]
     tables = np.stack([a, sizes[0], b, sizes[1]], axis=-1).reshape(-1, 4)
@@ -56,14 +56,14 @@ def fisher(x: int, size: int, other_x: int, other_size: int) -> float:
 def paired_cells(joint: NumPyArray) -> NumPyArray:
     """P-values (n, n) of McNemar's exact test of whether a and b predict the class equally often.
 
-    Of the samples of the true class that only one of both predicts as the class of the column, half would be those of
+    Among samples of the true class that only one of the two predicts as the class of the column, half would be those of
     a. The p-value is 1 where there are none, and NaN in rows without samples.
     """
     n = joint.shape[-1]
     a, b = joint.sum(axis=2), joint.sum(axis=1)
     both = np.diagonal(joint, axis1=1, axis2=2)
     rows = joint.sum(axis=(1, 2))
-    tables = np.zeros((n, n, 2, 2, 2))  # [true, a, b], in which class 1 is that of the column, and all are true
+    tables = np.zeros((n, n, 2, 2, 2))  # [true, a, b] of two classes: class 1 is the class of the column
     tables[..., 1, 1, 1] = both
     tables[..., 1, 1, 0] = a - both
     tables[..., 1, 0, 1] = b - both
@@ -75,8 +75,8 @@ def paired_cells(joint: NumPyArray) -> NumPyArray:
 def adjusted(p_values: NumPyArray, counted: NumPyArray, correction: str) -> NumPyArray:
     """P-values corrected for the number of those that are counted; the others are as they were.
 
-    ``"holm"`` bounds the probability of a single false finding, whatever depends on what; ``"benjamini_hochberg"`` the
-    expected share of false ones among the findings.
+    ``"holm"`` bounds the probability of any false finding, for any dependence; ``"benjamini_hochberg"`` the
+    expected share of false findings.
     """
     chosen = p_values[counted]
     order = np.argsort(chosen)

@@ -69,7 +69,7 @@ def compare(
     level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
         As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
     cluster_axis : int, optional
-        The axis of both along which the matrices are those of clusters; for ``"auto"``, ``"delta"`` and
+        The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
     squared_weights : two array_like, shapes (*B, n, n), optional
         For weighted samples: the matrices of squared weights of a and of b, as in :func:`matrics.interval`.
@@ -86,7 +86,7 @@ def compare(
 
     Notes
     -----
-    ``"auto"`` makes the limits of the difference of those of both (Newcombe 1998, method 10; Zou and Donner 2008),
+    ``"auto"`` combines the limits of both to limits of the difference (Newcombe 1998, method 10; Zou and Donner 2008),
     which are Wilson's for proportions.
 
     Examples
@@ -180,7 +180,7 @@ def compare_paired(
     level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
         As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
     cluster_axis : int, optional
-        The axis of ``joint`` along which the tables are those of clusters, such as patients.
+        The axis of ``joint`` with one table per cluster, such as a patient.
     squared_weights : array_like, shape (*B, n, n, n), optional
         For weighted samples: the joint table of their squared weights, as
         ``joint_confusion_matrix(..., sample_weight=weights**2)`` counts it with ``joint``, that of the weights.
@@ -300,7 +300,7 @@ def _both_squares(
     refuse_unweighted(options, measures)
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         got = f"{len(given)} of them" if isinstance(given, (tuple, list)) else type(given).__name__
-        raise ValueError(f"squared_weights: expected two matrices, those of a and of b: (of_a, of_b); got {got}")
+        raise ValueError(f"squared_weights: expected the matrices of a and of b: (of_a, of_b); got {got}")
     names = ("squared_weights[0]", "squared_weights[1]")
     return [read_squares(one, stack, name, of) for one, stack, name, of in zip(given, stacks, names, "ab", strict=True)]
 

@@ -51,10 +51,12 @@ def independent(tasks: Sequence[Task]) -> list[Limits]:
 
 
 def _straight(tasks: Sequence[Task], errors: Sequence[Array]) -> list[Limits]:
-    """The difference and so many standard errors to either side, cut where no difference can be."""
+    """The difference ± a number of standard errors, cut at the bounds of differences."""
     backend, xp = tasks[0].backend, tasks[0].backend.xp
     quantiles = [quantile_of(task)[0] for task in tasks]
-    z = xp.maximum(*quantiles) if np.ndim(quantiles[0]) else max(quantiles)  # that of the fewer clusters
+    z = (
+        xp.maximum(*quantiles) if np.ndim(quantiles[0]) else max(quantiles)
+    )  # Student's quantile for the smaller number of clusters
     integer = backend.widest_int(tasks[0].whole) or xp.int32
     results: list[Limits] = []
     for k, error in enumerate(errors):

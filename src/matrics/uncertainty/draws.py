@@ -21,7 +21,7 @@ def limits_by_draws(task: Task, source: RandomSource, prior: Any) -> list[Limits
     parts: list[list[Any]] = [[] for _ in task.measures]
     for which, found in replicates(task, source, scheme, added):
         columns = list(enumerate(found))
-        del found  # or all replicates would stay until the last of them is summarised
+        del found  # so that replicates are freed before the last ones are summarised
 
         def summarise(share: Sequence[tuple[int, Array]], which: slice = which) -> None:
             with backend.quiet():
@@ -64,7 +64,7 @@ def differences_by_draws(tasks: Sequence[Task], source: RandomSource, prior: Any
 
 
 def _prepared(tasks: Sequence[Task], source: RandomSource, prior: Any) -> tuple[str, Array | None, list[Array] | None]:
-    """What is drawn, the prior of a posterior, and BCa's accelerations."""
+    """The scheme of the draws, the prior of a posterior, and BCa's accelerations."""
     options, added = tasks[0].options, None
     scheme = options.scheme
     if options.method == "posterior":

@@ -16,10 +16,10 @@ from matrics.uncertainty.row_limits import reaches_by_rows
 from matrics.uncertainty.slopes import Slopes, slopes, variance
 from matrics.uncertainty.weighted import kish
 
-# Numbers that the derivatives of some matrices may take at a time.
+# The numbers in the derivatives of a chunk of matrices.
 NUMBERS_AT_ONCE = 2**21
 
-# Clusters with an error from which on their variance is known.
+# From this number of clusters with an error on, their variance is reliable.
 CLUSTERS_THAT_VARY = 10
 
 # Standard errors up to this part of a value's distance from its range's end are noise, by the bits of its dtype.
@@ -27,7 +27,7 @@ NOISE = {64: 1e-7, 32: 1e-5}
 
 
 def limits_by_formula(task: Task) -> list[Limits]:
-    """The limits of every measure, worked out for some matrices at a time."""
+    """The limits of every measure, computed for a chunk of matrices at a time."""
     xp, count = task.backend.xp, task.whole.shape[0]
     outputs = sum(math.prod(estimate.shape[1:]) for estimate in task.estimates)
     outputs += sum(task.whole.shape[-1] for measure in task.measures if measure.extreme)
@@ -46,7 +46,7 @@ def limits_by_formula(task: Task) -> list[Limits]:
 
 
 def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
-    """Limits and standard errors: of proportions Wilson's, unless the plain delta method is asked for."""
+    """Limits and standard errors: Wilson's for proportions, unless the method is the plain delta method."""
     plain, z = task.options.method == "delta", quantile_of(task)[0]
     found: dict[int, tuple[Array, Array, Array]] = {}
     shares = [k for k, m in enumerate(task.measures) if m.trials is not None and not plain]
@@ -67,11 +67,11 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
 
 
 def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
-    """Limits of the lowest or the highest value of the classes, made of those of the classes.
+    """Limits of the lowest or the highest value of the classes, from the limits of the classes.
 
-    The lowest of several lower limits is below the lowest value as surely as one of them is below its own. That the
-    lowest upper limit is above takes limits that hold for all classes at once (Bonferroni): where classes are alike,
-    the lowest of the estimates is too low by chance, and it has no derivative from which the delta method could tell.
+    The lowest of several lower limits is below the lowest value with at least the probability of one lower limit. The
+    lowest upper limit needs limits that hold for all classes at once (Bonferroni): if classes are similar, the lowest
+    estimate is biased downwards, and has no derivative for the delta method.
     """
     xp = task.backend.xp
     values = score_of([extreme.each], task.zero_division)(task.whole, task.workers)[0]
@@ -95,7 +95,7 @@ def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
 def _are_independent(measure: Measure, scheme: str) -> bool:
     """Whether the samples that a proportion counts are independent. With fixed rows, those of a row are.
 
-    Those of clusters are not, but there are as many independent ones as have the same variance.
+    Samples of clusters are not; they are replaced by the number of independent samples with the same variance.
     """
     return scheme != "rows" or measure.margin == "true"
 
@@ -115,11 +115,11 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
     found = []
     for p, number, each, own in zip(share, counts, of_clusters, values, strict=True):
         away = xp.where(each > 0, (xp.where(each > 0, own, 0) - p[None, ...]) * each, 0)
-        # These add up to 0. Clusters without such samples tell nothing.
+        # These add up to 0. Clusters without such samples have no information.
         least = xp.sum(xp.astype(each > 0, number.dtype), axis=0)
         spread = xp.sum(away * away, axis=0) * _of_sample(least, xp) / xp.where(number > 0, number, 1) ** 2
         alone = p * (1 - p)
-        # Where nothing varies, each cluster may be a single trial.
+        # Without variation, each cluster may be a single trial.
         effective = xp.where(spread > 0, alone / xp.where(spread > 0, spread, 1), 0)
         effective = xp.where((spread > 0) & (alone > 0), effective, least)
         most = _most_trials(least, xp.sum(xp.astype((away != 0) & (xp.round(p) != own), number.dtype), axis=0), xp)
@@ -130,10 +130,11 @@ def _trials(task: Task, measures: Sequence[Measure], which: Sequence[int]) -> li
 
 
 def _most_trials(clusters: Array, varying: Array, xp: Any) -> Array:
-    """How many independent trials clusters may be, by how many have another outcome than that of the most samples.
+    """The largest number of independent trials, by the number of clusters with the rarer outcome.
 
-    A few clusters with an error each look as if errors were independent, as they may be by chance: then one error would
-    make surer than none. So it takes some of them, or a good part of all, until each may be more than a trial.
+    If a few clusters have one error each, the errors seem independent, which may be due to chance: then one error would
+    give a narrower interval than no error. So a cluster counts as more than one trial only if several clusters, or a
+    good part of all, have errors.
     """
     others = xp.where(clusters > varying, clusters - varying, 1) / xp.where(clusters > 0, clusters, 1)
     known = (varying / CLUSTERS_THAT_VARY) ** 2 / others
@@ -145,7 +146,7 @@ def _weighted_trials(
 ) -> list[tuple[Array, Array]]:
     """The same of weighted samples, by the sums of the squared weights of those that count and of the others.
 
-    These are what the measure, and the number of samples it is a proportion of, are for the matrix of squares.
+    These are the values of the measure, and of its number of samples, for the matrix of squared weights.
     """
     xp = task.backend.xp
     functions: list[Any] = [measure.trials for measure in measures]
@@ -199,9 +200,9 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
 ) -> tuple[Array, Array]:
     """The limits, or the score limits of the rows where these are further away.
 
-    The delta method takes the variance at the estimate. Where the class that decides has few errors, one more or less
-    makes that variance another, and its limits miss the truth too often. Measures without a bound are ratios of what
-    the classes contribute, and no sums: their limits, on the scale of a logarithm, hold unchanged.
+    The delta method uses the variance at the estimate. If the dominant class has few errors, this variance changes much
+    with a single error, and the coverage is too low. Measures without a bound are ratios of contributions of the
+    classes, not sums: their limits, on the scale of a logarithm, are kept.
     """
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
     if math.inf in (bounds[1], -bounds[0]):
@@ -209,7 +210,7 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares)
     low, high = task.estimates[k] - down, task.estimates[k] + up
     low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
-    # Where the delta method finds no variation there are no limits at all.
+    # If the delta method finds no variation, there are no limits at all.
     return xp.where(low < limits[0], low, limits[0]), xp.where(high > limits[1], high, limits[1])
 
 
@@ -243,7 +244,7 @@ def at_samples(whole: Array, first: Array, xp: Any) -> tuple[Array, Array]:
 def spread_of(
     first: Array, whole: Array, task: Task, clusters: Array | None, squares: Array | None, *, plain: bool
 ) -> Array:
-    """The variance; a few clusters may agree by chance, so by default it is at least that of independent samples."""
+    """The variance; by default at least that of independent samples, because a few clusters may agree by chance."""
     found = variance(first, whole, task.options.scheme, clusters, task.backend, squares)
     if clusters is None or plain:
         return found
@@ -252,7 +253,7 @@ def spread_of(
 
 
 def noise_of(value: Array, bounds: Range, backend: Standard) -> Array:
-    """The variance up to which nothing varies: what rounding and steps leave of a derivative that is 0."""
+    """The variance that counts as 0: the remainder of a derivative of 0 after rounding and finite steps."""
     xp = backend.xp
     ends = [xp.abs(value - end) for end in bounds if math.isfinite(end)]
     room = xp.minimum(*ends) if len(ends) == 2 else (ends or [xp.abs(value)])[0]
@@ -260,13 +261,13 @@ def noise_of(value: Array, bounds: Range, backend: Standard) -> Array:
 
 
 def _slopes(task: Task, whole: Array, which: Sequence[int], corrected: Sequence[bool]) -> Slopes:
-    """The derivatives of some measures, and the second ones of those that need them."""
+    """The first derivatives of the measures, and the second derivatives if needed."""
 
     def some(numbers: Sequence[int]) -> Score:
         return score_of([task.measures[k] for k in numbers], task.zero_division)
 
     options: Any = {"backend": task.backend, "workers": task.workers}
-    if task.backend is NUMPY or not any(corrected):  # differences have the second ones for nothing
+    if task.backend is NUMPY or not any(corrected):  # automatic differences return the second derivatives at no cost
         return slopes(whole, some(which), second=any(corrected), **options)
     found = slopes(whole, some(which), second=False, **options)
     bent = [k for k, needed in zip(which, corrected, strict=True) if needed]

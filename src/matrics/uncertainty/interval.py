@@ -34,10 +34,10 @@ from matrics.uncertainty.weighted import (
 # samples for each of n² cells, and errors, or correct predictions.
 SAMPLES_OF_A_CLASS, SAMPLES_OF_A_CELL, EITHER_OUTCOME = 20, 20, 5
 
-# Effective samples, in all, of those with weights: of fewer, single weights are so heavy that nobody can tell.
+# Effective number of weighted samples: below this, single weights dominate, and the variance is unreliable.
 WEIGHTED_SAMPLES = 200
 
-# The share of undefined replicates above which the status says so.
+# The share of undefined replicates above which the status is UNDEFINED_REPLICATES.
 UNDEFINED_SHARE = 0.05
 
 
@@ -71,36 +71,36 @@ def interval(
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
     method : {"auto", "bootstrap", "bca", "posterior", "delta", "wilson"}
-        How limits are formed; see the notes.
+        The method for the limits; see the notes.
     scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
-        What is random: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
+        The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
         fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
         method takes each.
     prior : float or array_like, shape (n, n), optional
-        For ``"posterior"``: what is added to each cell; 1/n² if left out, a single sample in all.
+        For ``"posterior"``: the number added to each cell; 1/n² if left out, one sample in all.
     num : int, optional
         Number of replicates for the methods that draw them; 10,000 if left out.
     rng : Generator, key or int, optional
         As in :func:`matrics.resample`. ``"auto"`` takes ``num`` and ``rng``, too, and needs neither.
     cluster_axis : int, optional
-        The axis of ``cm`` along which the matrices are those of clusters, such as patients or documents; their sum is
+        The axis of ``cm`` with one matrix per cluster, such as a patient or a document; their sum is
         scored, and whole clusters are random.
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
-        that says how to count the matrix of each cluster.
+        that explains how to count the matrix of each cluster.
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
         ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights. Without it
-        limits are those of as many samples as the cells add up to. For ``"auto"``, ``"delta"`` and ``"wilson"``, and
-        measures that depend on shares alone.
+        the sum of the cells counts as the number of samples. For ``"auto"``, ``"delta"`` and ``"wilson"``, and
+        measures that depend only on proportions.
     zero_division : float, default NaN
-        The value of a measure where it is undefined.
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell, as in :func:`matrics.score`.
     workers : int, default 1
         Number of threads for stacks in the CPU's memory; -1 for as many as there are cores. It does not change results.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the interval of each class has a key of its own: ``recall/cat``.
+        Names of the classes, one for each. With them the interval of each class has its own key: ``recall/cat``.
     positive : str or int, optional
         The positive class, a class name or an index, as in :func:`matrics.score`.
 
@@ -116,37 +116,37 @@ def interval(
         An option has a value that does not exist, or that the method would ignore; or a cell is not integer-valued
         although the scheme draws samples.
     TypeError
-        ``rng`` is of another library than the matrix, or missing where a device has to draw; or labels are given in
+        ``rng`` is of another library than the matrix, or missing for draws on a device; or labels are given in
         place of a matrix.
     InvalidConfusionMatrix
         A matrix is invalid and ``invalid="raise"``.
 
     Notes
     -----
-    - ``"auto"`` draws nothing. Proportions, such as accuracy or the recall of a class, get Wilson's score interval. All
-      other measures get that of the delta method for the matrix with a single sample added, 1/n² to each cell, which
-      keeps it honest where there are few errors or none; or, of a measure between two bounds, the score limits of the
-      sum that it is over the rows, to first order (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011), where
-      these are further away, as where one class with few errors decides. Estimates of entropies,
-      of confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
-      bias, and widened by it. How often the limits hold the truth is in the pages on uncertainty.
+    - ``"auto"`` does not resample. Proportions, such as accuracy or the recall of a class, get Wilson's score interval.
+      All other measures get an interval by the delta method for the matrix with one sample added, 1/n² to each cell,
+      which avoids too short intervals with few errors or none. A measure between two bounds gets score limits instead
+      if these are wider, for example if one class with few errors dominates: the measure is treated, to first order,
+      as a sum over the rows (Martín Andrés, Álvarez Hernández and Herranz Tejedor 2011). Estimates of entropies,
+      confusion entropy, EVE and the measures made of chi-squared are biased: their limits are moved by half of the
+      bias, and widened by it. The pages on uncertainty have the coverage.
       The lowest value of the classes (``:min``) gets the lowest of their lower limits, and the lowest of upper limits
-      that hold for all classes at once (Bonferroni); likewise the highest. These are too wide rather than too narrow.
+      that hold for all classes at once (Bonferroni); likewise the highest. These are conservative.
     - ``"delta"`` is the plain method: derivatives by the cells make a variance. Limits are z standard errors away on a
-      scale on which they cannot leave the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
+      scale that keeps them within the measure's range: a logit (for [-1, 1] that is Fisher's z) or a logarithm.
     - ``"bootstrap"`` takes quantiles of replicates, as from :func:`matrics.resample`; ``"bca"`` corrects them for bias
       and acceleration, with the exact jackknife of at most n² distinct samples.
     - ``"posterior"`` takes quantiles of the posterior distribution with a Dirichlet prior, over all cells, or over each
       row with ``scheme="rows"``.
-    - ``"wilson"`` is for proportions alone.
+    - ``"wilson"`` is only for proportions.
 
-    With clusters the delta method's variance is that of the clusters' contributions, with Student's quantile for K - 1
-    degrees of freedom; ``"auto"`` takes at least that of independent samples. Proportions have Wilson's interval for as
-    many independent trials as would vary as much, and where nothing varies for one trial a cluster. A few clusters that
-    vary, up to about ten, are not taken for many more trials than clusters: one error must not make surer than none.
+    With K clusters the delta method uses the variance of the clusters' contributions, and Student's quantile for K - 1
+    degrees of freedom; ``"auto"`` uses at least the variance of independent samples. Proportions have Wilson's interval
+    for the effective number of independent trials; without variation, this is one trial per cluster. With up to about
+    ten varying clusters it is limited, so that one error does not make an interval narrower than no error.
 
-    Without draws, an interval costs some 2 n² scores of the matrix; replicates cost ``num``. No limit leaves the range
-    of its measure. Where a method gives no limits, they are NaN, and ``status`` has the reason.
+    Without draws, an interval takes the time of about 2 n² scores; with draws, of ``num`` scores. Limits stay within
+    the range of the measure. If there are no limits, they are NaN, and ``status`` has the reason.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def interval(
     accuracy: 0.85, 95 % between 0.77 and 0.91
     mcc: 0.70, 95 % between 0.53 and 0.81
 
-    The words of a test with two results are those of class 1, or of the class that is said to be positive:
+    The names of diagnostic tests refer to class 1, or to the class ``positive``:
 
     >>> found = matrics.interval([[90, 10], [1, 9]], "sensitivity,specificity")
     >>> print(*(f"{name}: {low:.2f} to {high:.2f}" for name, (_, low, high, *_) in found.items()), sep="; ")
@@ -244,11 +244,13 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
 
 
 def _with_status(position: int, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, ...]:
-    """The fields of the interval of a measure: limits where they mean something, and elsewhere the reason."""
+    """The fields of the interval of a measure: limits, or NaN with a status."""
     xp, (low, high, error, undefined) = task.backend.xp, limits
     estimate = task.estimates[position]
     known, has_limits, status = reasons(estimate, limits, general, valid, task)
-    if task.options.method == "auto":  # whose limits are about a matrix with a sample more: both are to be seen
+    if (
+        task.options.method == "auto"
+    ):  # whose limits are for a matrix with one more sample; the wider ones of both count
         least, most = task.measures[position].range  # zero_division may be beyond it
         low = xp.where((estimate < low) & (estimate >= least), estimate, low)
         high = xp.where((estimate > high) & (estimate <= most), estimate, high)
@@ -257,7 +259,7 @@ def _with_status(position: int, limits: Limits, general: Array, valid: Array, ta
 
 
 def reasons(value: Array, limits: Limits, general: Array, valid: Array, task: Task) -> tuple[Array, Array, Array]:
-    """Which values are defined, which have limits, and the status of each; ``general`` is that of the samples."""
+    """Which values are defined, which have limits, and the status of each; ``general`` is the status of the samples."""
     xp, (low, high, _, undefined) = task.backend.xp, limits
     known = ~xp.isnan(value)
     has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)  # a point is no interval
@@ -289,12 +291,12 @@ def source_for(
 
 
 def status_of(task: Task, valid: Array) -> Array:
-    """What is to be said of the samples of each matrix, or of the clusters that they come in: (B,)."""
+    """The status of the samples, or the clusters, of each matrix: (B,)."""
     backend, xp, whole, squares = task.backend, task.backend.xp, task.whole, task.squares
     n, of_clusters = whole.shape[-1], task.options.scheme == "clusters"
 
     def samples(chosen: Array, axis: int | tuple[int, ...]) -> Array:
-        """How many there are in some of the cells, or as many as would vary as much."""
+        """The number of samples in some cells, or their effective number."""
         weights = xp.sum(whole * chosen, axis=axis)
         return weights if squares is None else kish(weights, xp.sum(squares * chosen, axis=axis), backend)
 
@@ -312,7 +314,7 @@ def status_of(task: Task, valid: Array) -> Array:
     integer = backend.widest_int(whole) or xp.int32
     status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), xp.astype(few, integer) * 0)
     status = xp.where(xp.any(sizes == 0, axis=-1) & valid, int(IntervalStatus.EMPTY_CLASS), status)
-    if squares is not None or of_clusters:  # clusters tell by themselves how much their sums vary
+    if squares is not None or of_clusters:  # with clusters, the variance of sums is estimated from the clusters
         return status
     return xp.where(are_counts(whole, backend), status, int(IntervalStatus.NOT_COUNTS))
 

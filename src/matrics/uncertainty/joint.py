@@ -56,8 +56,8 @@ def joint_confusion_matrix(
     labels : sequence of text, integers or other hashables
         In place of ``num_classes``: the label of each class.
     sample_weight : array_like, optional
-        A weight for each sample; broadcasts against the labels. Comparisons of such a table take weights for numbers
-        of samples, as those of many equal samples that are one row of a file.
+        A weight for each sample; broadcasts against the labels. Comparisons of such a table treat weights as numbers of
+        samples, such as equal samples in one row of a file.
     ignore_index : int or sequence of int, optional
         Samples with this true label, or one of these, are left out.
     groups : array_like of int, optional
@@ -170,7 +170,7 @@ def margins(table: Array, xp: Any) -> tuple[Array, Array]:
 
 
 def difference_of(score: Score, xp: Any) -> Score:
-    """All measures of a less those of b, of joint tables (*, n, n²)."""
+    """All measures of a minus those of b, of joint tables (*, n, n²)."""
 
     def difference(table: Array, workers: int) -> list[Array]:
         a, b = (score(margin, workers) for margin in margins(table, xp))
@@ -187,7 +187,7 @@ class McNemar(NamedTuple):
     statistic : array, shape (*B,)
         The smaller number of samples that only one of the classifiers predicts correctly; or chi-squared.
     p_value : array, shape (*B,)
-        Two-sided; 1 where no sample is predicted correctly by only one of them, NaN for invalid tables.
+        Two-sided; 1 if no sample is predicted correctly by only one of them, NaN for invalid tables.
     """
 
     statistic: Array
@@ -213,7 +213,7 @@ def mcnemar(joint: ArrayLike, *, exact: bool = True, mid_p: bool = False) -> McN
     joint : array_like, shape (*B, n, n, n)
         Counts by true class and both predictions, as from :func:`matrics.joint_confusion_matrix`.
     exact : bool, default True
-        Whether the p-value is that of the binomial distribution, which SciPy (extra ``stats``) computes on the host;
+        Whether to compute the p-value from the binomial distribution, by SciPy (extra ``stats``) on the host;
         otherwise of chi-squared with one degree of freedom, with a correction for continuity.
     mid_p : bool, default False
         Whether only half of the probability of the observed table counts (with ``exact``): the test is then less
@@ -271,12 +271,12 @@ def _of_valid(statistic: Array, p_value: Array, valid: Array, backend: Standard)
 
 
 def _binomial(least: Array, number: Array, *, mid_p: bool) -> Array:
-    """Twice the probability of at most so many of the samples, each with probability 1/2; mid-p of half of the last."""
+    """Twice the probability of at most this many samples, each with probability 1/2; mid-p counts the last one half."""
     at_most = _cdf(least, number)
     if not mid_p:
         return np.minimum(2 * at_most, 1)
     below = _cdf(least - 1, number)
-    # With as many on either side both tails contain the observed table, and half of it counts once.
+    # With equal numbers, both tails contain the observed table, and half of it counts once.
     even = np.where(number > 0, 1 - (at_most - below) / 2, 1)
     return np.where(2 * least == number, even, at_most + below)
 

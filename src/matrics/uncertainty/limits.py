@@ -14,12 +14,12 @@ Range = tuple[float, float]
 
 
 def normal_quantile(level: float) -> float:
-    """The z between whose negative and itself a normal variate is with this probability."""
+    """The quantile z: a normal variate is between -z and z with this probability."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def student_quantile(level: float, degrees: int) -> float:
-    """The same of Student's distribution, to 1e-5 from three degrees of freedom on: Hill 1970, algorithm 396."""
+    """The same for Student's distribution, to 1e-5 from three degrees of freedom on: Hill 1970, algorithm 396."""
     tail = 1 - level
     if degrees < 1:
         return math.nan
@@ -50,7 +50,7 @@ def student_quantile(level: float, degrees: int) -> float:
     return math.sqrt(degrees * y)
 
 
-# Replicates whose distances from the mean are squared at a time: they stay in a cache.
+# Replicates per chunk of the sum of squares: they fit in a cache.
 REPLICATES_AT_ONCE = 2**14
 
 # Scales: a measure between two bounds on the scale of its logit (which for [-1, 1] is twice Fisher's z), above or below
@@ -125,7 +125,7 @@ def _middle(bounds: Range) -> float:
 
 
 def wilson(share: Array, trials: Array, z: float, backend: Standard) -> tuple[Array, Array]:
-    """Wilson's score limits of a proportion of so many trials."""
+    """Wilson's score limits of a proportion, for a number of trials."""
     xp = backend.xp
     some = trials > 0
     trials = xp.where(some, trials, 1)
@@ -222,7 +222,7 @@ def summary_of_finite(values: Array, level: float) -> tuple[Array, Array, Array,
 def bca_limits(
     values: Array, estimate: Array, acceleration: Array, level: float, backend: Standard
 ) -> tuple[Array, Array]:
-    """Limits corrected for bias and acceleration; NaN where the estimate is beyond all replicates."""
+    """Limits corrected for bias and acceleration; NaN if the estimate is beyond all replicates."""
     xp = backend.xp
     defined = xp.sum(xp.astype(~xp.isnan(values), values.dtype), axis=-1)
     below = xp.sum(xp.astype(values < estimate[..., None], values.dtype), axis=-1)

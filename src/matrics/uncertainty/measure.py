@@ -1,4 +1,4 @@
-"""What an interval has to know of a measure, and what one call is about."""
+"""The facts about a measure that intervals need, and the data of one call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MADE_OF_MAXIMA = ("goodman_kruskal_lambda",)
 
 
 class Measure(NamedTuple):
-    """What an interval has to know of a measure."""
+    """The facts about a measure that intervals need."""
 
     name: str
     function: TableFunction
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """The measure of each class whose lowest or highest value another measure is."""
+    """The per-class measure behind a lowest or highest value over classes."""
 
     each: Measure
     classes: tuple[int, ...]  # or none, which means all
@@ -74,7 +74,7 @@ class Extreme(NamedTuple):
 
     @classmethod
     def of(cls, metric: Metric) -> Extreme:
-        """That of an average over classes."""
+        """The per-class measure behind an average over classes."""
         each = Measure.of(replace(metric, average="class", classes=()))
         return cls(each, metric.classes, metric.average == "max")
 
@@ -86,7 +86,7 @@ class Task(NamedTuple):
     whole: Array  # (B, r, c): the same, or their sums
     estimates: list[Array]  # (B,) or (B, C) for each measure
     measures: Sequence[Measure]
-    score: Score  # of tables (*, r, c), with so many threads
+    score: Score  # scores tables (*, r, c) with this number of threads
     options: Options
     zero_division: float
     workers: int

@@ -1,4 +1,4 @@
-"""The samples that models are compared on, and what is drawn of them."""
+"""The test samples of models, and their resamples."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matrics.counting.codes import CodedClasses, as_codes, check_classes
 from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
 from matrics.quoting import cut, quoted
 
-# Cells of replicates that a thread counts and scores at a time: 64 MiB of them.
+# Cells of replicates that a thread counts and scores at a time: 64 MiB.
 CELLS_AT_ONCE = 2**23
 
 
 class PairedSamples(NamedTuple):
-    """What is known of the samples, on the host: numbers of classes, clusters and weights of mean 1."""
+    """The samples on the host: class numbers, clusters, and weights with mean 1."""
 
     true: Array  # (N,)
     predictions: Array  # (M, N)
@@ -50,7 +50,7 @@ class PairedSamples(NamedTuple):
                 "expected true labels (N,) and those predicted by M models (M, N), got y_true "
                 f"{true.shape}, y_pred {predictions.shape}"
             )
-        # This raises for what are no labels.
+        # This raises for anything that is no label.
         confusion_matrix(true, predictions, num_classes=classes.number, ignore_index=ignored)
         kept = is_kept(true, labels_to_ignore(ignored, true, NUMPY), NUMPY)
         kept = np.ones(true.shape, bool) if kept is None else kept
@@ -85,7 +85,7 @@ def _beside(true: Array, values: Any, name: str) -> Array:
 
 
 def _weights(weights: Array, kept: Array) -> Array:
-    """The weights of the samples that are kept, scaled to a mean of 1."""
+    """The weights of the selected samples, scaled to a mean of 1."""
     refuse_weights(weights, kept)
     found = weights[kept].astype(np.float64)
     if not found.any():
@@ -94,7 +94,7 @@ def _weights(weights: Array, kept: Array) -> Array:
 
 
 class Draws:
-    """What is drawn: distinct samples and how often each occurs, or clusters."""
+    """The units to resample: distinct samples with their numbers, or clusters."""
 
     def __init__(self, cells: Array, counts: Array, weights: Array, n: int, of_clusters: Array | None) -> None:
         self.cells = cells  # (M, U): the cell of each distinct sample in the matrix of each model
@@ -132,7 +132,7 @@ class Draws:
 
     @property
     def at_once(self) -> int:
-        """How many replicates are counted and scored at a time: many classes and models would fill the memory."""
+        """The number of replicates counted and scored at a time, limited by memory for many classes and models."""
         return max(1, CELLS_AT_ONCE // (len(self.cells) * self.n**2))
 
     def matrices(self, weights: Array) -> Array:

@@ -30,13 +30,13 @@ from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
 from matrics.uncertainty.weighted import effective
 
-# Replicates that are drawn and scored at a time, each with a stream of its own.
+# Replicates drawn and scored at a time, each chunk with its own stream.
 REPLICATES_AT_ONCE = 256
 
 # A standard error up to this is rounding.
 NOISE = 1e-12
 
-# Samples, or clusters, from which on models may be told apart although their difference does not vary.
+# From this number of samples or clusters on, models may differ significantly although their difference does not vary.
 FEW_UNITS = 20
 
 
@@ -82,7 +82,7 @@ def compare_models(
     ignore_index : int, or sequence of them, optional
         Samples with this true label, or one of these, are left out; with ``labels`` it is a label, or several.
     level : float, default 0.95
-        The probability with which intervals are to hold the truth; of ``tied``, that with which the truly best model is
+        The confidence level of the intervals; for ``tied``, the probability that the truly best model is
         among them.
     num : int, optional
         Number of replicates; 10,000 if left out.
@@ -91,7 +91,7 @@ def compare_models(
     zero_division, workers
         As in :func:`matrics.interval`.
     class_names : sequence of str, optional
-        Names of the classes, one for each. With them the comparison of each class has a key of its own: ``recall/cat``.
+        Names of the classes, one for each. With them the comparison of each class has its own key: ``recall/cat``.
     positive : hashable, optional
         The positive class, as in :func:`matrics.score`: one of ``labels`` or else of ``class_names``, and an index
         where there are neither.
@@ -109,7 +109,7 @@ def compare_models(
 
     Notes
     -----
-    A sample and all that is predicted of it is drawn as one. Intervals are those of :func:`matrics.interval`; those of
+    A sample is drawn together with all its predictions. Intervals are those of :func:`matrics.interval`; those of
     weighted samples without clusters are as wide as the replicates are far from the estimate, as are the limits of all
     differences. ``probability_best`` is the share of the
     replicates in which a model has the best value; ties are shared.
@@ -117,7 +117,7 @@ def compare_models(
     ``tied`` is corrected for looking at all models: a model differs significantly from the best if their difference
     is more standard errors away from 0 than the largest of all pairwise differences is from its estimate, in all but
     1 - ``level`` of the replicates (the maximum of the studentised differences of all pairs). So the truly best model
-    is among the tied ones with a probability of ``level``, whichever it is.
+    is among the tied ones with a probability of ``level``.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _replicates(draws: Draws, score: Score, num: int, rng: Any, workers: int) ->
 
 
 def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level: float, units: int) -> ModelComparison:
-    """What the replicates (num, M) or (num, M, C) say of one measure; units are samples, or clusters."""
+    """Summarise the replicates (num, M) or (num, M, C) of one measure; units are samples, or clusters."""
     values, estimate = np.moveaxis(replicates, 0, -1), np.asarray(one.estimate)
     models, rest = len(estimate), estimate.shape[1:]
     gap = estimate[:, None] - estimate[None, :]
@@ -247,7 +247,7 @@ def _compared(one: Interval, replicates: Array, *, higher_is_better: bool, level
     best = np.argmax(np.where(known, side * estimate, -math.inf), axis=0)[None]
     behind = side * (np.take_along_axis(estimate, best, axis=0) - estimate)
     of_best = np.take_along_axis(error, np.broadcast_to(best[None], (models, 1, *rest)), axis=1)[:, 0]
-    # Where nothing varies a few units tell nothing.
+    # Without variation, a few units are not enough for a decision.
     tied = known & ((behind <= critical * of_best) | ((of_best <= NOISE) & (units < FEW_UNITS)))
     has_limits = ~np.isnan(gap) & (error > NOISE)
     status = np.maximum(one.status[:, None], one.status[None, :])

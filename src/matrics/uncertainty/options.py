@@ -1,4 +1,4 @@
-"""What methods there are, what they take, and the errors for anything else."""
+"""The methods, their options, and errors for other values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matrics.arrays.sizes import check_draws
 from matrics.quoting import quoted
 
 Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
-#: Those of comparisons: wilson is for one proportion.
+#: The methods of comparisons; wilson is only for one proportion.
 MethodOfComparison = Literal["auto", "bootstrap", "bca", "posterior", "delta"]
 SchemeOfInterval = Literal["multinomial", "rows", "poisson", "clusters"]
 
@@ -46,7 +46,7 @@ def check_level(level: Any) -> float:
 
 
 def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, rng: Any, cluster_axis: Any) -> Options:
-    """Decide what was left out; what a method would ignore is an error."""
+    """Fill in defaults; an option that the method would ignore is an error."""
     level = check_level(level)
     if method not in get_args(Method):
         raise ValueError(f"method: expected one of {', '.join(map(repr, get_args(Method)))}, got {quoted(method)}")
@@ -64,7 +64,9 @@ def read_options(level: Any, method: Any, scheme: Any, *, prior: Any, num: Any, 
     draws = method in DRAWING
     for name, value in (("num", num), ("rng", rng)):
         if value is not None and not draws and method != "auto":
-            raise ValueError(f"{name}: expected None, as method={quoted(method)} draws nothing, got {quoted(value)}")
+            raise ValueError(
+                f"{name}: expected None, because method={quoted(method)} does not resample, got {quoted(value)}"
+            )
     if prior is not None and method != "posterior":
         raise ValueError(f"prior: expected None, as method={quoted(method)} has no prior; it belongs to 'posterior'")
     scheme = scheme or "multinomial"
@@ -80,16 +82,16 @@ def clusters_first(array: Array, axis: Any, backend: Standard, *, classes: int =
 
 
 def check_cluster_axis(axis: Any, shape: tuple[int, ...], *, classes: int = 2) -> int:
-    """An axis before those of the classes, counted from the front."""
+    """An axis before the axes of the classes, counted from the front."""
     batch = len(shape) - classes
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not -len(shape) <= axis < batch:
         raise ValueError(
-            f"cluster_axis: expected an axis before those of the classes, got {quoted(axis)} for shape {shape}"
+            f"cluster_axis: expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
         )
     position = int(axis) + len(shape) if axis < 0 else int(axis)
     if position >= batch:
         raise ValueError(
-            f"cluster_axis: expected an axis before those of the classes, got {quoted(axis)} for shape {shape}"
+            f"cluster_axis: expected an axis before the axes of the classes, got {quoted(axis)} for shape {shape}"
         )
     if shape[position] < 2:
         raise ValueError(f"cluster_axis: expected at least two clusters, got {shape[position]} in shape {shape}")

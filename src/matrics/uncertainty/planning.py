@@ -44,57 +44,56 @@ def samples_needed(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
 ) -> Array:
-    """How many samples it takes until an interval is this narrow, or until a difference is seen.
+    """The number of samples for an interval of this width, or for the power to detect a difference.
 
     Parameters
     ----------
     cm : array_like, shape (*B, n, n)
-        The expected matrix, for example from a pilot study: only the shares of its cells matter, so proportions
-        will do.
+        The expected matrix, for example from a pilot study. Only the proportions of its cells matter.
     metric : str or Metric
         As in :func:`matrics.get_metric`.
     half_width : float
-        Half of the width that the interval is to have.
+        Half of the wanted width of the interval.
     difference : float
-        In place of ``half_width``: the difference between two classifiers that a test is to find.
+        Instead of ``half_width``: the difference between two classifiers that a test should detect.
     paired : array_like, shape (*B, n, n, n), optional
         With ``difference``: the joint table of both classifiers, as from :func:`matrics.joint_confusion_matrix`, if
-        they are to be tested on the same samples (``cm`` is then that of a); otherwise each has samples of its own.
+        both are tested on the same samples (``cm`` is then the matrix of a); otherwise each on its own samples.
     level : float, default 0.95
         Of the interval; the test's is 1 - ``level``, two-sided.
     power : float, default 0.8
-        The probability with which a difference of this size is found.
+        The probability to detect a difference of this size.
     zero_division, invalid, workers
-        As in :func:`matrics.interval`; of an invalid matrix the number is 0.
+        As in :func:`matrics.interval`; for an invalid matrix the number is 0.
     class_names : sequence of str, optional
-        Names of the classes, by which ``positive`` and a spec (``"recall[fraud]"``) may call them.
+        Names of the classes, for ``positive`` and for specs (``"recall[fraud]"``).
     positive : str or int, optional
         The positive class, a class name or an index, as in :func:`matrics.score`.
 
     Returns
     -------
     array of int, shape (*B,), or (*B, n) for ``:class``
-        The total number of samples, of all classes together; for a difference between independent samples, that of
-        either. 0 where it cannot be computed: the measure is undefined, or does not vary, as without any errors. A
-        number beyond the integers of the device is their half: 2**62, in default JAX 2**30.
+        The total number of samples of all classes; for a difference between independent samples, the number for
+        each. 0 if it cannot be computed: the measure is undefined, or does not vary, for example without errors. A
+        number too large for the integers of the device is replaced by 2**62, in default JAX by 2**30.
 
     Raises
     ------
     ValueError
-        Not exactly one of ``half_width`` and ``difference`` is given, one is not positive, or ``paired`` goes without
-        ``difference``.
+        Not exactly one of ``half_width`` and ``difference`` is given, one is not positive, or ``paired`` is given
+        without ``difference``.
     InvalidConfusionMatrix
         A matrix is invalid and ``invalid="raise"``.
 
     Notes
     -----
-    The variance is that of the delta method for these shares, so the number is for large samples; of fewer than 20
-    samples in a class it says little. A proportion needs z² p (1 - p) / half_width².
+    The variance is computed by the delta method, so the number is for large samples; with fewer than 20 samples in a
+    class it is inaccurate. A proportion needs z² p (1 - p) / half_width².
 
     Measures whose estimates are biased (entropies, confusion entropy, EVE, those made of chi-squared) have wider limits
-    than that. With ``half_width`` theirs is the number from which on the intervals of :func:`matrics.interval` are as
-    narrow in the mean, found by drawing 400 matrices of so many samples, with a fixed seed, and to 1 %. On devices and
-    in compiled code, and with ``difference``, it is that of the variance.
+    than that. With ``half_width`` the result for them is the number for which intervals of :func:`matrics.interval`
+    have this width on average, found to 1 % by simulating 400 matrices with a fixed seed. On devices and in compiled
+    code, and with ``difference``, only the variance is used.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def samples_needed(
 def _by_simulation(  # noqa: PLR0917 (as of the door)
     shares: Array, metric: Metric, half_width: float, level: float, zero_division: float, workers: int
 ) -> Array:
-    """The number of samples (B,) or (B, C) from which on intervals of drawn matrices are this narrow in the mean."""
+    """The number of samples (B,) or (B, C) from which on intervals of simulated matrices are this narrow on average."""
 
     @functools.cache  # the classes of a matrix have the same draws
     def widths(number: float, row: int) -> Array:

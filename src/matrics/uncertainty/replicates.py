@@ -15,17 +15,17 @@ from matrics.stacks.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
 from matrics.uncertainty.slopes import changed
 
-# Bytes that the replicates of several matrices may take at a time; those of one matrix take what they take.
+# Bytes of the replicates of several matrices at a time; a single matrix may take more.
 BYTES_AT_ONCE = 2**25
 
-# Cells of replicates that are drawn at a time off the host.
+# Cells of replicates per chunk on devices.
 CELLS_AT_ONCE = 2**22
 
 
 def replicates(
     task: Task, source: RandomSource, scheme: str, prior: Array | None
 ) -> Iterator[tuple[slice, list[Array]]]:
-    """The values of all measures for the replicates of some matrices at a time: (b, num) or (b, C, num)."""
+    """Yield the values of all measures for the replicates of a chunk of matrices: (b, num) or (b, C, num)."""
     cells, score, num = task.cells, task.score, task.options.num
     count = cells.shape[-3]
     if source.backend is not NUMPY:
@@ -75,7 +75,7 @@ def acceleration(*tasks: Task) -> list[Array]:
 
     It is the third moment of the influences over six times the 3/2 power of the second (Efron 1987, eq. 6.6); of
     rows, which are samples of their own, the influences in each row are about its own mean. Of two tasks on independent
-    samples, that of the difference.
+    samples, the acceleration of the difference.
     """
     xp = tasks[0].backend.xp
     found = []

@@ -10,7 +10,7 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 
 
 class IntervalStatus(IntEnum):
-    """Why the limits of an interval are missing or not to be relied on; ``sentence`` says it in words.
+    """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
     The larger the number, the graver; of several reasons the gravest is given.
 
@@ -37,15 +37,15 @@ class IntervalStatus(IntEnum):
     )
     EMPTY_CLASS = (
         2,
-        "a true class has no samples: nothing is known of it, and limits are those of the other classes",
+        "a true class has no samples, and limits are for the other classes",
     )
     UNDEFINED_REPLICATES = (
         3,
-        "more than a twentieth of the replicates are undefined: limits are those of the others",
+        "more than a twentieth of the replicates are undefined, and left out of the limits",
     )
     NOT_COUNTS = (
         4,
-        "cells are not whole numbers: of weighted samples limits need squared_weights=; they are those of counts",
+        "cells are not whole numbers: limits for weighted samples need squared_weights=; these treat cells as counts",
     )
     NO_VARIATION = (
         5,
@@ -63,7 +63,7 @@ class Interval(NamedTuple):
     estimate : array
         The measure of the matrix itself.
     low, high : array
-        The limits; NaN where there are none.
+        The limits; NaN if there are none.
     standard_error : array
         The standard error of the estimate.
     undefined : array of int
@@ -97,16 +97,15 @@ class Comparison(NamedTuple):
     Parameters
     ----------
     difference : array
-        The measure of a less that of b.
+        The measure of a minus that of b.
     low, high : array
-        Its limits; NaN where there are none.
+        Its limits; NaN if there are none.
     standard_error : array
         Its standard error.
     probability : array
-        The probability that a is better: higher, or lower for a measure where that is better. Without draws that of a
-        normal distribution with these limits, with a posterior that of the posterior, and otherwise the share of the
-        replicates. NaN for
-        measures without a better direction.
+        The probability that a is better: higher, or lower if lower values are better. Without draws it is computed from
+        a normal distribution with these limits, with a posterior from the posterior, and otherwise as the share of the
+        replicates. NaN for measures without a better direction.
     status : array of int
         A code of :class:`matrics.IntervalStatus`.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matrics.arrays import Array, Standard
 from matrics.uncertainty.limits import wilson_at
 
-# How often the quantile is shared out anew. One row alone is exact at once; of many the reach is then within 5 % of
+# The number of updates of the quantile's distribution over rows. One row is exact at once; many rows are within 5 % of
 # where it settles, and further steps cost as much as these.
 STEPS = 8
 
@@ -34,7 +34,7 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     smoothed, observed
         The tables (B, r, c) with which these were found (all their cells have samples), and the tables as counted.
     squares
-        The smoothed squared weights (B, r, c), where the tables are sums of weights.
+        The smoothed squared weights (B, r, c), if the tables are sums of weights.
     """
     xp, (count, rows, columns) = backend.xp, smoothed.shape
     lead = tuple(first.shape[:-1])
@@ -46,7 +46,7 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     mean = xp.sum(smoothed * by, axis=-1) / size
     varying = smoothed if squares is None else xp.reshape(squares, as_table)
     spread = xp.sum(varying * (by - mean[..., None]) ** 2, axis=-1)
-    # Of rows without samples nothing is known but what was added.
+    # Rows without samples have only the added counts.
     counts = xp.where(has_samples[..., None], observed, smoothed)
     number = xp.sum(counts, axis=-1)
     room = high - low

@@ -1,4 +1,4 @@
-"""How measures change with the cells: derivatives, and what it changes to leave out one sample."""
+"""Changes of measures with the cells: derivatives, and the influence of one sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matrics.uncertainty.measure import Score
 # below 1e-7 of the derivative, for single samples among a million.
 STEP = 2e-4
 
-# Cells of the changed matrices that are scored at a time.
+# Cells of the changed matrices per chunk.
 CELLS_AT_ONCE = 2**21
 
 
@@ -91,7 +91,7 @@ def variance(  # noqa: PLR0917 (tables, and what they are)
         total = clusters.shape[0]
         parts = xp.reshape(clusters, (total, count, *(1,) * (first.ndim - 2), size))
         moved = xp.sum(parts * first[None, ...], axis=-1)
-        # Clusters without samples tell nothing.
+        # Clusters without samples have no information.
         some = xp.astype(xp.sum(parts, axis=-1) > 0, first.dtype)
         number = xp.sum(some, axis=0)
         mean = xp.sum(moved, axis=0) / xp.where(number > 0, number, 1)

@@ -1,4 +1,4 @@
-"""Weighted samples: matrices of weights and of squared weights, as so many effective samples."""
+"""Weighted samples: matrices of weights and of squared weights, and effective numbers of samples."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from matrics.quoting import quoted
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DRAWING, Options
 
-# How far from a whole number a count may be: what adding up in floating numbers leaves.
+# The largest distance of a count from a whole number, due to rounding of sums.
 ROUNDING = 1e-6
 
 _COUNTED = "as confusion_matrix(..., sample_weight=weights**2) counts them"
 
 
 def read_squares(squares: Any, array: Array, name: str = "squared_weights", of: str = "cm") -> Array:
-    """The matrix of squared weights with that of weights: in its library, of its shape, with no weight lost."""
+    """Check the matrix of squared weights against the matrix of weights: library, shape, and cells above 0."""
     backend, (array, squares) = as_arrays(**{of: array, name: squares})
     if tuple(squares.shape) != tuple(array.shape):
         raise ValueError(
@@ -36,7 +36,7 @@ def read_squares(squares: Any, array: Array, name: str = "squared_weights", of: 
 
 
 def _check(squares: Array, cells: Array, name: str, of: str) -> None:
-    valid = np.isfinite(cells) & (cells >= 0)  # others are those of invalid matrices
+    valid = np.isfinite(cells) & (cells >= 0)  # the others belong to invalid matrices
     bad = valid & ~(np.isfinite(squares) & (squares >= 0) & ((squares > 0) == (cells > 0)))
     if not bad.any():
         return
@@ -48,7 +48,7 @@ def _check(squares: Array, cells: Array, name: str, of: str) -> None:
 
 
 def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
-    """Raise where limits of weighted samples are not known: of what is drawn, of clusters, and of sums of weights."""
+    """Raise for limits that do not support weights: of resampling methods, of clusters, and of sums of weights."""
     if options.method in DRAWING:
         raise ValueError(
             f"method: expected 'auto', 'delta' or 'wilson' with squared_weights, got {quoted(options.method)}: what "
@@ -57,13 +57,13 @@ def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
         )
     if options.scheme == "clusters":
         raise ValueError(
-            "squared_weights: expected None with cluster_axis, as the clusters' matrices of weights tell by themselves "
+            "squared_weights: expected None with cluster_axis, because the clusters' matrices of weights already show "
             "how much they vary"
         )
     sums = [measure.name for measure in measures if not measure.scale_free]
     if sums:
         raise ValueError(
-            f"squared_weights: expected measures that depend on shares alone, got {', '.join(sums[:5])}: with all "
+            f"squared_weights: expected measures that depend only on proportions, got {', '.join(sums[:5])}: with all "
             "weights twice as large it has another value"
         )
 
@@ -71,7 +71,7 @@ def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
 def effective(cells: Array, squares: Array, backend: Standard) -> tuple[Array, Array]:
     """Weights and squared weights (B, r, c) in units of an effective sample.
 
-    Both then add up to the number of these, Kish's (Σ w)² / Σ w². Limits are the same whatever all weights are
+    Both then add up to the effective number, Kish's (Σ w)² / Σ w². Limits are the same whatever all weights are
     multiplied by.
     """
     xp = backend.xp
@@ -82,27 +82,27 @@ def effective(cells: Array, squares: Array, backend: Standard) -> tuple[Array, A
 
 
 def kish(weights: Array, squares: Array, backend: Standard) -> Array:
-    """The number of samples of one weight whose sum varies as much: (Σ w)² / Σ w²; 0 without any."""
+    """The effective number of samples, (Σ w)² / Σ w²; 0 without samples."""
     xp = backend.xp
     return xp.where(squares > 0, weights * weights / xp.where(squares > 0, squares, 1), 0)
 
 
 def are_counts(cells: Array, backend: Standard) -> Array:
-    """Which tables (B, r, c) have whole numbers alone, to rounding."""
+    """Which tables (B, r, c) have only whole numbers, up to rounding."""
     xp = backend.xp
     away = xp.abs(cells - xp.round(cells))
     return xp.all((away <= ROUNDING * (1 + cells)) | ~(cells < math.inf), axis=(-2, -1))
 
 
 def squares_on_host(squares: Array | None, backend: Standard) -> Array | None:
-    """The squares as an array of NumPy, where the matrices are worked on there."""
+    """The squared weights as an array of NumPy, if the matrices are scored by NumPy."""
     if squares is None:
         return None
     return backend.to_numpy(squares) if type(backend) is Standard else backend.host_view(squares)
 
 
 def squares_of(squares: Array | None, batch: tuple[int, ...], whole: Array, backend: Standard) -> Array:
-    """The squares as tables (B, r, c), zeros where the matrix has none; None for samples without weights."""
+    """The squared weights as tables (B, r, c), zeros if the matrix has none; None for samples without weights."""
     if squares is None:
         return None
     xp, ends = backend.xp, tuple(whole.shape[-2:])

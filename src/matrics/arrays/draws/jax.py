@@ -14,7 +14,7 @@ from matrics.arrays.jax import JAX
 
 
 class JaxSource:
-    """A key of ``jax.random``; every draw takes a key of its own from it."""
+    """A key of ``jax.random``; every draw splits a new key from it."""
 
     backend = JAX
 
@@ -34,32 +34,32 @@ class JaxSource:
         return [JaxSource(key) for key in jax.random.split(self._next(), number)]
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
-        """As of any source.
+        """See ``RandomSource``.
 
-        XLA would spend minutes on what it can compute while it compiles: the barrier keeps constants from it.
+        XLA would spend minutes on folding constants while it compiles; the barrier prevents this.
         """
         totals, shares = _kept((totals, shares))
-        # Of an empty matrix nothing is drawn; its shares, which add up to 0, are no distribution.
+        # An empty matrix has no draws: its shares add up to 0 and are no distribution.
         some = jnp.where(totals[:, None] > 0, shares, jnp.eye(1, shares.shape[-1], dtype=shares.dtype))
-        # Spread out here, as shape= is the shape of the results before JAX 0.12, and that of the totals from then on.
+        # Broadcast here, because shape= is the shape of the results before JAX 0.12, and of the totals from 0.12 on.
         totals, some = (jnp.broadcast_to(each, (num, *each.shape)) for each in (totals, some))
         return jax.random.multinomial(self._next(), totals, some, dtype=shares.dtype).astype(_integer())
 
     def poisson(self, rates: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return jax.random.poisson(self._next(), _kept(rates), (num, *rates.shape)).astype(_integer())
 
     def gamma(self, shapes: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         shapes = _kept(shapes)
         return jax.random.gamma(self._next(), shapes, (num, *shapes.shape), shapes.dtype)
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return jax.random.uniform(self._next(), shape, minval=low, maxval=high)
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
-        """As of any source; in a loop of XLA, which compiles one round of it."""
+        """See ``RandomSource``; in a loop of XLA, which compiles one round of it."""
         rounds, rest = divmod(num, at_once)
         parts = []
         if rounds:
@@ -70,7 +70,7 @@ class JaxSource:
         return [jnp.concatenate(part) for part in zip(*parts, strict=True)]
 
     def asarray(self, values: Any) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return jnp.asarray(values, jnp.result_type(float))
 
 

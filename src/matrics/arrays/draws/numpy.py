@@ -21,7 +21,7 @@ class NumPySource:
         self.generator = generator
 
     def split(self, number: int) -> list[RandomSource]:
-        """Generators of their own."""
+        """Independent generators."""
         try:
             return [NumPySource(child) for child in self.generator.spawn(number)]
         except TypeError as error:  # its bit generator was made of a state, not of a seed
@@ -30,31 +30,31 @@ class NumPySource:
             ) from error
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         counts = totals.astype(np.int64)
         if len(counts) == 1:  # a tenth faster
             return self.generator.multinomial(counts[0], shares[0], size=num)[:, None, :]
         return self.generator.multinomial(counts, shares, size=(num, len(counts)))
 
     def poisson(self, rates: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return self.generator.poisson(rates, size=(num, *rates.shape))
 
     def gamma(self, shapes: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return self.generator.standard_gamma(shapes, size=(num, *shapes.shape))
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return self.generator.uniform(low, high, shape)
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
-        """As of any source."""
+        """See ``RandomSource``."""
         parts = [make(self, min(at_once, num - start)) for start in range(0, num, at_once)]
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def asarray(self, values: Any) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return np.asarray(values, np.float64)
 
 

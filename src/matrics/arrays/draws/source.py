@@ -16,7 +16,7 @@ class RandomSource(Protocol):
         """The library of its arrays."""
 
     def split(self, number: int) -> list[RandomSource]:
-        """So many independent streams, the same ones from the same seed."""
+        """Independent streams, the same ones from the same seed."""
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
         """How often each of k cells is drawn: totals (B,) and shares (B, k) give integers (num, B, k)."""
@@ -31,7 +31,7 @@ class RandomSource(Protocol):
         """Uniform numbers in [low, high)."""
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
-        """What ``make`` gives for ``num`` draws, some at a time, along the first axis."""
+        """Concatenate the results of ``make`` for chunks of ``num`` draws along the first axis."""
 
     def asarray(self, values: Any) -> Array:
-        """Numbers as an array with what is drawn, in the widest floating dtype."""
+        """Numbers as an array of the library of the draws, in the widest floating dtype."""

@@ -26,7 +26,7 @@ class TorchSource:
         return [self] * number
 
     def multinomial(self, totals: Array, shares: Array, num: int) -> Array:
-        """As of any source: PyTorch has the binomial distribution, so one cell after the other of what is left."""
+        """See ``RandomSource``: PyTorch has the binomial distribution, so one cell after the other is drawn."""
         cells = shares.shape[-1]
         # Of the share that is left; added up from the end, so that nothing cancels.
         left = torch.flip(torch.cumsum(torch.flip(shares, [-1]), -1), [-1])
@@ -39,11 +39,11 @@ class TorchSource:
         return torch.stack([*drawn, rest], -1).to(torch.int64)
 
     def poisson(self, rates: Array, num: int) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return torch.poisson(rates.expand(num, *rates.shape).contiguous(), generator=self.generator).to(torch.int64)
 
     def gamma(self, shapes: Array, num: int) -> Array:
-        """As of any source: PyTorch's gamma distribution draws from the global stream, which this one stands in for."""
+        """See ``RandomSource``; PyTorch's gamma distribution uses the global stream, which is replaced meanwhile."""
         device = self.generator.device
         elsewhere = [] if device.type == "cpu" else [device]
         read, write = torch.get_rng_state, torch.set_rng_state
@@ -57,15 +57,15 @@ class TorchSource:
         return drawn
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         device = self.generator.device
         return low + (high - low) * torch.rand(shape, generator=self.generator, device=device, dtype=self._dtype)
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:
-        """As of any source."""
+        """See ``RandomSource``."""
         parts = [make(self, min(at_once, num - start)) for start in range(0, num, at_once)]
         return [torch.cat(part) for part in zip(*parts, strict=True)]
 
     def asarray(self, values: Any) -> Array:
-        """As of any source."""
+        """See ``RandomSource``."""
         return torch.as_tensor(values, device=self.generator.device).to(self._dtype)

@@ -15,12 +15,12 @@ class WrittenOut(Table):
 
     @margin
     def fn(self) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return self._sums_beside(self.xp.unstack(self.cells, axis=self.true_axis))
 
     @margin
     def fp(self) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return self._sums_beside(self.xp.unstack(self.cells, axis=self.pred_axis))
 
     def _sums_beside(self, rows: Sequence[Array]) -> Array:

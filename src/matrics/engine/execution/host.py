@@ -67,17 +67,17 @@ class HostTable(Table):
         return bool(np.minimum.reduce(x, axis=None) > 0)
 
     def divide(self, a: Array, b: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         if isinstance(b, Wide):
             return super().divide(a, b)
         return a / b if self._no_zeros(b) else np.where(b == 0, self.zero_division, a / b)
 
     def ratio(self, a: Array, b: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return super().ratio(a, b) if isinstance(b, Wide) or not self._no_zeros(b) else a / b
 
     def rate(self, a: Array, b: Array, positive: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return a / b if positive.ndim == 0 else self.ratio(a, b)
 
     def is_positive(self, x: Array) -> Array:
@@ -89,12 +89,12 @@ class HostTable(Table):
         return x.digits == 0 if isinstance(x, Wide) else x == 0
 
     def define(self, value: Array, condition: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         everywhere = condition is np.True_ or np.count_nonzero(condition) == condition.size
         return value if everywhere else np.where(condition, value, self.zero_division)
 
     def sqrt(self, x: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return super().sqrt(x) if isinstance(x, Wide) or not self._no_zeros(x) else np.sqrt(x)
 
     def within(self, x: Array, low: float, high: float) -> Array:
@@ -108,32 +108,32 @@ class HostTable(Table):
         return smaller * self.sqrt(self.ratio(larger, smaller))
 
     def clip(self, x: Array, low: float, high: float) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return np.minimum(np.maximum(x, low), high)
 
     def not_negative(self, x: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return np.maximum(x, 0)
 
     def log(self, x: Array) -> Array:
-        """As of any table; a choice, at every cell, would take longer than the logarithm."""
+        """See ``Table``; a choice, at every cell, would take longer than the logarithm."""
         if isinstance(x, Wide):
             return super().log(x)
         return np.log(x if self._no_zeros(x) else x + (x == 0))
 
     def log_near_one(self, x: Array, beyond: Array) -> Array:
-        """As of any table, likewise."""
+        """See ``Table``, likewise."""
         return np.log1p(np.maximum(beyond, -0.5)) + self.log(np.minimum(2 * x, 1))
 
     # Memory order -----------------------------------------------------------------------------------------------------
 
     def sum_over(self, axis: int, x: Array) -> Array:
-        """As of any table; where cells lie in another order, later sums would round differently."""
+        """See ``Table``; where cells lie in another order, later sums would round differently."""
         sums = self._sum(x, axis)
         return np.ascontiguousarray(sums if self.class_first else self.lead(sums))
 
     def diagonal(self, x: Array) -> Array:
-        """As of any table."""
+        """See ``Table``."""
         return np.ascontiguousarray(self.lead(x.diagonal(axis1=self.true_axis, axis2=self.pred_axis)))
 
     def and_valid(self, condition: Array) -> Array:
@@ -275,7 +275,7 @@ class HostTable(Table):
 
     @margin
     def share_log_share(self) -> Array:
-        """As of any table; where no cell has most of a matrix, this is left of it, with the same bits."""
+        """See ``Table``; where no cell has most of a matrix, this is left of it, with the same bits."""
         shares = self.shares
         if (self.largest_share > 0.5).any():
             return super().share_log_share

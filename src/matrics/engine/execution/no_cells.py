@@ -28,7 +28,7 @@ class NoCells(Table):
     backend
         Their library.
     options
-        As of any table.
+        See ``Table``.
     """
 
     def __init__(self, margins: dict[str, Array], backend: Standard, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the functions on dask arrays share: checks of chunks, and one task per block that makes several arrays."""
+"""Shared functions for dask arrays: checks of chunks, and one task per block that makes several arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Axes = tuple[int, ...]
 class Part(NamedTuple):
     """One of the arrays that a block makes."""
 
-    path: tuple[int, ...]  # its place in what the function of the block returns
+    path: tuple[int, ...]  # its position in the result of the block's function
     meta: Any  # an empty array of its kind, dtype and number of axes
     added: Mapping[int, int] = {}  # axes after those of the block, with their lengths
 
@@ -34,7 +34,7 @@ def per_block(
 ) -> list[Any]:
     """Call a function once per block, and give each part of its result as a dask array.
 
-    The function is called in one task, so a block is read once however many parts there are; each part is then taken
+    The function is called in one task, so a block is read once for any number of parts; each part is then taken
     from the result without a copy. A single part is fused into the same task. Blocks have the length 1 along the axes
     ``single``.
     """
@@ -82,7 +82,7 @@ def unwrapped(block: Any) -> Any:
 
 
 def at_block(place: tuple[int, ...]) -> str:
-    """How a message begins that is about one block, whose own positions follow."""
+    """The beginning of a message about one block; positions within the block follow."""
     return f"block {place}: " if place else ""
 
 
@@ -95,7 +95,7 @@ def check_stack(cm: Any, name: str = "cm") -> Any:
         )
     if any(map(math.isnan, cm.shape[-2:])):
         raise ValueError(
-            f"{name}: expected axes of classes whose lengths are known, got shape {cm.shape}; "
+            f"{name}: expected class axes with known lengths, got shape {cm.shape}; "
             f"{name}.compute_chunk_sizes() finds them"
         )
     as_stack(stand_in(cm.dtype, cm.shape), name=name)
@@ -115,7 +115,7 @@ def check_whole(array: Any, name: str, axes: Axes, what: str) -> None:
 
 
 def stand_in(dtype: Any, shape: tuple[float, ...]) -> Any:
-    """An array of NumPy of a dtype and a shape that takes no memory; 0 stands for lengths that dask does not know."""
+    """A NumPy array of a dtype and a shape without memory; 0 replaces lengths that dask does not know."""
     return np.broadcast_to(np.zeros((), dtype), tuple(0 if math.isnan(length) else int(length) for length in shape))
 
 
@@ -125,5 +125,5 @@ def empty_stack(cm: Any, batch: tuple[int, ...]) -> Any:
 
 
 def empty_like(values: Any, number_of_axes: int) -> Any:
-    """An empty array of the same kind with so many axes."""
+    """An empty array of the same kind with ``ndim`` axes."""
     return np.empty_like(values, shape=(0,) * number_of_axes)

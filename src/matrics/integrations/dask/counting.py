@@ -37,15 +37,15 @@ def confusion_matrix(
 ) -> Any:
     """Count labels in dask arrays, lazily: partial matrices of the blocks of samples, added up in a tree.
 
-    No sample is moved: a block becomes a matrix where it is, and the matrices of ``split_every`` blocks at a time are
-    added. Parameters are those of :func:`matrics.confusion_matrix`, but for the last.
+    No sample is moved: each block becomes a matrix on its worker, and the matrices of ``split_every`` blocks at a time
+    are added. Parameters are those of :func:`matrics.confusion_matrix`, but for the last.
 
     Parameters
     ----------
     y_true, y_pred : dask array or series, or array_like
         As in :func:`matrics.confusion_matrix`: labels (*B, *S), or for ``y_pred`` class scores with one more axis. At
         least one is a dask array or a column of a dask data frame. Other arrays, lists and chunks that differ are cut
-        to the same chunks; where the sizes of chunks are unknown, there must be as many. An axis of class scores is
+        to the same chunks; if the sizes of chunks are unknown, their numbers must be equal. An axis of class scores is
         whole in one chunk.
     num_classes, labels, class_axis, sample_ndim, threshold, sample_weight, ignore_index, groups, num_groups, normalize
         As in :func:`matrics.confusion_matrix`; ``sample_weight`` and ``groups`` may be dask arrays or series.
@@ -143,7 +143,7 @@ def _check_scores(scores: Any, n: int, *, class_axis: int, sample_ndim: int) -> 
     """Raise unless class scores have an axis of n classes of known length."""
     if -scores.ndim <= class_axis < scores.ndim and math.isnan(scores.shape[class_axis]):
         raise ValueError(
-            f"y_pred: expected an axis of classes whose length is known at class_axis={class_axis}, got shape "
+            f"y_pred: expected a class axis with a known length at class_axis={class_axis}, got shape "
             f"{scores.shape}; y_pred.compute_chunk_sizes() finds it"
         )
     empty = stand_in(scores.dtype, scores.shape)
@@ -217,11 +217,11 @@ def _aligned(arrays: dict[str, Any], places: dict[str, Axes]) -> tuple[dict[str,
         if len(set(numbers.values())) > 1:
             got = ", ".join(f"{name} {number}" for name, number in numbers.items())
             raise ValueError(
-                f"expected as many chunks in all arrays where their sizes are unknown (nan), got {got}; "
+                f"expected equal numbers of chunks in all arrays if their sizes are unknown (nan), got {got}; "
                 "compute_chunk_sizes() of each array finds them, and then any chunks fit"
             )
     arguments: list[Any] = []
-    for name, array in arrays.items():  # an axis of unknown sizes under another name in each array stays unchanged
+    for name, array in arrays.items():  # an axis of unknown sizes has another name in each array and stays unchanged
         letters = [(name, axis) if axis in unknown else axis for axis in places[name]]
         arguments += [array, letters]
     _, cut = da.core.unify_chunks(*arguments, warn=False)

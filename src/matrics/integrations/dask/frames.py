@@ -30,7 +30,7 @@ def count_frame(
 ) -> Any:
     """Count a dask data frame of labels into one confusion matrix per group, lazily.
 
-    Every partition is counted where it is, into one row per group and pair of labels, and these small tables are
+    Every partition is counted on its worker, into one row per group and pair of labels, and these small tables are
     merged in a tree: no row is shuffled, and columns that are not named are not read. How many groups and classes there
     are is known once all partitions are counted, so the result is a delayed object, not an array, which would need a
     shape now.
@@ -70,7 +70,7 @@ def count_frame(
     ValueError
         There is no such column, or one is named twice in ``by``. When the result is computed: a value is missing, a
         label is not one of ``labels``, a weight is negative, NaN or infinite, or there are too many classes and groups
-        to hold their matrices.
+        for their matrices.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _merge(counts: Any) -> Any:
 
 
 def _plain(column: Any) -> Any:
-    """A column without categories and of integers that cannot be missing, as all partitions can have it."""
+    """Convert a column to a type that all partitions can share: no categories, no nullable integers."""
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     kind = getattr(column.dtype, "kind", "O")

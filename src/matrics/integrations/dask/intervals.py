@@ -50,17 +50,17 @@ def interval(
     ----------
     cm : dask array, shape (*B, n, n)
         Counts. The batch may be in any chunks, also of unknown sizes; both axes of classes are whole in one chunk, and
-        so is that of clusters.
+        so is the axis of clusters.
     metrics, level, method, scheme, prior, num, cluster_axis, zero_division, class_names, positive
         As in :func:`matrics.interval`.
     rng : Generator or int, optional
-        Seed of the methods that draw replicates, or a generator of NumPy. Each block draws from a stream of its own,
+        Seed of the methods that draw replicates, or a generator of NumPy. Each block draws from its own stream,
         the child of the seed with the number of the block, so that blocks are independent of each other, and the
-        results depend on the seed and on the chunks alone: not on the scheduler, nor on the order of tasks, nor on a
-        task that is run again. They are not those of :func:`matrics.interval` with the same seed, which draws from a
+        results depend only on the seed and the chunks: not on the scheduler, nor on the order of tasks, nor on a
+        task that is run again. They differ from :func:`matrics.interval` with the same seed, which draws from a
         single stream.
     invalid : {"warn", "raise", "nan"}
-        As in :func:`matrics.integrations.dask.score`, where a block is computed.
+        As in :func:`matrics.integrations.dask.score`, when a block is computed.
     workers : int, default 1
         Number of threads in each task; see :func:`matrics.integrations.dask.score`.
 
@@ -68,8 +68,8 @@ def interval(
     -------
     dict of str to Interval
         Keyed by metric, as given. The fields of each :class:`matrics.Interval` are dask arrays of the shape that
-        :func:`matrics.score` gives. Methods that draw nothing give the intervals of :func:`matrics.interval`. Those of
-        invalid matrices are NaN; the warnings are issued where a block is computed, and tell positions within it.
+        :func:`matrics.score` gives. Methods without draws give the intervals of :func:`matrics.interval`. Those of
+        invalid matrices are NaN; warnings are issued when a block is computed, with positions within the block.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def interval(
         check_whole(cm, "cm", clusters, "clusters")
         if math.isnan(cm.shape[clusters[0]]):
             raise ValueError(
-                f"cm: expected an axis of clusters whose length is known, got shape {cm.shape}; "
+                f"cm: expected an axis of clusters with a known length, got shape {cm.shape}; "
                 "cm.compute_chunk_sizes() finds it"
             )
     options: dict[str, Any] = {
@@ -154,7 +154,7 @@ def _checked(rng: Any) -> Any:
 
 
 def _seeds(rng: Any) -> Any:
-    """The seed whose children the blocks get: of a generator a new one each time; drawn now if there is none.
+    """The seed whose children the blocks get: from a generator a new one each time; drawn now if there is none.
 
     Drawn later, each run of a task would give other numbers.
     """

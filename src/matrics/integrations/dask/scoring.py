@@ -51,16 +51,16 @@ def score(
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     zero_division : float, default NaN
-        The value of a measure where it is undefined (0/0).
+        The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
         What to do about matrices with a negative, NaN or infinite cell, once they are computed: every measure of such a
         matrix is NaN. ``"warn"`` names the first of each block; on a cluster warnings are in the logs of the workers.
-        ``"raise"`` raises an error where the result is computed.
+        ``"raise"`` raises an error when the result is computed.
     workers : int, default 1
         Number of threads in each task. More than one is for schedulers that run a single task at a time on several
         cores; dask's own threads take one task each.
     class_names : sequence of str, optional
-        As in :func:`matrics.score`: with them the values of each class have a key of their own.
+        As in :func:`matrics.score`: with them the value of each class has its own key.
     positive : str or int, optional
         The positive class, as in :func:`matrics.score`: a class name, or an index.
 

@@ -21,22 +21,22 @@ def log_to(
     class_names: Sequence[str] | None = None,
     run_id: str | None = None,
 ) -> None:
-    """Log scores at a step of a training run, with a name of its own for each class.
+    """Log scores at a step of a training run, with a separate name for each class.
 
     Parameters
     ----------
     writer : SummaryWriter, wandb.Run, mlflow, path, or open text file
-        Where the scores go:
+        The destination of the scores:
 
         - TensorBoard: a ``SummaryWriter`` of ``torch.utils.tensorboard`` or of ``tensorboardX``;
         - Weights & Biases: a run, or the module ``wandb`` for the current run;
         - MLflow: the module ``mlflow`` for the active run, a run, or a client together with ``run_id``;
         - a path that ends in ``.csv`` or ``.jsonl``: lines are appended, and a new file, with its folders, is made
-          where there is none. A text file that is open for writing works as well; one without a name, such as
+          if there is none. A text file that is open for writing works as well; a file without a name, such as
           ``sys.stdout``, gets JSON lines.
     scores : mapping of str to array_like
         The scores of one matrix, as from :func:`matrics.score`, :func:`matrics.interval`, ``compute()`` or
-        ``log_dict()``: numbers or arrays of shape (), and (n,) under a name such as ``"recall:class"``. What is a tuple
+        ``log_dict()``: numbers or arrays of shape (), and (n,) under a name such as ``"recall:class"``. A tuple
         with ``low`` and ``high``, such as :class:`matrics.Interval`, is logged as its first value and both limits.
         Other numbers, such as a loss, may be among them. Arrays are copied from a device all at once.
     step : int
@@ -54,7 +54,7 @@ def log_to(
         The writer is none of these, ``scores`` is not a mapping of numbers, or they are traced (inside ``jax.jit``).
     ValueError
         A score has the shape of a stack; two scores have the same name, or get the same name because the logger does
-        not allow some of their characters; or a CSV file has other columns. Nothing is written then.
+        not allow some of their characters; or a CSV file has other columns. Then no score is written.
 
     Warns
     -----
@@ -67,7 +67,7 @@ def log_to(
     keys unchanged. In files, which outlive the code that wrote them, a class measure also names its class
     or average it is: ``recall, macro``, ``recall of fraud``; so a run with another positive class has another column.
     Undefined values are NaN in TensorBoard, Weights & Biases, MLflow and CSV; in JSON lines they are null, and so are
-    infinite ones, as JSON has neither.
+    infinite ones, because JSON has neither.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def log_confusion_matrix(
     >>> log_confusion_matrix("run.csv", [[3, 1], [0, 4]], step=1)
     Traceback (most recent call last):
       ...
-    TypeError: writer: expected a logger that takes pictures, got a file: save the picture in a file of its own by ...
+    TypeError: writer: expected a logger that takes pictures, got a file: save the picture in its own file by ...
     """
     destination = destination_of(writer, run_id)
     destination.check_pictures()

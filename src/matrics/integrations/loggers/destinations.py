@@ -27,7 +27,7 @@ class LogDestination(Protocol):
 
 
 def destination_of(writer: Any, run_id: str | None = None) -> LogDestination:
-    """The logger of a writer; ``run_id`` is for MLflow alone."""
+    """The logger of a writer; ``run_id`` is only for MLflow."""
     mlflow = sys.modules.get("mlflow")
     if mlflow is not None and (writer is mlflow or isinstance(writer, (mlflow.MlflowClient, mlflow.entities.Run))):
         return Mlflow(mlflow, writer, run_id)

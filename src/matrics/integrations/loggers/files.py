@@ -1,4 +1,4 @@
-"""CSV and JSON lines: one line for each step, appended to a file that a run which goes on finds again."""
+"""CSV and JSON lines: one line for each step, appended to a file, also by a run that continues."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LinesFile:
     def check_pictures(self) -> None:
         """Raise, as lines of text are no place for pictures."""
         raise TypeError(
-            "writer: expected a logger that takes pictures, got a file: save the picture in a file of its own by "
+            "writer: expected a logger that takes pictures, got a file: save the picture in its own file by "
             'matrics.plot.confusion_matrix(cm).figure_.savefig("matrix.png")'
         )
 
@@ -42,7 +42,7 @@ class LinesFile:
 
     @property
     def path(self) -> Path | None:
-        """Where the file is, if it has a place."""
+        """The path of the file, if it has one."""
         if isinstance(self.target, Path):
             return self.target
         name = getattr(self.target, "name", None)
@@ -50,7 +50,7 @@ class LinesFile:
 
     @property
     def is_appended_to(self) -> bool:
-        """Whether what is written goes to the end of the file, wherever that is."""
+        """Whether the file is open for appending."""
         return isinstance(self.target, Path) or "a" in str(getattr(self.target, "mode", ""))
 
     @contextlib.contextmanager
@@ -77,7 +77,7 @@ class JsonLines(LinesFile):
         if self.path is not None and self.is_appended_to:
             last = half_line(self.path)
             if last and (_is_object(last) or not last.startswith(BEGINNING[: len(last)])):
-                ending = "\n"  # the line lacks nothing but its end, or is none of ours
+                ending = "\n"  # the line lacks only its end, or was not written by this logger
             elif last:
                 cut_half_line(self.path, last)
         with self.opened() as stream:
@@ -138,7 +138,7 @@ def destination_of_file(target: Any) -> CsvFile | JsonLines:
 
 def _check_step(numbers: dict[str, float]) -> None:
     if STEP in numbers:
-        raise ValueError(f"scores: expected other names than {STEP!r}, which is that of the step: pass a prefix=")
+        raise ValueError(f"scores: expected no score named {STEP!r}, the name of the step: pass a prefix=")
 
 
 def _row(cells: list[str]) -> str:
@@ -163,14 +163,14 @@ def _difference(columns: list[str], header: list[str]) -> str:
     more = [name for name in columns if name not in header]
     fewer = [name for name in header if name not in columns]
     parts = [f"{', '.join(map(repr, names[:3]))} {what}" for names, what in ((more, "more"), (fewer, "less")) if names]
-    return " and ".join(parts) or "the same names, of which the file has one twice"
+    return " and ".join(parts) or "the same names, but the file has one twice"
 
 
 BLOCK = 2**16
 
 
 def half_line(path: Path) -> bytes:
-    """What follows the last end of a line: nothing in a file that is whole, and of one that does not exist."""
+    """The text after the last line break: empty for a complete file, and for a missing one."""
     try:
         with path.open("rb") as file:
             start = file.seek(0, os.SEEK_END)

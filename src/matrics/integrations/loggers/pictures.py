@@ -1,4 +1,4 @@
-"""Pictures as arrays of bytes, without pyplot, whose figures are global."""
+"""Pictures as arrays of bytes, without pyplot, because its figures are global."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pixels_of_matrix(cm: Any, class_names: Sequence[str] | None) -> Array:
 
 
 def pixels(figure: Any) -> Array:
-    """What a figure of matplotlib looks like: bytes (height, width, 3)."""
+    """The pixels of a figure of matplotlib: bytes (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = FigureCanvasAgg(figure)

@@ -13,7 +13,7 @@ from matrics.quoting import quoted
 
 
 def allowed_names(names: Iterable[str], refused: str, logger: str) -> dict[str, str]:
-    r"""For each name one where _ stands for the refused characters; raises if two names become the same.
+    r"""Replace refused characters in names by _; raises if two names become the same.
 
     >>> allowed_names(["fbeta(beta=2):macro", "recall/dog"], r"[^\w./-]", "MLflow")
     {'fbeta(beta=2):macro': 'fbeta_beta_2_macro', 'recall/dog': 'recall/dog'}

@@ -34,7 +34,7 @@ def named_numbers(
             if full in numbers:
                 raise ValueError(
                     f"scores: expected one value for each name, got {quoted(full)} of {quoted(keys[full])} and of "
-                    f"{quoted(key)}: log one of them in a call of its own with another prefix="
+                    f"{quoted(key)}: log one of them in a separate call with another prefix="
                 )
             numbers[full], keys[full] = number, key
     return numbers
@@ -49,7 +49,7 @@ def _check(scores: Any, prefix: Any) -> None:
 
 
 def _parts(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The value, or the first field and both limits of an interval, with what is added to the name."""
+    """The value, or the estimate and both limits of an interval, with the suffixes of their names."""
     if not isinstance(key, str):
         raise TypeError(f"scores: expected names as keys, got {quoted(key)}")
     fields = getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
@@ -85,12 +85,14 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
     """The names of the values under a key: one, or one for each class."""
     if value.ndim == 0:
         return [key]
-    is_classwise = key.endswith(tuple(f":{average}" for average in CLASSWISE))  # also of what is not in the catalogue
+    is_classwise = key.endswith(
+        tuple(f":{average}" for average in CLASSWISE)
+    )  # also for names that are not in the catalogue
     metric = None if is_classwise else _metric(key)
     if value.ndim != 1 or not (is_classwise or (metric and metric.is_classwise)):
         raise ValueError(
-            f"scores: expected those of one matrix, got {quoted(key)} of shape {value.shape}: log the matrices of a "
-            "stack in calls of their own, each with a prefix="
+            f"scores: expected scores of one matrix, got {quoted(key)} of shape {value.shape}: log the matrices of a "
+            "stack in separate calls, each with a prefix="
         )
     names = check_names(class_names, len(value)) or tuple(map(str, range(len(value))))
     if metric is None:
@@ -99,7 +101,7 @@ def _names(key: str, value: Array, class_names: Sequence[str] | None) -> list[st
 
 
 def _in_full(name: str) -> str:
-    """What the title adds to a name: to recall its class or average, to recall/cat nothing.
+    """The addition of the title to a name: the class or average for recall, none for recall/cat.
 
     >>> from matrics.catalogue.naming import MeasureName
     >>> _in_full(MeasureName("recall", "recall of fraud")), _in_full(MeasureName("recall/cat", "recall of cat"))

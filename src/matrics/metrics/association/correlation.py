@@ -15,7 +15,7 @@ __all__ = [
 
 
 def _correlation(t: Table) -> tuple[Array, Array]:
-    """MCC, and a mask of where it is defined."""
+    """MCC, and a mask of the matrices for which it is defined."""
     spread = t.geometric_mean(t.true_variance, t.pred_variance)
     defined = t.is_positive(spread)
     return t.rate(t.covariance, spread, defined), defined

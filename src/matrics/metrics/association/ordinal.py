@@ -26,7 +26,7 @@ __all__ = [
     symmetric=True,
 )
 def kendall_tau(t: Table) -> Array:
-    """Kendall's rank correlation τ_b of classes that have an order: that of their numbers.
+    """Kendall's rank correlation τ_b of ordered classes, in the order of their numbers.
 
     Pairs of samples that true and predicted classes put in the same order, less those in opposite orders, over the
     geometric mean of the pairs that each of the two puts in an order. With two classes it is Matthews' correlation.

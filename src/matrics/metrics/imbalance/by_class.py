@@ -68,7 +68,7 @@ def _balanced_precision(t: Table) -> Array:
     ignores_class_sizes="two classes",
 )
 def mprecision(t: Table) -> Array:
-    """Precision as it would be if the class had as many samples as all others together.
+    """Precision that would result if the class had as many samples as all others together.
 
     Examples
     --------

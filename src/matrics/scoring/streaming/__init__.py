@@ -50,7 +50,7 @@ def score_blocks(
         tensor on the CPU, or anything with a shape and a dtype whose slices become NumPy arrays, such as a data set of
         h5py or zarr. Of these, no more than a block is read at a time.
     metrics : str, Metric, or several of them
-        As of :func:`matrics.score`.
+        See :func:`matrics.score`.
     device : str, torch.device, jax.Device, jax.sharding.Sharding or None
         Where blocks are scored, which also decides by which library. A string (``"cuda:1"``) and a ``torch.device`` are
         PyTorch's. A JAX device such as ``jax.devices()[0]`` is JAX's, and a sharding spreads each block over its
@@ -65,7 +65,7 @@ def score_blocks(
     workers : int, default 1
         Number of threads where the host scores the blocks; -1 for as many as there are cores.
     class_names, positive
-        As of :func:`matrics.score`.
+        See :func:`matrics.score`.
     block_bytes : int, optional
         The size of a block on the device: by default 64 MiB, or on the host 16 MiB and on JAX's CPU devices 1 MiB each,
         which their caches hold. What is computed from the cells of a block takes several times as much memory of the

@@ -37,7 +37,7 @@ class JaxLane(Lane):
         self._device, self._metrics, self._zero_division = device, metrics, zero_division
         devices = list(getattr(device, "device_set", [device]))
         self._shares = len(devices)
-        if devices[0].platform == "cpu":  # whose cache is to hold it: beyond that XLA takes twice as long
+        if devices[0].platform == "cpu":  # of the cache: beyond that XLA takes twice as long
             self.block_bytes = self._shares * 2**20
         self._rows = 0
 
@@ -59,7 +59,7 @@ class JaxLane(Lane):
                 cells = np.zeros((self._rows, *block.shape[1:]), dtype)
                 np.copyto(cells[: len(block)], block, casting="unsafe")
         values, valid = _scored(jax.device_put(cells, self._device), self._metrics, self._zero_division)
-        with jax.transfer_guard_device_to_host("allow"):  # it is asked for, which JAX 0.12 does not see
+        with jax.transfer_guard_device_to_host("allow"):  # not detected by JAX 0.12
             for value in (*values, valid):
                 value.copy_to_host_async()
         return values, valid
@@ -80,6 +80,6 @@ def _check_along_matrices(device: Any, shape: tuple[int, ...]) -> None:
         fits = False
     if not fits:
         raise ValueError(
-            "device: expected a sharding along the matrices alone, such as NamedSharding(mesh, PartitionSpec('data')), "
+            "device: expected a sharding only along the matrices, such as NamedSharding(mesh, PartitionSpec('data')), "
             f"got {device}"
         )

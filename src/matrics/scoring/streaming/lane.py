@@ -1,4 +1,4 @@
-"""Lanes: the way of a block to the device where it is scored, and of its results back; and that of the host."""
+"""Lanes: the transfer of a block to the device, its scoring, and the transfer of its results back."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Lane(ABC):
     def finish(self, ticket: Any) -> tuple[list[NumPyArray], NumPyArray]:
         """Wait for a block: values (k,) or (k, n), which may be overwritten later, and positions of invalid matrices.
 
-        Where a block was filled up there may be more than k.
+        A padded block may have more than k.
         """
 
     def close(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Wait for what is still on its way, as after an error: its memory is about to be used for something else."""
+        """Wait for pending transfers, for example after an error, before their memory is reused."""
 
 
 class HostLane(Lane):
-    """Nothing is sent, and nothing waits."""
+    """The host needs no transfers."""
 
     block_bytes = 16 * 2**20  # it is scored in smaller ones, and read in one
 

@@ -12,7 +12,7 @@ from matrics.typing import NumPyArray
 
 
 class Results:
-    """Arrays for the values of all blocks, made when the first of them says their shapes.
+    """Arrays for the values of all blocks, allocated when the first block has shown their shapes.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Results:
         return describe_first(self._first, self._source.batch, self.invalid, total)
 
     def raise_if_invalid(self, seen: int) -> None:
-        """Raise InvalidConfusionMatrix if one of those seen is."""
+        """Raise InvalidConfusionMatrix if any matrix so far is invalid."""
         if self.invalid:
             raise InvalidConfusionMatrix(self.described(seen))
 

@@ -1,4 +1,4 @@
-"""A user's stack on the host: what it is, and its blocks one after the other."""
+"""A user's stack on the host, and its blocks one after the other."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BlockSource:
             start += len(block)
 
     def _checked(self, index: tuple[Index, ...], block: NumPyArray, batch: tuple[int, ...]) -> NumPyArray:
-        """The block, if it has the matrices that the shape promises: no results would be written of those it lacks."""
+        """Check that a block has all matrices of the declared shape, or some results would be missing."""
         rows = [part.stop - part.start for part in index if isinstance(part, slice)]
         expected = (*rows, *batch[len(index) :], self.n, self.n)
         if block.shape != expected:
@@ -108,7 +108,7 @@ def _is_sliced(stack: Any) -> bool:
         return False
     try:
         return all(hasattr(stack, name) for name in ("shape", "dtype", "__getitem__"))
-    except (RuntimeError, ValueError) as error:  # as h5py says it
+    except (RuntimeError, ValueError) as error:  # the attribute of h5py
         raise ValueError(f"stack: expected an array that can be read, got one of a closed file ({error})") from error
 
 

@@ -102,10 +102,10 @@ class _Slot:
 
 
 class StreamLane(TorchLane):
-    """Copies to the device and from it have streams of their own, with that in which blocks are scored.
+    """Streams for copies to the device, copies back, and the scoring of blocks.
 
     Python waits once a block: for the event behind the copy of its results, when the next block is already under way.
-    After that nothing of its slot is in use, so that the slot's memory can be used for the block after the next.
+    After that the memory of its slot is free for the block after the next.
     """
 
     ahead: ClassVar[int] = 1
@@ -117,11 +117,11 @@ class StreamLane(TorchLane):
         self._slots: Any = None
 
     def pinned(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """Memory of the host that a device can read and write by itself."""
+        """Pinned memory of the host, which a device can read and write directly."""
         return torch.empty(shape, dtype=dtype, device="cpu", pin_memory=self._device.type != "cpu")
 
     def start(self, block: NumPyArray) -> _Slot:
-        """Queue the copy to the device, the scoring and the copy back, each behind the one before."""
+        """Queue the copy to the device, the scoring and the copy back, each after the previous one."""
         scoring = self._module.current_stream(self._device)
         if self._slots is None:
             dtype = torch.from_numpy(np.empty(0, self.dtype_for(block.dtype))).dtype

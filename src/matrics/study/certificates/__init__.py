@@ -34,8 +34,8 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     Parameters
     ----------
     metric : str or Metric
-        A name, a spec or a metric. Class measures without an average are means over the classes, whatever their name
-        (``"f1"`` is macro F1, and ``"sensitivity"`` macro recall); with ``"f1:binary"`` class 1 of two is judged.
+        A name, a spec or a metric. Per-class measures without an average are means over the classes, whatever their
+        name (``"f1"`` is macro F1, and ``"sensitivity"`` macro recall); with ``"f1:binary"`` class 1 of two is judged.
     cases : int, default 20,000
         Random cases for each property and number of classes, with up to 8,000 small ones.
     rng : numpy.random.Generator or int, default 0
@@ -56,7 +56,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     Notes
     -----
     Matrices of two, three and four classes are tried. Every true class has samples, as Mullick et al. assume, except
-    where a property is about classes that have none (``continuity``). An undefined value (0/0) contradicts nothing.
+    where a property is about classes that have none (``continuity``). An undefined value (0/0) is no counterexample.
 
     References
     ----------
@@ -100,7 +100,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
 
 
 def _with_value(asked: Judge, verdict: Verdict) -> Verdict:
-    """Where all guesses, all perfect or all wrong predictions have one value, the verdict has it."""
+    """The value of all random, all perfect or all wrong predictions, if they have only one."""
     if not verdict.holds or verdict.name not in ("chance", "perfect", "wrong"):
         return verdict
     one = np.eye(verdict.classes[0])

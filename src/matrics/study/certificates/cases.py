@@ -13,7 +13,7 @@ from matrics.arrays import Array
 
 Shape = tuple[int, ...]
 
-# So many small cases of a shape at most; a 2×2 matrix then has up to 18 samples, a 3×3 matrix up to 6.
+# The largest number of small cases of a shape; a 2×2 matrix then has up to 18 samples, a 3×3 matrix up to 6.
 MOST_SMALL = 8_000
 
 

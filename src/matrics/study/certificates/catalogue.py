@@ -1,4 +1,4 @@
-"""The list of properties: what each says, where it is from, and how it is judged."""
+"""The list of properties: the statement, the source, and the test of each."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ RELATIONS = (
     ),
 )
 
-#: What every property says, by its name: the relations above, and what ``extremes`` judges.
+#: The statement of every property, by its name: the relations above, and those in ``extremes``.
 STATEMENTS = {prop.name: prop.statement for prop in RELATIONS} | {
     "expected_chance": "of two classes, random predictions have one expected value, whatever the sizes of the classes",
     "range": "the lowest and the highest value are the same for any number of classes (Condition 2)",
@@ -237,7 +237,7 @@ STATEMENTS = {prop.name: prop.statement for prop in RELATIONS} | {
     "undefined": "the share of all matrices of 20 samples in two classes that have no value",
 }
 
-#: Where the properties of the second kind are from.
+#: The sources of the properties of the second kind.
 SOURCES = {prop.name: prop.source for prop in RELATIONS} | {
     "expected_chance": f"{GOSGENS}, constant baseline",
     "range": f"{MULLICK}, Condition 2",

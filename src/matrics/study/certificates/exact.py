@@ -25,7 +25,7 @@ DIGITS = 60
 
 
 def _mp() -> Any:
-    """A context of mpmath with so many digits; loaded on first use."""
+    """A context of mpmath with this number of digits; loaded on first use."""
     if not _MP:
         try:
             import mpmath
@@ -44,7 +44,7 @@ _MP: list[Any] = []
 
 @total_ordering
 class Number:
-    """A fraction, or a number of 60 digits where there is none."""
+    """A fraction, or a number of 60 digits for irrational values."""
 
     __slots__ = ("value",)
 
@@ -53,7 +53,7 @@ class Number:
 
     @classmethod
     def of(cls, value: Any) -> Number:
-        """The number that an integer or a float means: 1/3 is meant by the float that is nearest to it."""
+        """The exact number behind an integer or a float: the float nearest to 1/3 is 1/3."""
         if isinstance(value, Number):
             return value
         if isinstance(value, (int, np.integer, np.bool_)):
@@ -66,7 +66,7 @@ class Number:
 
     @property
     def is_fraction(self) -> bool:
-        """Whether nothing has been rounded."""
+        """Whether no operation has rounded."""
         return isinstance(self.value, Fraction)
 
     def real(self) -> Any:
@@ -197,7 +197,7 @@ FUNCTIONS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 
 
 def lifted(x: Any) -> Array:
-    """An array whose elements are numbers of this file."""
+    """An array of exact numbers."""
     return _LIFT(x) if np.ndim(x) else np.asarray(Number.of(x), dtype=object)
 
 
@@ -244,7 +244,7 @@ class Namespace:
         return x != x  # noqa: PLR0124
 
     def finfo(self, _: Any) -> Any:
-        """What floats of so many digits would be."""
+        """The properties of floats of this number of digits."""
         return SimpleNamespace(eps=10.0**-DIGITS, smallest_normal=0.0)
 
 
@@ -275,7 +275,7 @@ class Exact(Standard):
         return self.xp.ones_like(exponent)
 
     def largest_exponent(self, x: Array) -> int:  # noqa: ARG002
-        """That of float64; nothing is near it."""
+        """The smallest normal number of float64; exact numbers are not near it."""
         return 1022
 
     def eigvalsh(self, x: Array) -> Array:

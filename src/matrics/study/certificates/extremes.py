@@ -1,4 +1,4 @@
-"""What is judged by the lowest and the highest values, by expectations, or by counting."""
+"""Properties tested by the lowest and highest values, by expectations, or by counting."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _one_value(judge: Judge, matrix: Array) -> float:
 def one_class_missed(judge: Judge) -> Verdict:
     """Condition 3: predictions that miss one class and are right otherwise are above the lowest value.
 
-    Where the value is undefined without a correct prediction of the class, there is one in a million.
+    If the value is undefined without a correct prediction of the class, one in a million is correct.
     """
     name = "one_class_missed"
     if judge.metric.higher_is_better is None or 3 not in judge.sizes:
@@ -209,7 +209,7 @@ def _exact(judge: Judge, table: Array) -> Number:
 
 
 def sensitivity(judge: Judge) -> Verdict:
-    """The largest change of the value when one prediction changes, over all matrices of so many samples."""
+    """The largest change of the value when one prediction changes, over all matrices with this number of samples."""
     name = "sensitivity"
     cases = counts_with(4, SAMPLES).reshape(-1, 2, 2)
     cases = cases[(cases.sum(-1) > 0).all(-1)]
@@ -233,7 +233,7 @@ def sensitivity(judge: Judge) -> Verdict:
 
 
 def undefined_share(judge: Judge) -> Verdict:
-    """The share of all matrices of so many samples for which the measure is undefined."""
+    """The share of all matrices with this number of samples for which the measure is undefined."""
     cases = counts_with(4, SAMPLES).reshape(-1, 2, 2)
     share = float(np.mean(np.isnan(judge.values(cases))))
     return Verdict("undefined", STATEMENTS["undefined"], None, len(cases), (2,), value=share)

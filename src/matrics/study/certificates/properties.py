@@ -61,7 +61,7 @@ def margins(n: int) -> Shape:
 
 
 def differ(values: Array) -> Array:
-    """How far the first two values are apart."""
+    """The difference of the first two values."""
     return abs(values[..., 0] - values[..., 1])
 
 
@@ -86,7 +86,7 @@ def _everywhere(*matrices: Array) -> tuple[Array, Array]:
 
 
 def _variants(pairs: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
-    """Variants, each of a matrix, another one, and where the two are to be compared."""
+    """Variants, each of two matrices, and the cases in which they are compared."""
     return np.stack([np.stack([a, b], axis=1) for a, b, _ in pairs]), np.stack([where for *_, where in pairs])
 
 
@@ -146,7 +146,7 @@ def of_other_sizes(c: Array) -> tuple[Array, Array]:
 
 
 def with_true_negatives(c: Array) -> tuple[Array, Array]:
-    """One more sample of class 0 that is predicted as it, where class 1 is what is looked for."""
+    """One more sample of class 0 that is predicted as it, with class 1 as the positive class."""
     return _everywhere(c, c + unit(2, 0, 0))
 
 
@@ -158,21 +158,21 @@ def corrected(c: Array) -> tuple[Array, Array]:
 
 
 def with_correct_sample(c: Array) -> tuple[Array, Array]:
-    """One more sample that is predicted correctly, where there are errors."""
+    """One more sample that is predicted correctly, if there are errors."""
     n = c.shape[-1]
     _, wrong = right_and_wrong(c)
     return _variants([(c, c + unit(n, i, i), wrong) for i in range(n)])
 
 
 def with_error(c: Array) -> tuple[Array, Array]:
-    """One more sample that is predicted wrongly, where there are correct ones."""
+    """One more sample that is predicted wrongly, if there are correct predictions."""
     n = c.shape[-1]
     right, _ = right_and_wrong(c)
     return _variants([(c, c + unit(n, i, j), right) for i, j in _off_diagonal(n)])
 
 
 def guessed(sizes: Array) -> tuple[Array, Array]:
-    """Predictions that have nothing to do with the true classes, of these sizes and of equal ones."""
+    """Predictions independent of the true classes, with these class sizes and with equal ones."""
     n = sizes.shape[-1]
     outer = sizes[:, 0, :, None] * sizes[:, 1, None, :]
     tuples, _ = _everywhere(outer, np.broadcast_to(np.ones((n, n), np.int64), outer.shape))
@@ -253,7 +253,7 @@ def below_both(values: Array) -> Array:
 
 
 def longer_way(values: Array) -> Array:
-    """How much farther the third pair of labelings is apart than the first two together; far is below perfect."""
+    """The distance of the third pair of labelings minus the sum of the first two; distance is below perfect."""
     return values[..., 0] + values[..., 1] - values[..., 2] - values[..., 3]
 
 

@@ -1,4 +1,4 @@
-"""What a certificate says: a verdict for each property, with a witness where it fails."""
+"""The content of a certificate: a verdict for each property, with a witness if it fails."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def spelled(matrix: tuple[tuple[int, ...], ...]) -> str:
 
 
 def number(value: float) -> str:
-    """A number for people: six digits; exact ones in full."""
+    """Format a number: six digits; exact numbers in full."""
     if math.isnan(value):
         return "no value"
     return "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.6g}"
@@ -76,7 +76,7 @@ class Verdict:
     name : str
         Of the property, such as ``"transposition"``.
     statement : str
-        What the property says.
+        The statement of the property.
     holds : bool or None
         True if no case contradicts it, False if one does, None if there is no case (a measure without a direction is
         neither raised nor lowered by errors).
@@ -100,7 +100,7 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        """One word: holds, fails, or a dash where there is nothing to judge."""
+        """One word: holds, fails, or a dash if the property does not apply."""
         return {True: "holds", False: "fails", None: "-"}[self.holds]
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ def averaged(metric: Metric) -> Metric:
 
 
 def key_of(metric: Metric) -> str:
-    """The spec under which certificates are kept, whatever the name: the mean over classes is the measure itself."""
+    """The spec by which certificates are stored: the mean over classes has the name of the measure."""
     average = None if metric.average == "macro" and not metric.classes else metric.average
     spec = replace(metric, average=average, called="").spec
     return named(spec, averaged(metric).title())
@@ -172,7 +172,7 @@ class Certificate:
 
     @property
     def _known(self) -> str:
-        """All that it says, as text: undefined values are NaN, which is not equal to itself."""
+        """The content as text, for comparison: undefined values are NaN, which is not equal to itself."""
         return repr((self.metric, self.rng, dict(self.verdicts), dict(self.ranges)))
 
     def __getitem__(self, name: str) -> Verdict:
@@ -187,7 +187,7 @@ class Certificate:
 
     @property
     def has(self) -> tuple[str, ...]:
-        """The properties that hold on all cases."""
+        """The properties that hold in all cases."""
         return tuple(name for name, verdict in self.verdicts.items() if verdict.holds)
 
     def __str__(self) -> str:

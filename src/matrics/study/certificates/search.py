@@ -13,7 +13,7 @@ from matrics.study.certificates.exact import Number, exact_values
 from matrics.study.certificates.properties import Property
 from matrics.study.certificates.results import Verdict, Witness
 
-# In floats a difference counts from here on, as a share of the values; exact arithmetic has the last word.
+# The smallest relative difference that counts in floats; exact arithmetic decides.
 ROUNDING = 1e-9
 EXACT = 1e-40
 ROUNDING_OF_EQUALS = 1e-5  # where a difference of 0 counts, fewer are suspected
@@ -63,16 +63,16 @@ class Judge:
         return found
 
     def random(self, *key: int) -> np.random.Generator:
-        """Random numbers that depend on the seed and on this key alone."""
+        """Random numbers that depend only on the seed and this key."""
         return np.random.default_rng([self.seed, *key])
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What one look at cases gives."""
+    """The result of scoring some cases."""
 
-    gap: Array  # (N,) the largest over the variants; NaN where nothing applies
-    variant: Array  # (N,) where it is
+    gap: Array  # (N,) the largest over the variants; NaN if no variant applies
+    variant: Array  # (N,) the variant with the largest gap
     broken: Array  # (N,) whether floats say that the property is broken
 
 
@@ -92,7 +92,7 @@ def judge(judge: Judge, prop: Property) -> Verdict:
 
 
 def search(judge: Judge, prop: Property, n: int) -> tuple[Witness | None, int]:
-    """A witness of so many classes, the smallest found, and how many cases were tried for it."""
+    """The smallest witness for a number of classes, and the number of cases tried."""
     tried = 0
     for stage in (_small, _large):
         cases = stage(judge, prop, n)
@@ -159,7 +159,7 @@ def _witness(judge: Judge, prop: Property, case: Array) -> Witness | None:
     if not found.broken[0]:
         return None
     matrices = prop.made(case[None])[0][found.variant[0], 0]
-    if judge.metric.on_host:  # SciPy has floats alone
+    if judge.metric.on_host:  # SciPy has only floats
         return Witness.of(matrices, prop.roles, judge.values(matrices), confirmed=False)
     values = judge.exact(matrices)
     gap = Number.of(prop.broken((values * (judge.sign if prop.directed else 1))[None, None])[0, 0])

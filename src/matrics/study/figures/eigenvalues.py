@@ -54,7 +54,7 @@ def gershgorin_circles(cm: np.ndarray, matrix: Literal["B", "A"]) -> tuple[np.nd
     Returns
     -------
     tuple of array, shape (n,)
-        NaN where a true class is empty, and for A where the diagonal has a zero.
+        NaN if a true class is empty, and for A if the diagonal has a zero.
     """
     rates = np.asarray(normalize(cm))
     b = (rates + rates.T) / 2

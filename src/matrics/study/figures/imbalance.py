@@ -1,7 +1,7 @@
 """Figures 3 to 5 of Mullick et al., "Appropriateness of performance indices for imbalanced data classification".
 
 The data sets are those that come with scikit-learn (:func:`matrics.study.stability_experiment`), so the figures agree
-with those of the source in what they tell, not in their numbers.
+with those of the source in their conclusions, not in their numbers.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _many_classes() -> StabilityResult:
 def _draw_points(
     panel: Axes, found: StabilityResult, values: Mapping[str, np.ndarray], *, of: tuple[str, ...] | None = None
 ) -> None:
-    """One column of markers for each problem, those of its measures side by side; a line parts numbers of classes."""
+    """One column of markers for each problem, its measures side by side; a line separates numbers of classes."""
     names = of or tuple(values)
     places = np.arange(len(found.problems))
     for number, (name, look) in enumerate(zip(names, styles(len(names)), strict=True)):

@@ -1,4 +1,4 @@
-"""How the figures look: every line has a colour, a brightness, a dash pattern and a marker of its own."""
+"""Styles of the figures: every line has its own colour, brightness, dash pattern and marker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKERS_OF_A_LINE = 9
 
 
 class Style(NamedTuple):
-    """What one line looks like."""
+    """The style of a line."""
 
     colour: Any
     dashes: Any
@@ -30,14 +30,14 @@ class Style(NamedTuple):
 
 
 def styles(number: int) -> list[Style]:
-    """So many styles for lines of different kinds."""
+    """A number of styles for lines of different kinds."""
     return [
         Style(COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)], i) for i in range(number)
     ]
 
 
 def sequence_of_styles(number: int) -> list[Style]:
-    """So many styles for lines in an order, from dark to light."""
+    """A number of styles for ordered lines, from dark to light."""
     from matplotlib import colormaps
 
     shades = colormaps["viridis"](np.linspace(0, 0.85, number))

@@ -1,1 +1,1 @@
-"""The sources' own numbers: one file with all that they print, and a module a source that computes it again."""
+"""The numbers printed in the sources: one file with all of them, and a module per source that recomputes them."""

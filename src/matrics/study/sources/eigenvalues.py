@@ -47,7 +47,7 @@ def value(record: Record, ask: Ask = ask_library) -> float:
 
 
 def readings(record: Record) -> dict[str, float]:
-    """Values under the other readings of what is printed."""
+    """Values under other readings of the printed text."""
     if (record.table, record.matrix_name, record.measure) == ("Table 4", "Mtilde7", "mcen.s"):
         steps: list[Step] = ["transpose", "repair", "rebalance"]
         return {"of M7 + J5/5, rebalanced": 1 - ask_library(record.cells, steps, "mcen")}
@@ -72,7 +72,7 @@ def _cell(table: str, name: str, measure: str, matrix: Matrix, ask: Ask) -> floa
 
 
 def _steps(table: str, name: str) -> tuple[list[Step], bool]:
-    """What is done to a matrix before it is scored, and whether its first class is then the positive one."""
+    """The transformation of a matrix before it is scored, and whether its first class is then positive."""
     steps: list[Step] = ["transpose"]  # the paper has predicted classes in rows
     if name.endswith("+J5/5") or (table, name) == ("Table 5", "Mtilde7"):
         steps += ["repair"]

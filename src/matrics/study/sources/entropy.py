@@ -37,7 +37,7 @@ def value(record: Record, ask: Ask = ask_library, *, num: int = experiment.NUM) 
 
 
 def readings(record: Record) -> dict[str, float]:
-    """Values under the other readings of what is printed."""
+    """Values under other readings of the printed text."""
     if record.table == "MCC=0 single column":
         return {"0/0 is set to 0": float(score(record.cells, "mcc", zero_division=0)["mcc"])}
     return {}
@@ -106,7 +106,7 @@ def matrices_with_class_sizes(*sizes: int) -> np.ndarray:
 
 
 def _discriminancy(_: Record) -> float:
-    """How many pairs of matrices CEN alone tells apart, over those that MCC alone does: all with 4, 3, 3 samples."""
+    """The pairs that only CEN distinguishes, divided by those that only MCC does: all with 4, 3, 3 samples."""
     scores = score(matrices_with_class_sizes(4, 3, 3), ["cen", "mcc"], zero_division=0)
     # Equal values may differ in their last digits; those that differ do so in the first ten.
     return float(discriminancy(scores["cen"].round(10), scores["mcc"].round(10)).value)

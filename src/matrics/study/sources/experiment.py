@@ -98,7 +98,7 @@ STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def value(record: Record, num: int = NUM) -> float:
-    """Recompute a record of the experiment, with so many matrices."""
+    """Recompute a record of the experiment, with this number of matrices."""
     made = run(num)
     return STATISTICS[record.measure](made.tmcc, made.scaled_cen)
 

@@ -48,14 +48,14 @@ def value(record: Record, ask: Ask = ask_library) -> float:
 
 
 def readings(record: Record) -> dict[str, float]:
-    """Values under the other readings of what is printed."""
+    """Values under other readings of the printed text."""
     if record.printed == "0.77":  # its accuracy is read from a figure
         return {"with an accuracy of 0.61": ask_library(_balanced(6, 0.61), [], "auroc_ova")}
     return {}
 
 
 def _balanced(classes: int, accuracy: float) -> np.ndarray:
-    """Equal classes whose errors go to all others alike."""
+    """Equal classes with errors spread evenly over all others."""
     cm = np.full((classes, classes), (1 - accuracy) / (classes - 1))
     np.fill_diagonal(cm, accuracy)
     return cm

@@ -1,4 +1,4 @@
-"""What all sources share: how the library is asked for a number, and whether this number is the printed one."""
+"""The shared part of all sources: compute a number with the library, and compare it with the printed one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STANDARD_ERRORS = 4.0
 
 
 class Ask(Protocol):
-    """Asks for one number. The tests answer the same questions with PyTorch, JAX and compiled code."""
+    """Computes one number. The tests compute the same numbers with PyTorch, JAX and compiled code."""
 
     def __call__(self, matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
         """Return what a spec is of the matrix that the steps make; ``place`` takes one of many values."""
@@ -43,11 +43,11 @@ class Ask(Protocol):
 
 
 def ask_library(matrix: Any, steps: Iterable[Step], spec: str, place: int | None = None) -> float:
-    """Ask the library on NumPy.
+    """Compute with the library on NumPy.
 
-    Beside the specs of :func:`matrics.score` there are ``"eigenvalues of A"`` and ``"of B"`` (ascending), ``"lower"``
-    and ``"upper"`` (the printed bounds of the eigenvalues), and ``"recall of 0"``: of two classes, where the first is
-    the positive one.
+    In addition to the specs of :func:`matrics.score` there are ``"eigenvalues of A"`` and ``"of B"`` (ascending),
+    ``"lower"`` and ``"upper"`` (the printed bounds of the eigenvalues), and ``"recall of 0"``: of two classes, where
+    the first is the positive one.
     """
     cm = np.asarray(matrix, dtype=float)
     for step in steps:
@@ -73,7 +73,7 @@ def rows_true(record: Record) -> list[Step]:
 
 
 def no_readings(_: Record) -> dict[str, float]:
-    """A source whose numbers can each be read in one way only."""
+    """A source in which each number has only one reading."""
     return {}
 
 
@@ -84,16 +84,16 @@ def no_error(_: Record) -> float:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A printed number and what the library makes of it.
+    """A printed number and the number computed by the library.
 
     Attributes
     ----------
     record : Record
-        What is printed, and its true value.
+        The printed value and the true value.
     value : float
-        What was computed now.
+        The value computed now.
     readings : dict of float
-        What is printed under other readings: the values, by what they take for granted.
+        The values under other readings, by the assumption of each.
     error : float
         The standard error of the difference from the printed value; 0 unless it comes from random matrices.
     verdict : str

@@ -24,20 +24,20 @@ class Record:
     matrix_name : str
         The confusion matrix, or the case.
     matrix : tuple of tuples, or None
-        Its cells, as in the source; None where the case has no matrix of its own.
+        Its cells, as in the source; None if the case has no matrix.
     rows : str
-        What the rows are: ``"true"`` or ``"predicted"`` classes, or ``"-"``.
+        The meaning of the rows: ``"true"`` or ``"predicted"`` classes, or ``"-"``.
     measure : str
-        What is printed, in the words of the source.
+        The name of the quantity, in the words of the source.
     printed : str
-        What the source prints. A statement that is true is 1, a difference that should vanish is 0.
+        The printed value. A statement that is true is 1, a difference that should vanish is 0.
     computed : float or None
-        The true value, with 60 digits in the computation; None where it is undefined.
+        The true value, with 60 digits in the computation; None if it is undefined.
     verdict : str
         ``"match"``; ``"rounding"``, if the source truncates or is off by one in the last digit; ``"erratum"``, if it is
         wrong; ``"ambiguous"``, if it can be read in two ways.
     note : str
-        The reason, where there is one.
+        The reason, if there is one.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Record:
 
     @property
     def cells(self) -> Matrix:
-        """The matrix, where the record has one."""
+        """The matrix, if the record has one."""
         if self.matrix is None:
             raise ValueError(f"{self.matrix_name}: expected a record with a matrix, got none")
         return self.matrix

@@ -1,4 +1,4 @@
-"""Source 001, the review of Labatut and Cherifi: Tables 2 to 8, and what its text says."""
+"""Source 001, the review of Labatut and Cherifi: Tables 2 to 8, and statements of its text."""
 
 from __future__ import annotations
 
