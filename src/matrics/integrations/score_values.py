@@ -179,7 +179,7 @@ def checked_positive(positive: Any, num_classes: int | None) -> int | None:
         return None
     if isinstance(positive, bool) or not isinstance(positive, (int, np.integer)):
         raise TypeError(
-            "positive: expected an integer, the label of the class of the scores (arrays on a device have only integers), "
+            "positive: expected an integer, the label of the scores' class (on a device only integers are possible), "
             f"got {quoted(positive)}"
         )
     return int(positive)

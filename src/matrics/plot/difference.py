@@ -268,9 +268,9 @@ def difference(
     without their joint table are tested as if the samples were different. This has less power, and is valid unless the
     errors of the classifiers are negatively correlated.
 
-    The correction counts all cells that could differ. Cells without samples in both matrices (in a joint table:
-    without samples that only one classifier predicts as the class) have a p-value of 1 and do not count. Cells that are no whole numbers, such
-    as sums of weights, are not tested, as a note in the picture states.
+    The correction counts all cells that could differ. Cells without samples in both matrices (in a joint table: without
+    samples that only one classifier predicts as the class) have a p-value of 1 and do not count. Cells that are no
+    whole numbers, such as sums of weights, are not tested, as a note in the picture states.
 
     Examples
     --------
