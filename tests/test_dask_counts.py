@@ -119,7 +119,7 @@ def test_what_cannot_be_counted_is_refused_while_the_graph_is_built() -> None:
     with pytest.raises(ValueError, match="broadcast"):
         on_dask.confusion_matrix(da.zeros((2, 6), dtype=int), da.zeros((3, 6), dtype=int), num_classes=2)
     with pytest.raises(
-        ValueError, match=r"as many chunks in all arrays where their sizes are unknown.*y_true 3, y_pred 2"
+        ValueError, match=r"equal numbers of chunks in all arrays if their sizes are unknown.*y_true 3, y_pred 2"
     ):
         on_dask.confusion_matrix(of_unknown_sizes(labels), labels.rechunk(3), num_classes=2)
     with pytest.raises(TypeError, match=r"either num_classes=.* or labels=.* got neither"):

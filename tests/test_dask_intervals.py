@@ -116,5 +116,5 @@ def test_options_of_intervals_are_checked_while_the_graph_is_built() -> None:
         on_dask.interval(cut, "mcc", method="exact")
     with pytest.raises(ValueError, match="method: expected another than 'wilson' for mcc"):
         on_dask.interval(cut, "mcc", method="wilson")
-    with pytest.raises(ValueError, match="an axis of clusters whose length is known"):
+    with pytest.raises(ValueError, match="an axis of clusters with a known length"):
         on_dask.interval(of_unknown_sizes(da.from_array(drawn(4, 2))), "mcc", cluster_axis=0)

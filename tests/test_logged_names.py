@@ -67,7 +67,7 @@ def test_plain_numbers_and_other_scores_pass() -> None:
 @pytest.mark.parametrize(
     ("scores", "error", "says"),
     [
-        (matrics.score([CM, CM], "mcc"), ValueError, r"'mcc' of shape \(2,\).*calls of their own"),
+        (matrics.score([CM, CM], "mcc"), ValueError, r"'mcc' of shape \(2,\).*separate calls"),
         (matrics.score([CM, CM], "recall:class"), ValueError, r"'recall:class' of shape \(2, 3\)"),
         (matrics.score(CM, ["recall:class", "recall(average=class)"]), ValueError, "'recall/cat' of 'recall:class'"),
         ({"loss": [0.5, 0.6]}, ValueError, r"'loss' of shape \(2,\)"),

@@ -171,7 +171,7 @@ def test_arrays_of_any_library(backend: object) -> None:
         ({"a": A, "b": B, "correction": "bonferroni"}, "correction: expected 'holm' or"),
         ({"a": A, "b": B, "what": "counts"}, "what: expected 'share' or 'count'"),
         ({"a": A, "b": B, "what": "count"}, "different numbers of samples of a class"),
-        ({"a": A, "b": B, "names": "ab"}, "names: expected two"),
+        ({"a": A, "b": B, "names": "ab"}, "names: expected the names of a and of b"),
         ({"a": A, "b": B, "text": "both"}, "text: expected 'auto'"),
         ({"a": A, "b": B, "top": 1.5}, "top: expected a number of differences"),
         ({"a": A, "b": B, "level": 95}, "level: expected"),

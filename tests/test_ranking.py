@@ -340,9 +340,9 @@ def test_models_or_classes_is_told_by_the_axes() -> None:
         (
             ([0, 2], [0.5, 0.1]),
             {},
-            r"y_true: expected labels in \[0, 2\), got 2 .*; ignore_index= .*; of other labels .* positive=",
+            r"y_true: expected labels in \[0, 2\), got 2 .*; ignore_index= .*; for other labels .* positive=",
         ),
-        ((["a", "b"], [0.5, 0.1]), {}, "got the labels 'a', 'b': pass the class .*, positive=='a' or positive='b'"),
+        ((["a", "b"], [0.5, 0.1]), {}, "got the labels 'a', 'b': pass the class .*, positive='a' or positive='b'"),
         (([0, 1], [0.5, 0.1]), {"average": "binary"}, "average: expected one of 'macro', 'weighted', 'micro', 'class'"),
         (([0, 1], [0.5, 0.1]), {"multi_class": "raise"}, "multi_class: expected"),
         (([0, 1], [0.5, 0.1]), {"sample_weight": [1, -1]}, "sample_weight: expected finite weights"),
@@ -358,7 +358,9 @@ def test_errors(arguments: Any, options: Any, message: str) -> None:
 
 
 def test_the_variance_is_not_for_weights() -> None:
-    with pytest.raises(TypeError, match="sample_weight: expected None, as DeLong's variance is that of samples that"):
+    with pytest.raises(
+        TypeError, match="sample_weight: expected None, because DeLong's variance is for samples of equal weight"
+    ):
         matrics.roc_auc_variance([0, 1], [0.5, 0.1], sample_weight=[1, 2])  # type: ignore[arg-type]
 
 

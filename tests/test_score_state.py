@@ -302,7 +302,7 @@ def zeros(**options: Any) -> ScoreState:
         (lambda: zeros(low="0"), ValueError, "low: expected a finite number, got '0'"),
         (lambda: zeros(spacing="log"), ValueError, "spacing: expected None, 'equal' or 'logit', got 'log'"),
         (lambda: zeros(spacing="logit", low=-5), ValueError, "expected low=0 and high=1, as of probabilities"),
-        (lambda: zeros(edges=[0, 1], histogram_bins=3), ValueError, "edges: expected edges= alone"),
+        (lambda: zeros(edges=[0, 1], histogram_bins=3), ValueError, "edges: expected only edges="),
         (lambda: zeros(edges=[0]), ValueError, "edges: expected two or more"),
         (lambda: zeros(edges=["a", "b"]), ValueError, "edges: expected two or more"),
         (lambda: zeros(edges=[0, 1, 1]), ValueError, "numbers that increase, also in float32, got 1.0 before 1.0 at 1"),

@@ -2,15 +2,15 @@
 Agreement of measures
 =====================
 
-Which measures say the same? Rank correlations on a stack of matrices, sorted so that similar measures are neighbours.
-Frames are around families of measures that order the matrices alike.
+Rank correlations of measures on a stack of matrices, sorted so that similar measures are neighbours. Frames mark families
+of redundant measures.
 """
 
 # %%
 # A few measures
 # --------------
 #
-# Measures are turned so that higher is better. The tree at the right says how far they are apart.
+# The sign of measures that are better when lower is changed. The tree at the right shows the distances of the measures.
 
 import matrics
 import matrics.plot

@@ -2,7 +2,7 @@
 Reliability diagrams
 ====================
 
-Do 80 % mean 80 %? A point is a bin of predicted probabilities, with how often what they predict happens, and Wilson's
+Are predicted probabilities correct? A point is a bin of predicted probabilities and the observed frequency, with Wilson's
 limits of that share. The histogram has the samples of each bin.
 """
 
@@ -53,7 +53,7 @@ matrics.plot.calibration(happened, probabilities, num_bins=8, bins="mass")
 # Several classes
 # ---------------
 #
-# Of several classes the highest probability counts, and whether its class is the true one.
+# With several classes, the highest probability is compared with the frequency of correct predictions.
 
 logits = 2.5 * random.normal(size=(2000, 5))
 chances = np.exp(logits / 1.8)

@@ -48,7 +48,7 @@ matrics.plot.curve(y_true, y_score, kind="precision_recall", level=0.95, rng=0)
 # Measures against the threshold
 # ------------------------------
 #
-# Where each measure is best, and how flat it is there: the flatter, the less does the threshold matter.
+# The best threshold of each measure. The flatter a curve is there, the less the threshold matters.
 
 matrics.plot.curve(
     y_true, y_score, kind=["f1", "mcc", "cohen_kappa", "cen"], level=0.95, rng=0
@@ -68,7 +68,7 @@ matrics.plot.curve(
 # Many models
 # -----------
 #
-# Of more than eight, the best five have names.
+# With more than eight models, the best five have names.
 
 skill = random.uniform(0, 2, size=(60, 1))
 sweep = random.normal(size=(60, 600)) + skill * y_true

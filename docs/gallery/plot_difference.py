@@ -2,7 +2,7 @@
 Difference of two matrices
 ==========================
 
-Where does one classifier differ from another, and by more than chance? Each cell is a difference of row shares, with
+In which cells do two classifiers differ significantly? Each cell is a difference of row shares, with
 its sign. Blue is better and orange worse: more on the diagonal is better, more elsewhere is worse.
 """
 
@@ -54,7 +54,7 @@ matrics.plot.difference(
 # Many classes
 # ------------
 #
-# Of many classes the cells beyond chance are marked by their signs.
+# With many classes the significant cells are marked by their signs.
 
 random = np.random.default_rng(0)
 before = random.poisson(1 + 200 * np.eye(60))

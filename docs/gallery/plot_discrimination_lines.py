@@ -3,14 +3,14 @@ Discrimination lines
 ====================
 
 One classifier has the recall x in every class; another has the recall y in the first class and makes no other errors.
-Which is better? On its line a measure finds both equally good.
+On the line of a measure both classifiers have the same value.
 """
 
 # %%
 # Overall measures
 # ----------------
 #
-# Three classes of one size. Measures that have the same line share it: they cannot disagree about these classifiers.
+# Three classes of one size. Measures with the same line share it: they agree about all these classifiers.
 
 import matrics.plot
 
@@ -22,8 +22,7 @@ matrics.plot.discrimination_lines(
 # Measures of a class
 # -------------------
 #
-# The first class is the one with the errors. Its precision does not suffer from them, and so the line of precision is
-# the vertical one at x = 1.
+# Only the first class has errors. They do not change its precision, so the line of precision is vertical at x = 1.
 
 matrics.plot.discrimination_lines(
     ["recall", "precision", "npv", "f1", "jaccard", "icsi"], 3, positive=0

@@ -53,7 +53,7 @@ matrics.plot.distribution(folds, title="mcc")
 # Undefined values
 # ----------------
 #
-# Few samples have no defined precision in some replicates. They are counted beside the name, not left out in silence.
+# Few samples have no defined precision in some replicates. Their number is shown next to the name.
 
 small = matrics.resample([[6, 1], [2, 1]], 5000, rng=0)
 scores = matrics.score(small, ["accuracy", "precision:binary", "recall:binary"])

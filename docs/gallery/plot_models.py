@@ -2,7 +2,7 @@
 Forest plot of models
 =====================
 
-Which model is best, and which cannot be told from it? Filled points are tied with the best, after a correction for
+Which model is best, and which are not significantly different from it? Filled points are tied with the best, after a correction for
 having looked at all models.
 """
 

@@ -10,8 +10,8 @@ marked, and undefined values are gaps.
 # A few runs
 # ----------
 #
-# A run is a mapping of measures to values, or the path of a ``.csv`` or ``.jsonl`` file. Thin lines are the values as
-# they are, thick ones are smoothed.
+# A run is a mapping of measures to values, or the path of a ``.csv`` or ``.jsonl`` file. Thin lines are the
+# values, thick ones are smoothed.
 
 import numpy as np
 
@@ -39,8 +39,8 @@ matrics.plot.training(
 # The scores of each step
 # -----------------------
 #
-# A list of what :func:`matrics.score` gave at each step is a run as well. The recall of a class without samples is
-# undefined: a gap, and no zero.
+# A list of results of :func:`matrics.score`, one per step, is a run as well. The recall of a class without samples is
+# undefined: a gap, not a zero.
 
 random = np.random.default_rng(0)
 history = []

@@ -2,7 +2,8 @@
 From labels to a decision
 =========================
 
-Eight classifiers have predicted the same images of handwritten digits. Which one should be used, and how sure is that?
+Eight classifiers have predicted the same images of handwritten digits. Which one should be used, and how certain is this
+decision?
 """
 
 # %%
@@ -76,8 +77,8 @@ matrics.plot.models({"mcc": found}, names=list(paired.columns))
 # Decide
 # ------
 #
-# The support vector machine is the best in this table. Is it so by luck? The nearest neighbours come next; this is the
-# interval of the difference, which respects that both have seen the same images:
+# The support vector machine is the best in this table. Is this due to chance? The nearest neighbours are second; this is
+# the paired interval of the difference:
 
 models = list(paired.columns)
 first, second = models.index("svm_rbf"), models.index("nearest_neighbours")
@@ -88,8 +89,8 @@ tied = [name for name, is_tied in zip(models, found.tied, strict=True) if is_tie
 print("not significantly different from the best:", tied)
 
 # %%
-# The interval reaches 0: these images do not tell the two apart, while the other six are behind. So choose between the
-# two by something else, such as their speed, or collect more images. How many would it take to find a difference of
+# The interval contains 0: the two models do not differ significantly, while the other six are worse. So choose between the
+# two by another criterion, such as their speed, or collect more images. How many are needed to detect a difference of
 # this size with a probability of 0.8?
 
 joint = matrics.joint_confusion_matrix(
@@ -101,6 +102,5 @@ needed = matrics.samples_needed(
 print(f"{int(needed):,} images, each predicted once; there are {images.nunique():,}")
 
 # %%
-# This holds as far as the errors of all digits cost the same. If they do not, see :doc:`/thresholds` and
-# :doc:`/many_classes`. :doc:`/which_measure` says what each measure cannot see, and :doc:`/comparing` explains the
-# intervals.
+# This assumes that the errors of all digits have the same cost. If they do not, see :doc:`/thresholds` and
+# :doc:`/many_classes`. :doc:`/which_measure` helps to choose a measure, and :doc:`/comparing` explains the intervals.

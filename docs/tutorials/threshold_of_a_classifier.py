@@ -2,7 +2,7 @@
 The threshold of a classifier
 =============================
 
-A classifier gives each tumour a score. From which score on should it be called malignant?
+A classifier gives each tumour a score. Which threshold should be used to predict malignant tumours?
 """
 
 # %%
@@ -26,10 +26,10 @@ data = pd.read_parquet(examples / "breast_cancer_scores.parquet")
 data.groupby("model", observed=True)["score"].describe().round(3)
 
 # %%
-# Is the score any good?
-# ----------------------
+# Quality of the score
+# --------------------
 #
-# Areas under curves look at all thresholds at once, and so they come before the choice of one.
+# Areas under curves summarise all thresholds, so compute them before you choose one.
 
 labels, scores = {}, {}
 for model, rows in data.groupby("model", observed=True):
@@ -70,19 +70,19 @@ matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 # Every measure at every threshold
 # --------------------------------
 #
-# Around its best threshold a curve is often flat. Then many thresholds will do, and the data do not tell which one is
-# the best of them.
+# Around its best threshold a curve is often flat. Then many thresholds are nearly as good, and the data do not determine
+# the best one.
 
 matrics.plot.curve(
     y_true, {"logistic regression": score}, kind=["recall", "precision", "mcc"], rng=0
 )
 
 # %%
-# How sure is the choice?
-# -----------------------
+# Uncertainty of the choice
+# -------------------------
 #
-# The best of several hundred values is also the luckiest one. The interval repeats the choice on resampled data, and
-# says how much of the value was luck. The value is given without it, so it is lower than in the picture:
+# The best of several hundred values is biased upwards. The interval repeats the choice on resampled data, and estimates
+# this bias. It is subtracted, so the value is lower than in the picture:
 
 found = matrics.best_threshold_interval(y_true, score, "mcc", rng=0)
 for name, one in (("threshold", found.threshold), ("MCC", found.value)):
@@ -90,5 +90,5 @@ for name, one in (("threshold", found.threshold), ("MCC", found.value)):
 print(f"luck: {found.optimism:.3f}")
 
 # %%
-# The threshold is far less sure than the value. :doc:`/thresholds` has more of this, and :doc:`/probabilities` says
-# whether the scores may be read as probabilities.
+# The threshold is far less certain than the value. :doc:`/thresholds` explains more, and :doc:`/probabilities` shows how
+# to check whether the scores are good probabilities.

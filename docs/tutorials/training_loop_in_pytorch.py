@@ -78,7 +78,7 @@ history, matrix = train(network(), torch.nn.functional.cross_entropy)
 history[["train/mcc", "val/mcc", "val/balanced_accuracy", "val/recall/8"]].round(3)
 
 # %%
-# The same as a picture. The measure of the training batches is that of a network that changes meanwhile.
+# The same as a picture. The network changes while the training batches are counted.
 
 matrics.plot.training(
     {
@@ -101,7 +101,7 @@ matrics.plot.confusion_matrix(matrix)
 # ---------------------
 #
 # A soft confusion matrix adds up probabilities instead of decisions, so every measure of it has a gradient. Not every
-# measure is a useful loss: :doc:`/losses` says which are.
+# measure is a useful loss: see :doc:`/losses`.
 
 
 def soft_mcc(logits, target):
@@ -121,7 +121,7 @@ matrics.plot.training(
 )
 
 # %%
-# In these eight epochs cross-entropy is ahead. A measure as the loss is an experiment for each task, and not an
-# improvement as such.
+# In these eight epochs cross-entropy is better. A measure as the loss is not an improvement in general: try it for your
+# task.
 #
 # :doc:`/torch` has the rest: several processes, checkpoints, ``torch.compile``, torchmetrics and Lightning.

@@ -940,7 +940,7 @@ iba: _Iba
 maurpc: _PerClass
 """Mean of recall and modified precision; it does not depend on the prevalence of the class."""
 mprecision: _PerClass
-"""Precision as it would be if the class had as many samples as all others together."""
+"""Precision that would result if the class had as many samples as all others together."""
 optimization_precision: _PerClass
 """Accuracy of a class minus the relative difference of its recall and specificity."""
 accuracy: _Overall
@@ -1002,7 +1002,7 @@ theil_u: _GoodmanKruskalLambda
 tschuprows_t: _CramersV
 """Tschuprow's T: equal to Cramér's V if there are as many true as predicted classes."""
 kendall_tau: _Overall
-"""Kendall's rank correlation τ_b of classes that have an order: that of their numbers."""
+"""Kendall's rank correlation τ_b of ordered classes, in the order of their numbers."""
 cen: _Overall
 """Confusion entropy: how evenly the errors are spread over the cells; 0 without errors."""
 class_cen: _PerClass
