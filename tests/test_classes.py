@@ -351,7 +351,7 @@ def test_labels() -> None:
 def test_texts_in_an_order_that_nobody_gave() -> None:
     unordered = Classes.of(2, ["fraud", "ok"], ordered=False)
     for spec in ("recall:binary", "sensitivity", "npv"):
-        with pytest.raises(ValueError, match=rf"{spec} is of one class.*'fraud', 'ok'.*positive="):
+        with pytest.raises(ValueError, match=rf"{spec} needs a positive class.*'fraud', 'ok'.*positive="):
             resolve(spec, unordered)
     assert title_of(next(iter(resolve("recall", unordered)))) == "recall, macro"
     chosen = resolve(["sensitivity", "recall:binary", "recall"], Classes.of(2, ["fraud", "ok"], "fraud", ordered=False))

@@ -133,7 +133,7 @@ def test_what_cannot_be_counted_is_refused_while_the_graph_is_built() -> None:
         on_dask.confusion_matrix(labels, scores, num_classes=3)
     with pytest.raises(ValueError, match="expected num_classes=2 entries along class_axis=-1, got 3"):
         on_dask.confusion_matrix(labels, scores, num_classes=2)
-    with pytest.raises(ValueError, match="an axis of classes whose length is known at class_axis=0"):
+    with pytest.raises(ValueError, match="a class axis with a known length at class_axis=0"):
         on_dask.confusion_matrix(labels, of_unknown_sizes(da.zeros((3, 6))), num_classes=3, class_axis=0)
     with pytest.raises(ValueError, match="groups"):
         on_dask.confusion_matrix(labels, labels, num_classes=2, groups=labels, num_groups=0)

@@ -2,8 +2,8 @@
 Agreement of measures
 =====================
 
-Rank correlations of measures on a stack of matrices, sorted so that similar measures are neighbours. Frames mark families
-of redundant measures.
+Rank correlations of measures on a stack of matrices, sorted so that similar measures are neighbours. Frames mark
+families of redundant measures.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Reliability diagrams
 ====================
 
-Are predicted probabilities correct? A point is a bin of predicted probabilities and the observed frequency, with Wilson's
-limits of that share. The histogram has the samples of each bin.
+Are predicted probabilities correct? A point is a bin of predicted probabilities and the observed frequency, with
+Wilson's limits of that share. The histogram has the samples of each bin.
 """
 
 # %%

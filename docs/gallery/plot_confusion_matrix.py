@@ -48,8 +48,8 @@ matrics.plot.confusion_matrix(
 # Many classes
 # ------------
 #
-# With many classes the cells have no text, and some names are left out. ``order="clusters"`` makes classes neighbours that
-# are confused with each other: here groups of five.
+# With many classes the cells have no text, and some names are left out. ``order="clusters"`` makes classes neighbours
+# that are confused with each other: here groups of five.
 
 random = np.random.default_rng(0)
 group = random.permutation(80) % 16

@@ -2,8 +2,8 @@
 Forest plot of models
 =====================
 
-Which model is best, and which are not significantly different from it? Filled points are tied with the best, after a correction for
-having looked at all models.
+Which model is best, and which are not significantly different from it? Filled points are tied with the best, after a
+correction for having looked at all models.
 """
 
 # %%

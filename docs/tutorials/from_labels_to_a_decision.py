@@ -2,8 +2,8 @@
 From labels to a decision
 =========================
 
-Eight classifiers have predicted the same images of handwritten digits. Which one should be used, and how certain is this
-decision?
+Eight classifiers have predicted the same images of handwritten digits. Which one should be used, and how certain is
+this decision?
 """
 
 # %%
@@ -77,8 +77,8 @@ matrics.plot.models({"mcc": found}, names=list(paired.columns))
 # Decide
 # ------
 #
-# The support vector machine is the best in this table. Is this due to chance? The nearest neighbours are second; this is
-# the paired interval of the difference:
+# The support vector machine is the best in this table. Is this due to chance? The nearest neighbours are second; this
+# is the paired interval of the difference:
 
 models = list(paired.columns)
 first, second = models.index("svm_rbf"), models.index("nearest_neighbours")
@@ -89,9 +89,9 @@ tied = [name for name, is_tied in zip(models, found.tied, strict=True) if is_tie
 print("not significantly different from the best:", tied)
 
 # %%
-# The interval contains 0: the two models do not differ significantly, while the other six are worse. So choose between the
-# two by another criterion, such as their speed, or collect more images. How many are needed to detect a difference of
-# this size with a probability of 0.8?
+# The interval contains 0: the two models do not differ significantly, while the other six are worse. So choose between
+# the two by another criterion, such as their speed, or collect more images. How many are needed to detect a difference
+# of this size with a probability of 0.8?
 
 joint = matrics.joint_confusion_matrix(
     y_true, paired["svm_rbf"], paired["nearest_neighbours"], num_classes=10

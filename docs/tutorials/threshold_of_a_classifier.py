@@ -70,8 +70,8 @@ matrics.plot.confusion_matrix(names, class_names=["benign", "malignant"])
 # Every measure at every threshold
 # --------------------------------
 #
-# Around its best threshold a curve is often flat. Then many thresholds are nearly as good, and the data do not determine
-# the best one.
+# Around its best threshold a curve is often flat. Then many thresholds are nearly as good, and the data do not
+# determine the best one.
 
 matrics.plot.curve(
     y_true, {"logistic regression": score}, kind=["recall", "precision", "mcc"], rng=0
@@ -90,5 +90,5 @@ for name, one in (("threshold", found.threshold), ("MCC", found.value)):
 print(f"luck: {found.optimism:.3f}")
 
 # %%
-# The threshold is far less certain than the value. :doc:`/thresholds` explains more, and :doc:`/probabilities` shows how
-# to check whether the scores are good probabilities.
+# The threshold is far less certain than the value. :doc:`/thresholds` explains more, and :doc:`/probabilities` shows
+# how to check whether the scores are good probabilities.
