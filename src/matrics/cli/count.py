@@ -18,7 +18,7 @@ from matrics.files.count import During
 from matrics.files.count import count as count_rows
 from matrics.files.counts import SortedCounts
 from matrics.files.counts_file import write_counts
-from matrics.files.inputs import LabelRows, open_counts, open_labels
+from matrics.files.inputs import LabelRows, open_counts, open_input, open_labels
 from matrics.files.names import Names
 from matrics.files.outputs.destination import Destination, refuse_input
 from matrics.files.outputs.unfinished import Unfinished, whole_file
@@ -51,7 +51,7 @@ def count(
     destination = _check_output(output, paths)
     names = Names(true, pred, column_names(by or []), counts=counts, weight=weight)
     names.check()
-    given = open_labels(paths, names)
+    given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
     with open_destination(context, paths, destination, resume=resume) as work:
         _write(given, work, progress=progress)
 

@@ -101,7 +101,7 @@ def report(
     """Write a report on one page: the best model, the errors, and warnings."""
     # Here, as they import pictures, which no other command needs.
     from matrics.reporting.data import ReportColumns
-    from matrics.reporting.from_file import class_names_of, command_of, read_table
+    from matrics.reporting.from_file import command_of, read_file
     from matrics.reporting.leaderboard import DEFAULT_METRICS
     from matrics.reporting.report import make_manner, make_report
 
@@ -142,9 +142,8 @@ def report(
     with _options_as_written(path):
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
-        table, origin = read_table(path, wanted, command=command)
-        class_names = class_names_of(path, wanted)
-        made = make_report(table, wanted, chosen, manner, class_names=class_names, origin=origin)
+        data, origin, class_names = read_file(path, wanted, command=command)
+        made = make_report(data, wanted, chosen, manner, class_names=class_names, origin=origin)
         page = made.html()
     write_whole(target, page.encode())
     size = len(page.encode()) / 1000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
-from matrics.files.fragments import Fragment, find, is_pattern, texts
+from matrics.files.fragments import Fragment, find, is_pattern
 from matrics.files.names import Names
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import RowReader, TextRows, name_of, named
@@ -50,70 +50,101 @@ class LabelRows:
         return counts
 
 
-def files_of(paths: Sequence[Path]) -> list[Path]:
-    """The files of these paths, in the order in which they are read."""
-    return [one.path for one in _all_fragments(paths)]
+@dataclass(frozen=True)
+class Input:
+    """The files of a path, and what they contain."""
+
+    path: Path
+    kind: Literal["arrays", "text", "rows", "counts"]  # rows and counts are Parquet
+    files: tuple[Fragment, ...] = ()  # none for standard input
+    counts: tuple[CountsFile, ...] = ()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, in the order in which they are read."""
+        return [file.path for file in self.files]
 
 
-def has_matrices(path: Path) -> bool:
-    """Whether a file has matrices, or counts, which are named as matrices are."""
-    if path == STDIN or path.is_dir() or is_pattern(path):
-        return False
-    suffix = suffix_of(path)
-    return suffix in ARRAYS or (suffix == ".parquet" and opened(path) is not None)
+def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
+    """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other."""
+    if path == STDIN:
+        return Input(path, "text")
+    many = path.is_dir() or is_pattern(path)
+    if not many:
+        path.stat()  # raises with the name of a missing file
+        suffix = suffix_of(path)
+        if suffix in ARRAYS:
+            return Input(path, "arrays", (Fragment(path),))
+        if suffix not in (".parquet", *TEXTS):
+            known = ", ".join((*ARRAYS, ".parquet", *TEXTS))
+            raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
+        if suffix in TEXTS:
+            return Input(path, "text", (Fragment(path),))  # it may be a pipe
+    files = tuple(find(path))
+    if not path.is_dir() and suffix_of(path) in TEXTS:
+        return Input(path, "text", files)
+    counts = None if counts_as_rows else _counts(files)
+    return Input(path, "rows", files) if counts is None else Input(path, "counts", files, counts)
 
 
-def open_labels(paths: Sequence[Path], names: Names, text: TextFile | None = None) -> LabelRows:
-    """The rows of labels of these files, or counts where no option names their columns; ``text`` is open already."""
-    file = ", ".join(map(name_of, paths))
-    if all(path == STDIN or suffix_of(path) in TEXTS for path in paths):
-        paths = [one for path in paths for one in (texts(path) if is_pattern(path) else [path])]
-        _refuse_twice([path for path in paths if path != STDIN])
-        if list(paths).count(STDIN) > 1:
+def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:
+    """The rows of labels of these inputs, or their counts; ``text`` is open already."""
+    file = ", ".join(name_of(one.path) for one in inputs)
+    fragments = [fragment for one in inputs for fragment in one.files]
+    kinds = {one.kind for one in inputs}
+    if "arrays" in kinds or ("text" in kinds and len(kinds) > 1):
+        kind = "arrays" if "arrays" in kinds else "text"
+        wrong = next(one for one in inputs if one.kind == kind)
+        got = suffix_of(wrong.path) if kind == "arrays" else "both kinds"
+        raise ValueError(f"{wrong.path}: expected only text files or only Parquet files, got {got}")
+    _refuse_twice([fragment.path for fragment in fragments])
+    if kinds == {"text"}:
+        paths = tuple(path for one in inputs for path in (one.paths or [STDIN]))
+        if paths.count(STDIN) > 1:
             raise ValueError("-: expected standard input once, got it several times")
         suffixes = tuple(".csv" if path == STDIN else suffix_of(path) for path in paths)
         untyped = frozenset({*names.labels, *names.cells})
-        return LabelRows(file, TextRows(tuple(paths), suffixes, names, text), names, untyped)
-    fragments = _all_fragments(paths)
-    counts = _counts(fragments) if names.counts is None else None
-    if counts is not None:
-        for option, given in (("clusters", names.clusters), ("weight", names.weight)):
-            if given is not None:
-                raise ValueError(f"--{option}: expected a file of labels, got {file}, which has counts")
-        return _of_counts(file, counts, names)
-    rows = _parquet_rows(fragments, names)
-    return LabelRows(file, rows, names, rows.folders)
+        return LabelRows(file, TextRows(paths, suffixes, names, text), names, untyped)
+    if kinds == {"rows"}:
+        rows = _parquet_rows(fragments, names)
+        return LabelRows(file, rows, names, rows.folders)
+    _refuse_mixed(inputs)
+    for option, given in (("clusters", names.clusters), ("weight", names.weight)):
+        if given is not None:
+            raise ValueError(f"--{option}: expected a file of labels, got {file}, which has counts")
+    return _of_counts(file, [counts for one in inputs for counts in one.counts], names)
 
 
 def open_counts(paths: Sequence[Path], names: Names) -> LabelRows:
     """The rows of these files of counts."""
+    inputs = []
     for path in paths:
         if suffix_of(path) != ".parquet" and not (path.is_dir() or is_pattern(path)):
             raise ValueError(f"{path}: expected a file of counts, .parquet, as by matrics count")
-    files = [(one.path, opened(one.path)) for one in _all_fragments(paths)]
-    wrong = next((path for path, counts in files if counts is None), None)
+        inputs.append(open_input(path))
+    wrong = next((one.paths[0] for one in inputs if one.kind != "counts"), None)
     if wrong is not None:
         raise ValueError(f"{wrong}: expected a file of counts, as by matrics count, got another")
-    return _of_counts(", ".join(map(str, paths)), [counts for _, counts in files if counts is not None], names)
+    return open_labels(inputs, names)
 
 
-def read_rows(path: Path, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
-    """Return the name of a file of rows and the result of ``make``; errors have the name of the file."""
-    file = name_of(path)
-    suffix = ".csv" if path == STDIN else suffix_of(path)
-    if is_pattern(path) and suffix in TEXTS:
-        raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
-    if path.is_dir() or is_pattern(path):
-        suffix = ".parquet"
-    elif path != STDIN:
-        path.stat()  # raises with the name of a missing file
-    if suffix not in (".parquet", *TEXTS):
+def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyNames], Made]) -> tuple[str, Made]:
+    """Return the name of a file of rows and the result of ``made``; errors have the name of the file."""
+    found = found if isinstance(found, Input) else open_input(found)
+    file = name_of(found.path)
+    if found.kind == "counts":
+        raise ValueError(f"{file}: expected a file of labels with one row per sample, got counts")
+    if found.kind == "arrays":
         raise ValueError(
-            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix or 'no suffix'}"
+            f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(found.path)}"
         )
+    if found.kind == "text" and len(found.files) != 1 and found.path != STDIN:
+        raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
     with named(file):
-        if suffix == ".parquet":
-            return file, made(parquet_rows([path], names).table(), names)
+        if found.kind == "rows":
+            return file, made(_parquet_rows(found.files, names).table(), names)
+        path = found.paths[0] if found.files else STDIN
+        suffix = ".csv" if path == STDIN else suffix_of(path)
         return file, made(TextRows((path,), (suffix,), names).table(), names)
 
 
@@ -131,12 +162,6 @@ def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:
     return LabelRows(file, rows, chosen, classes=tuple(one.about.classes for one in files))
 
 
-def _all_fragments(paths: Sequence[Path]) -> list[Fragment]:
-    fragments = [fragment for path in paths for fragment in _fragments(path)]
-    _refuse_twice([fragment.path for fragment in fragments])
-    return fragments
-
-
 def _refuse_twice(files: Sequence[Path]) -> None:
     """Raise if a file would be counted twice, for example by its name and by a pattern."""
     before: set[Path] = set()
@@ -147,28 +172,32 @@ def _refuse_twice(files: Sequence[Path]) -> None:
         before.add(place)
 
 
-def _fragments(path: Path) -> list[Fragment]:
-    if not is_pattern(path):
-        path.stat()  # raises with the name of a missing file
-    return find(path)
-
-
-def _counts(fragments: list[Fragment]) -> list[CountsFile] | None:
-    """The files of counts; None if not all files are such."""
-    files = [opened(fragment.path) for fragment in fragments]
-    found: list[CountsFile] = [file for file in files if file is not None]
-    if found and len(found) < len(files):
-        other = next(one.path for one, file in zip(fragments, files, strict=True) if file is None)
+def _counts(fragments: Sequence[Fragment]) -> tuple[CountsFile, ...] | None:
+    """The files of counts; None if there are none."""
+    files = [opened(fragment.path) for fragment in fragments if suffix_of(fragment.path) == ".parquet"]
+    found = tuple(file for file in files if file is not None)
+    if found and len(found) < len(fragments):
+        other = next(one.path for one in fragments if one.path not in {file.path for file in found})
         raise ValueError(f"{other}: expected a file of counts, as {found[0].path} is one, got another")
     return found or None
 
 
-def parquet_rows(paths: Sequence[Path], names: Names) -> ParquetRows:
+def _refuse_mixed(inputs: Sequence[Input]) -> None:
+    """Raise if some inputs are counts and others are not."""
+    counts = next(one for one in inputs if one.kind == "counts")
+    other = next((one for one in inputs if one.kind != "counts"), None)
+    if other is not None:
+        raise ValueError(f"{other.paths[0]}: expected a file of counts, as {counts.paths[0]} is one, got another")
+
+
+def parquet_rows(path: Path, names: Names) -> ParquetRows:
     """The rows of Parquet files and data sets."""
-    return _parquet_rows(_all_fragments(paths), names)
+    if not (path.is_dir() or is_pattern(path)):
+        path.stat()  # raises with the name of a missing file
+    return _parquet_rows(find(path), names)
 
 
-def _parquet_rows(fragments: list[Fragment], names: Names) -> ParquetRows:
+def _parquet_rows(fragments: Sequence[Fragment], names: Names) -> ParquetRows:
     wrong = next((one.path for one in fragments if suffix_of(one.path) != ".parquet"), None)
     if wrong is not None:
         suffix = suffix_of(wrong)
@@ -181,4 +210,4 @@ def _parquet_rows(fragments: list[Fragment], names: Names) -> ParquetRows:
             raise ValueError(
                 f"{other.path}: expected folders with the same names as in {one.path}, {first}, got {names_of_folders}"
             )
-    return ParquetRows(fragments, names)
+    return ParquetRows(list(fragments), names)

@@ -13,7 +13,7 @@ from matrics.files import crosstab, npz
 from matrics.files.columns import is_ordered
 from matrics.files.count import COUNT_ALONE, During, count
 from matrics.files.fragments import is_pattern
-from matrics.files.inputs import open_labels
+from matrics.files.inputs import Input, open_input, open_labels
 from matrics.files.keys import Key
 from matrics.files.names import Names
 from matrics.files.notices import warn_of_odd_labels
@@ -21,7 +21,7 @@ from matrics.files.npy import NpyStack
 from matrics.files.npz import NpzStack
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
-from matrics.files.text import STDIN, TEXTS, open_text, suffix_of
+from matrics.files.text import STDIN, open_text, suffix_of
 from matrics.quoting import quoted
 from matrics.uncertainty.weighted import kish
 
@@ -34,27 +34,20 @@ if TYPE_CHECKING:
 Array = Any
 
 
-def read(path: Path, names: Names, rows: str | None, during: During = COUNT_ALONE) -> MatrixSource:
+def read(found: Path | Input, names: Names, rows: str | None, during: During = COUNT_ALONE) -> MatrixSource:
     """Open a file of confusion matrices, or count a file of labels."""
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
     names.check()
-    if path.is_dir() or is_pattern(path):
-        return _count(path, names, rows, during)
-    if path == STDIN:
-        return _read_text(path, names, rows, during)
-    path.stat()  # raises with the name of a missing file
-    suffix = suffix_of(path)
-    if suffix == ".npy":
-        return _matrices(str(path), NpyStack(path), names, rows)
-    if suffix == ".npz":
+    found = found if isinstance(found, Input) else open_input(found, counts_as_rows=names.counts is not None)
+    path = found.path
+    if found.kind == "arrays":
+        if suffix_of(path) == ".npy":
+            return _matrices(str(path), NpyStack(path), names, rows)
         return _read_npz(path, names, rows)
-    if suffix == ".parquet":
-        return _count(path, names, rows, during)
-    if suffix not in TEXTS:
-        known = ", ".join((".npy", ".npz", ".parquet", *TEXTS))
-        raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
-    return _read_text(path, names, rows, during)
+    if found.kind == "text" and len(found.files) < 2 and not is_pattern(path):
+        return _read_text(found, names, rows, during)
+    return _count(found, names, rows, during)
 
 
 def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
@@ -70,15 +63,16 @@ def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
     return _matrices(str(path), NpzStack(path, arrays), names, rows, arrays=keys)
 
 
-def _read_text(path: Path, names: Names, rows: str | None, during: During) -> MatrixSource:
+def _read_text(given: Input, names: Names, rows: str | None, during: During) -> MatrixSource:
     """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
+    path = given.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
     with named(file), open_text(path, suffix) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
         if found is None:
-            return _count(path, names, rows, during, text)
+            return _count(given, names, rows, during, text)
     return _matrices(file, found[0], names, rows, classes=found[1])
 
 
@@ -93,10 +87,11 @@ def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] 
     return None
 
 
-def _count(path: Path, names: Names, rows: str | None, during: During, text: TextFile | None = None) -> MatrixSource:
+def _count(given: Input, names: Names, rows: str | None, during: During, text: TextFile | None = None) -> MatrixSource:
+    file = name_of(given.path)
     if rows is not None:
-        raise ValueError(f"--rows: expected a file of matrices, got {name_of(path)}, which has columns of labels")
-    return counted_source(name_of(path), count(open_labels([path], names, text), during))
+        raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
+    return counted_source(file, count(open_labels([given], names, text), during))
 
 
 def counted_source(file: str, counted: SortedCounts) -> MatrixSource:

@@ -84,7 +84,7 @@ def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")
     is_text = path == STDIN or suffix_of(path) in TEXTS
-    table = CellTable(_as_parquet(path, names) if is_text else parquet_rows([path], names), names)
+    table = CellTable(_as_parquet(path, names) if is_text else parquet_rows(path, names), names)
     with named(file):
         count = table.rows.count
         if not count:

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
 
-from matrics.files.inputs import files_of, has_matrices, read_rows
+from matrics.files.inputs import open_input, read_rows
 from matrics.files.matrices import read
 from matrics.files.names import Names
 from matrics.files.rows import named
@@ -41,8 +41,16 @@ class ReportNames(Names):
         return (*self.scores, *super().numbers)
 
 
-def read_table(path: Path, wanted: ReportColumns, *, command: str = "") -> tuple[Any, Origin]:
-    """The columns of a file of labels as a table of pyarrow, or a mapping of names to matrices; and their origin.
+class FileData(NamedTuple):
+    """The data of a file: a table of labels, or a mapping of names to matrices with the names of their classes."""
+
+    data: Any
+    origin: Origin
+    class_names: tuple[str, ...] | None = None
+
+
+def read_file(path: Path, wanted: ReportColumns, *, command: str = "") -> FileData:
+    """Read the columns of a file of labels as a table of pyarrow, or a mapping of names to matrices.
 
     Raises
     ------
@@ -51,19 +59,19 @@ def read_table(path: Path, wanted: ReportColumns, *, command: str = "") -> tuple
     """
     if path == STDIN:
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
-    files = files_of([path])
-    origin = origin_of_files(path.name or str(path), files, command)
-    if has_matrices(path):
-        source = read(path, Names(by=tuple(map(str, wanted.by))), None)
+    found = open_input(path)
+    origin = origin_of_files(path.name or str(path), found.paths, command)
+    if found.kind in ("arrays", "counts"):
+        source = read(found, Names(by=tuple(map(str, wanted.by))), None)
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])
         names = [source.name(k) if source.keys else path.name for k in range(source.count)]
         if len(set(names)) < len(names):
             raise ValueError(
                 f"{path}: expected matrices of different names, got {quoted(names[0])} among several of one name"
             )
-        return dict(zip(names, stack, strict=True)), origin
+        return FileData(dict(zip(names, stack, strict=True)), origin, source.classes)
     others = [name for name in (wanted.paired_on, wanted.groups) if name is not None]
-    has_pred = not wanted.y_score or wanted.y_pred in _columns(files[0], path)
+    has_pred = not wanted.y_score or wanted.y_pred in _columns(found.paths[0], path)
     scores = tuple(map(str, wanted.y_score.values()))
     names_wanted = ReportNames(
         _text(wanted.y_true),
@@ -73,12 +81,7 @@ def read_table(path: Path, wanted: ReportColumns, *, command: str = "") -> tuple
         has_pred=has_pred,
         weight=None if wanted.sample_weight is None else _text(wanted.sample_weight),
     )
-    return read_rows(path, names_wanted, lambda table, _: table)[1], origin
-
-
-def class_names_of(path: Path, wanted: ReportColumns) -> tuple[str, ...] | None:
-    """The names of the classes of a file of matrices; None for labels, which are names."""
-    return read(path, Names(by=tuple(map(str, wanted.by))), None).classes if has_matrices(path) else None
+    return FileData(read_rows(found, names_wanted, lambda table, _: table)[1], origin)
 
 
 def command_of(path: Path, options: dict[str, str | list[str] | None]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
 from matrics.tables.any_table import names_of_columns
 from matrics.uncertainty.options import check_level
+
+if TYPE_CHECKING:
+    from matrics.reporting.from_file import FileData
 
 __all__ = ["Report", "make_manner", "make_report", "report"]
 
@@ -232,7 +235,9 @@ def make_report(
     """The part shared by the function and the command; ``origin`` is given for files."""
     _check_packages()
     if isinstance(data, (str, Path)):
-        data, origin = _read_file(Path(data), wanted)
+        data, origin, of_file = _read_file(Path(data), wanted)
+        if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
+            class_names = of_file  # and not numbers, which are positions here
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
         raise ValueError("sample_weight: expected none with confusion matrices, which have no samples")
@@ -246,13 +251,13 @@ def make_report(
     return Report(read, find(read, metrics, manner, version), manner, version)
 
 
-def _read_file(path: Path, wanted: ReportColumns) -> tuple[Any, Origin]:
-    """The columns of a file, as the command line reads them, and their origin."""
+def _read_file(path: Path, wanted: ReportColumns) -> FileData:
+    """The data of a file, as the command line reads them."""
     try:
-        from matrics.reporting.from_file import read_table
+        from matrics.reporting.from_file import read_file
     except ModuleNotFoundError as error:
         raise ImportError('files need the command line\'s packages: python -m pip install "matrics[cli]"') from error
-    return read_table(path, wanted)
+    return read_file(path, wanted)
 
 
 def _check_packages() -> None:
