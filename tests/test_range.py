@@ -55,8 +55,8 @@ def walks() -> list[Any]:
 
 
 def limited() -> set[str]:
-    """The measures that the table in docs/numerics.md lists as off where shares leave the range of the dtype."""
-    section = NUMERICS.read_text().partition("## Where shares leave the range")[2].partition("\n## ")[0]
+    """The measures that the table in docs/numerics.md lists as off if shares underflow."""
+    section = NUMERICS.read_text().partition("## Shares that underflow")[2].partition("\n## ")[0]
     return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
 
 
