@@ -38,6 +38,48 @@ def digits(tmp_path):
     return table
 
 
+# Where counts are read ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("digits")
+@pytest.mark.parametrize("name", ["c.parquet", "folder", "fold*/*.parquet"])
+def test_counts_are_not_samples(command, name):
+    """A row of a file of counts stands for many samples, in a folder and under a pattern as well."""
+    done(command, "count", "all.parquet", "--by", "model", "--output", "c.parquet")
+    Path("folder").mkdir()
+    shutil.copy("c.parquet", "folder")
+    for arguments in (
+        ("compare", name, "--by", "model"),
+        ("compare", name, "--by", "model", "--paired-on", "count"),
+        ("curve", name, "--scores", "count"),
+        ("threshold", name, "--scores", "count", "--metric", "f1"),
+        ("score", name, "--scores", "count", "--threshold", "3", "--positive", "1"),
+        ("score", name, "--separator", ";"),
+    ):
+        message = f"{name}: expected a file of labels with one row per sample, got counts"
+        assert refused(command, *arguments) == message, arguments
+    assert "8 matrices of 10 classes, 71,880 samples" in done(command, "score", name, "--metrics", "mcc")
+    table = done(command, "score", name, "--counts", "count", "--metrics", "mcc")  # a table like any other
+    assert "1 matrix of 10 classes, 71,880 samples" in table
+
+
+@pytest.mark.parametrize("name", ["c.parquet", "folder"])
+def test_a_report_on_counts(command, name):
+    """With the names of the classes, in the command and in Python."""
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    true = ["cat", "dog"] * 50
+    pred = ["cat"] * 30 + ["dog"] * 70
+    pq.write_table(pa.table({"model": ["a", "b"] * 50, "y_true": true, "y_pred": pred}), "x.parquet")
+    done(command, "count", "x.parquet", "--by", "model", "--output", "c.parquet")
+    Path("folder").mkdir()
+    shutil.copy("c.parquet", "folder")
+    assert "100 predictions of 2 models over 2 classes" in done(command, "report", name, "--metrics", "accuracy")
+    data = matrics.report(name, metrics="accuracy").data
+    assert (data.classes, data.models) == (("cat", "dog"), ("a", "b"))
+    assert data.matrices.sum() == 100
+
+
 # What is written ----------------------------------------------------------------------------------------------------
 
 
