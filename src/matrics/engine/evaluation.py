@@ -20,7 +20,7 @@ from matrics.quoting import quoted
 from matrics.typing import ArrayT, HostArray, NumPyArray
 
 Invalid = Literal["warn", "raise", "nan"]
-_INVALID = get_args(Invalid)  # as a constant: to ask for it takes as long as to add up a matrix
+_INVALID = get_args(Invalid)  # a constant, because get_args takes as long as the sum of a matrix
 TableFunction = Callable[[Table], Array]
 SHOWN = 3  # invalid matrices that a message describes
 
@@ -149,7 +149,7 @@ def check(cm: Any) -> Array:
     Notes
     -----
     This inspects the values: on a GPU it waits for the device, and under ``jax.jit``, ``torch.compile`` or ``vmap``,
-    where there are no values yet, it raises a TypeError (the compiler's own error under ``fullgraph=True``).
+    where values are not available, it raises a TypeError (the compiler's own error under ``fullgraph=True``).
 
     Examples
     --------

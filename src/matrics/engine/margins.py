@@ -145,7 +145,7 @@ class Margins(Safe):
 
     @margin
     def class_distances(self) -> Array:
-        """How far apart the numbers of two classes are: ``[true, pred]``."""
+        """The distance of the numbers of two classes: ``[true, pred]``."""
         index = self.xp.astype(self.backend.class_index(self.n, self.cells), self.cells.dtype)
         return self.xp.abs(index[:, None] - index[None, :])
 
@@ -163,7 +163,7 @@ class Margins(Safe):
         return self.lead(self.xp.linalg.diagonal(self.as_matrices(x)))
 
     def and_valid(self, condition: Array) -> Array:
-        """Where the condition ``[*batch]`` holds and the matrix is valid: NaN would spread from here."""
+        """Whether the condition ``[*batch]`` holds and the matrix is valid, because NaN would spread from here."""
         return condition & self.valid
 
     def zero_unless(self, condition: Array, x: Array) -> Array:
@@ -207,7 +207,7 @@ class Margins(Safe):
 
     @margin
     def _least_rest(self) -> Array:
-        """What the largest class leaves of the total: of the true or the predicted ones, whichever leaves less."""
+        """The total without the largest class, of the true or the predicted classes, whichever is smaller."""
         xp = self.xp
 
         def rest(x: Array) -> Array:
@@ -383,7 +383,7 @@ class Margins(Safe):
 
     @margin
     def hits(self) -> Array:
-        """Samples predicted as what they are: the sum of the diagonal."""
+        """Correct predictions: the sum of the diagonal."""
         return self.sum(self.tp, axis=0)
 
     @margin

@@ -114,7 +114,7 @@ def frame_of(result: Any, *, indexed: bool = True) -> Any:
     result
         A result, or a mapping of names of columns to arrays.
     indexed
-        Whether the positions are columns; not where other columns say what a row is.
+        Whether the positions are columns; not needed if other columns identify a row.
     """
     pandas = _pandas()
     columns = _columns(result if isinstance(result, Mapping) else _fields(result), "")
@@ -143,7 +143,7 @@ def _columns(fields: Mapping[str, Any], prefix: str) -> dict[str, Any]:
         elif value is not None:
             array = _on_host(value) if hasattr(value, "dtype") else np.asarray(value)
             if array is None:
-                raise TypeError(f"{name}: expected values that can be looked at, got a traced array")
+                raise TypeError(f"{name}: expected concrete values, got a traced array")
             found[f"{prefix}{name}"] = array
     return found
 

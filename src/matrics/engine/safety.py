@@ -19,7 +19,7 @@ def add(terms: Sequence[Array]) -> Array:
 class Safe:
     """Arithmetic with a value for undefined quotients, used by a table and its formulas.
 
-    Nobody looks at values: each unsafe operation is fed harmless numbers where its result is not wanted, so that its
+    Values are not inspected: each unsafe operation gets harmless operands where its result is discarded, so that its
     gradient is finite there as well.
 
     Parameters
@@ -31,7 +31,7 @@ class Safe:
     """
 
     looks = False
-    """Whether formulas may look at values, to leave out what no matrix needs: on the host, where that is free."""
+    """Whether formulas may inspect values, to skip unneeded operations: on the host, where this is cheap."""
 
     def __init__(self, backend: Standard, zero_division: float = math.nan) -> None:
         self.backend = backend
@@ -56,7 +56,7 @@ class Safe:
         """``a / b`` as a plain array; something else where b is 0."""
         xp, empty = self.xp, self.is_zero(b)
         quotient = a / self.nonzero(b)
-        # Not even an exponent of what is replaced: a gradient would pass through its infinite power.
+        # The exponent is replaced as well, because a gradient would pass through its infinite power.
         quotient = Wide(quotient.digits, xp.where(empty, 0, quotient.exponent), self.backend)
         return xp.where(empty, of_nothing, quotient.array())
 
@@ -67,7 +67,7 @@ class Safe:
         return xp.where(self.is_zero(b), unbounded, self.ratio(a, b))
 
     def nonzero(self, x: Array) -> Array:
-        """``x``, and 1 where it is 0: for a divisor or a logarithm whose result there is replaced."""
+        """``x``, and 1 where it is 0: for a divisor or a logarithm whose result is replaced there."""
         if isinstance(x, Wide):
             zero = x.digits == 0
             return Wide(self.xp.where(zero, 1, x.digits), self.xp.where(zero, 0, x.exponent), self.backend)
@@ -115,7 +115,7 @@ class Safe:
         return self.xp.where(zero, 0, self.xp.sqrt(self.xp.where(zero, 1, x)))
 
     def within(self, x: Array, low: float, high: float) -> Array:  # noqa: ARG002
-        """Return x, whose formula cannot leave [low, high] but whose rounding can: on the host it is cut there.
+        """Return x, which may leave [low, high] only by rounding: on the host it is clipped.
 
         Elsewhere it may, by a bit: to cut it would take the gradient away where rounding falls that way.
         """
@@ -161,7 +161,7 @@ class Safe:
         return self.xp.maximum(x, y)
 
     def _chosen(self, x: Wide, y: Wide, first: Array) -> Wide:
-        """The first or the second; of equal ones half of each, as the gradient of a library's minimum has it."""
+        """The first or the second; for equal values half of each, as in the gradient of a library's minimum."""
         return x.where(first, y).where((x - y).digits != 0, (x + y) * 0.5)
 
     def hypot(self, x: Array, y: Array) -> Array:

@@ -1,6 +1,6 @@
 """Table: what measures are made of, from the margins of one stack: shares, rates, covariance, entropies, other tables.
 
-Everything is computed on first use and kept, so that fifty measures cost about one pass.
+Sums are computed on first use and cached, so that fifty measures cost about one pass.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from matrics.engine.margins import Margins, margin
 
 
 class Table(Margins):
-    """One stack of confusion matrices, as measures see it. Its parameters are those of ``Margins``."""
+    """One stack of confusion matrices, for the formulas of measures. Its parameters are those of ``Margins``."""
 
     def __array__(self, *_: object, **__: object) -> Array:
         raise TypeError(
@@ -126,7 +126,7 @@ class Table(Margins):
 
     @margin
     def sizes(self) -> tuple[Array, Array, Array, Array]:
-        """The row sum and the column sum of each class, and what each leaves of the total."""
+        """The row sum and the column sum of each class, and the total minus each."""
         return self.wide(self.true), self.wide(self.pred), self.wide(self.not_true), self.wide(self.not_pred)
 
     @margin
@@ -316,7 +316,7 @@ class Table(Margins):
         )
 
     def regrouped(self, cells: Array) -> Table:
-        """A table of the same samples in other classes: what is known of their counts stays known."""
+        """A table of the same samples in other classes; known properties of the counts are kept."""
         return self.derived(cells, is_moderate=self.is_moderate)
 
     @margin
@@ -343,7 +343,7 @@ class Table(Margins):
         return self.derived(stack([stack([tn, fp]), stack([fn, tp])]), is_moderate=self.is_moderate)
 
     def pairs(self, unit: Array | float = 1) -> Table:
-        """Pairs of samples, apart (0) or together (1) in truth and in the prediction: a table of 2×2 matrices.
+        """Pairs of samples, in different (0) or the same (1) true and predicted classes: a table of 2×2 matrices.
 
         With a unit ``[*batch]`` for one sample each pair is its square; the host takes 1 where pairs are exact.
         """

@@ -96,7 +96,7 @@ class Wide:
         return self._made(sqrt(_shift(self.digits, self.exponent - 2 * half, self.backend)), half)
 
     def where(self, condition: Array, other: Wide) -> Wide:
-        """The number itself where the condition holds, the other elsewhere."""
+        """The number if the condition holds, the other one otherwise."""
         xp = self.xp
         return self._made(
             xp.where(condition, self.digits, other.digits), xp.where(condition, self.exponent, other.exponent)

@@ -28,7 +28,7 @@ def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
 
 
 def table_in_order(cells: Array, backend: Standard) -> Table:
-    """The table of cells that stay in the order in which they were given: of transforms, also of integers."""
+    """The table of cells in their given order: for transforms, also of integers."""
     if backend is NUMPY:
         return (Known if NUMPY.is_integer(cells) else HostTable)(cells, class_first=False)
     if backend.compiler(cells) == "xla" and backend.is_float(cells):

@@ -1,4 +1,4 @@
-"""Execution on the host: NumPy's stacks in blocks that fit a cache, with one look at each, in threads if asked."""
+"""Execution on the host: NumPy's stacks in blocks that fit a cache, with one check of each, optionally in threads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from matrics.engine.table import Table
 # holds some thirty times as much as the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
-# Where nothing but row sums, column sums and the diagonal is asked for, cells are swept in parts that fit for sure.
+# If only row sums, column sums and the diagonal are needed, cells are read in parts that surely fit.
 SWEEP_BYTES = 512 * 1024
-# Whether cells are integer-valued takes as much memory again, so not of all at once.
+# The check for integer-valued cells needs as much memory again, so it is done in parts.
 LOOK_BYTES = 256 * 1024
 # In threads margins, parts and looks are larger: a thread that returns from a call into NumPy waits for Python's
 # lock, and to be woken then takes as long as a short call.
@@ -39,7 +39,7 @@ MIN_CLASSES_IN_PLACE = 50
 MIN_CLASSES_OF_PRODUCTS = 8
 # Multiplications in a product for which OpenBLAS does not start threads of its own, next to ours.
 MAX_PRODUCT = 4 * 65536
-# Freed memory up to here is kept for the next block, where the C library is glibc (whose limit is 32 MiB).
+# Freed memory up to this size is kept for the next block, if the C library is glibc (whose limit is 32 MiB).
 KEPT_BYTES = 31 * 1024 * 1024
 
 
@@ -67,7 +67,7 @@ def score_blocks(
 def _score_one_block(
     stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, dtype: Any
 ) -> tuple[list[Array], list[Array]]:
-    """As it mostly is in a loop of small calls, which pay for nothing that only many blocks need."""
+    """Score a single block, as in a loop of small calls, without the overhead for many blocks."""
     scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
     with np.errstate(all="ignore"):
         values, valid = _score_block(stack, functions, zero_division, scratch)
@@ -148,12 +148,12 @@ def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
-    """Room for the results of so many matrices; the first are a value ``[class, matrix]`` or ``[matrix]``."""
+    """Arrays for the results of all matrices, shaped like the first results, ``[class, matrix]`` or ``[matrix]``."""
     return np.empty((count, *value.shape[:-1]), dtype)
 
 
 def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
-    """The blocks of each thread: as many for one as for another, if they do not get too small."""
+    """The blocks of each thread: equal numbers, unless blocks would become too small."""
     if threads > 1:
         blocks = threads * math.ceil((stop - start) / (threads * step))
         step = max(smallest, math.ceil((stop - start) / blocks))
@@ -162,7 +162,7 @@ def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> li
 
 
 def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
-    """Do each share in a thread of its own, the first in this one.
+    """Process each share in its own thread, the first one in this thread.
 
     If this one slept instead, the system might well put two of the others on one core, and leave them there. Where no
     thread can be started, it does them all.
@@ -193,7 +193,7 @@ def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
 
 
 class _Scratch:
-    """Memory that a thread uses again for every block: fresh pages cost more than what is done with them."""
+    """Memory that a thread reuses for every block, because fresh pages cost more than the computation."""
 
     def __init__(self, size: int, look: int, dtype: Any) -> None:
         self.cells = np.empty(size, dtype)
@@ -213,7 +213,7 @@ class _Scratch:
 
     def all_integers(self, cells: Array) -> bool:
         """Whether all cells are integer-valued."""
-        if self._rounded is None or self._equal is None:  # integers never ask
+        if self._rounded is None or self._equal is None:  # integers never need it
             self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
         # In the order of their memory, whichever of the two it is.
         flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
@@ -226,7 +226,7 @@ class _Scratch:
 
 
 def keep_freed_memory() -> None:
-    """Make glibc keep what is freed, or each block's intermediate results are fresh pages, for up to half of the time.
+    """Make glibc keep freed memory; otherwise fresh pages for intermediate results take up to half of the time.
 
     It gives back freed memory from twice the size of the largest piece on that it has seen freed: one is shown to it.
     """
@@ -242,7 +242,7 @@ def _class_first(block: Array, scratch: _Scratch) -> Array:
 
 
 def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> tuple[Table, Array | None]:
-    """The table of a block, after one look at it, and which of its matrices are valid if not all are."""
+    """The table of a block after one check, and which of its matrices are valid if not all are."""
     looked = Looked(cells, zero_division, all_integers)
     least = np.minimum.reduce(cells, axis=None, initial=0)
     if least >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
@@ -257,14 +257,14 @@ def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) 
 
 
 def _factors(n: int, dtype: Any) -> Array:
-    """What the flat cells of a matrix are multiplied with to make its row sums, column sums and diagonal."""
+    """The factors of the flat cells of a matrix that give its row sums, column sums and diagonal."""
     one = np.eye(n, dtype=dtype)
     row, column = np.repeat(one, n, axis=1), np.tile(one, n)
     return np.concatenate([row, column, row * column])
 
 
 def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, integers: bool) -> Swept | None:
-    """The table of a block from one sweep over its cells, in parts; None if something needs a closer look."""
+    """The table of a block from one sweep over its cells, in parts; None if the block needs a full check."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
     few = n < MIN_CLASSES_OF_PRODUCTS

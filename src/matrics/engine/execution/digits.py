@@ -1,4 +1,4 @@
-"""What floats hold: from where on sums and products of counts are rounded, or leave the range."""
+"""The limits of floats: when sums and products of counts are rounded, or leave the range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @functools.cache
 def rounds_from(dtype: Any) -> int:
-    """From here on sums and differences of integers may be rounded."""
+    """The integer from which on sums and differences may be rounded."""
     return int(2 ** (np.finfo(dtype).nmant + 1))
 
 
@@ -33,5 +33,5 @@ def holds_products(dtype: Any, largest: float) -> bool:
 
 
 def product_dtype_of(dtype: Any, largest: float) -> Any:
-    """Where all sums are exact, the dtype of products."""
+    """The dtype of products, if all sums are exact."""
     return dtype if holds_products(dtype, largest) else np.float64

@@ -1,4 +1,4 @@
-"""The host's tables: NumPy arrays, which may be looked at, and whose sums and products may be known to be exact.
+"""The host's tables: NumPy arrays, whose values may be inspected, and whose sums and products may be known to be exact.
 
 What is seen makes formulas cheaper, never different: the value of a matrix has the same bits whatever values the others
 in its block have (how many they are may change the order of a sum, and so the last bit).
@@ -17,12 +17,12 @@ from matrics.engine.margins import margin
 from matrics.engine.table import Table
 from matrics.engine.wide import Wide
 
-# Arrays up to this size are asked in the way that has the cheaper call; larger ones in the way that is faster.
+# Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
 SMALL = 1000
 
 
 class HostTable(Table):
-    """A stack of NumPy, under ``np.errstate``, about which nothing is known.
+    """A stack of NumPy, under ``np.errstate``, without known properties.
 
     No gradient passes here, so that 0/0 is replaced after the division, and a formula may leave out what no matrix of
     the stack needs. Float32 becomes float64 where products are added up: that is less work than to keep their digits.
@@ -32,7 +32,7 @@ class HostTable(Table):
     exact: bool = False
     """Whether sums and differences of cells are exact: cells are integer-valued, and few enough."""
     exact_products: bool = False
-    """Whether those of products of two of them are."""
+    """Whether sums of products of two counts are exact."""
     product_dtype: Any = np.float64
     """The dtype of products: float64, or that of the cells where it holds them."""
 
@@ -40,7 +40,7 @@ class HostTable(Table):
         super().__init__(cells, NUMPY, class_first=class_first, **options)
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
-        """A table of other cells, about which nothing is known."""
+        """A table of other cells, without known properties."""
         return HostTable(cells, class_first=class_first, zero_division=self.zero_division, is_moderate=is_moderate)
 
     def regrouped(self, cells: Array) -> Table:
@@ -81,7 +81,7 @@ class HostTable(Table):
         return a / b if positive.ndim == 0 else self.ratio(a, b)
 
     def is_positive(self, x: Array) -> Array:
-        """True alone where x is positive everywhere."""
+        """True only if x is positive everywhere."""
         return np.True_ if self._no_zeros(x) else x != 0
 
     def is_zero(self, x: Array) -> Array:
@@ -296,7 +296,7 @@ class HostTable(Table):
 
 
 class Known(HostTable):
-    """A table about which it is known what is exact."""
+    """A table with known exact sums and products."""
 
     def __init__(
         self,
@@ -328,7 +328,7 @@ class Looked(HostTable):
 
     @margin
     def exact_products(self) -> bool:
-        """Whether those of products of two of them are."""
+        """Whether sums of products of two counts are exact."""
         return holds_products(np.float64, self.largest) and self.exact
 
     @margin
@@ -383,5 +383,5 @@ class Swept(Known):
 
     @property
     def cells_were_read(self) -> bool:
-        """Whether a formula has asked for them."""
+        """Whether a formula has used them."""
         return "cells" in self.__dict__

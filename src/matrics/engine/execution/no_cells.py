@@ -1,4 +1,4 @@
-"""The table of a matrix whose cells nobody has: true positives, false negatives and false positives of every class.
+"""The table of a matrix without its cells: true positives, false negatives and false positives of every class.
 
 Which measures need no more is found by trying: a formula that reads cells, or for something that has their size,
 gets an error.
@@ -38,7 +38,7 @@ class NoCells(Table):
 
     @margin
     def cells(self) -> Array:
-        """Nobody has them."""
+        """Raise, because the cells are not available."""
         raise CellsNeeded
 
     def rowwise(self, x: Array) -> NoReturn:  # noqa: ARG002

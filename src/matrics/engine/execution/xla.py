@@ -59,7 +59,7 @@ class FewClasses(WrittenOut, XlaTable):
 
 
 class LookedAtInside(OnePass, XlaTable):
-    """Compiled code looks at the cells as it runs, and takes differences if they are exact.
+    """Compiled code checks the cells at run time, and uses differences if they are exact.
 
     The branch is where arrays are put into memory, and before and behind it classes come first: in a transposed order
     XLA would read them again and again. The gradient of a difference is one as well. It has the digits of the largest
