@@ -17,7 +17,7 @@ from matrics.files import rows as batches  # noqa: E402
 from matrics.files import text as of_text  # noqa: E402
 from matrics.files.count import During, count  # noqa: E402
 from matrics.files.counts import Counts, MissingValueError, Values  # noqa: E402
-from matrics.files.inputs import open_labels, parquet_rows  # noqa: E402
+from matrics.files.inputs import open_input, open_labels, parquet_rows  # noqa: E402
 from matrics.files.names import Names  # noqa: E402
 from matrics.files.rows import Batch, TextRows, ahead  # noqa: E402
 
@@ -98,7 +98,7 @@ def test_batches_make_the_matrices_of_the_table(tmp_path, monkeypatch, by, class
     monkeypatch.setattr(of_counts, "MOST_PARTS", 3)
     table = table_of(np.random.default_rng(len(by)), 500, classes)
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=111)
-    assert_counts_of(count(open_labels([tmp_path / "x.parquet"], Names(by=by))), table, by)
+    assert_counts_of(count(open_labels([open_input(tmp_path / "x.parquet")], Names(by=by))), table, by)
 
 
 @pytest.mark.parametrize("most", [1, 2**22])
@@ -148,7 +148,7 @@ def test_a_state_continues(tmp_path, monkeypatch, weights, bins):
     names = Names(
         by=by, counts="w" if weights in ("integers", "floats") else None, weight="w" if weights == "weights" else None
     )
-    given = open_labels([tmp_path / "x.parquet"], names)
+    given = open_labels([open_input(tmp_path / "x.parquet")], names)
     once = count(given)
     if weights in ("none", "integers"):
         assert_counts_of(once, table, by, None if weights == "none" else made.tolist())
@@ -172,7 +172,7 @@ def test_clusters_and_weights_of_batches(tmp_path, monkeypatch):
     weights = np.random.default_rng(4).integers(1, 5, 400)
     table = table.append_column("w", pa.array(weights))
     pq.write_table(table, tmp_path / "x.parquet")
-    found = count(open_labels([tmp_path / "x.parquet"], Names(by=("few",), clusters="text", weight="w")))
+    found = count(open_labels([open_input(tmp_path / "x.parquet")], Names(by=("few",), clusters="text", weight="w")))
     assert_counts_of(found, table, ("few",), weights.tolist())
     squares = found.stack(found.squares).read(0, len(found.starts))
     assert squares.sum() == (weights**2).sum()
@@ -195,7 +195,7 @@ def test_batches_begin_at_any_row(tmp_path, monkeypatch, start):
         pq.write_table(part, tmp_path / f"{k}.parquet", row_group_size=111)
         lines = [f"{number},{number}" for number in part["y_true"].to_pylist()]
         (tmp_path / f"{k}.csv").write_text("\n".join(["y_true,y_pred", *lines]))
-    parquet = parquet_rows([tmp_path / "0.parquet", tmp_path / "1.parquet"], Names())
+    parquet = parquet_rows(tmp_path / "?.parquet", Names())
     text = TextRows((tmp_path / "0.csv", tmp_path / "1.csv"), (".csv", ".csv"), Names())
     for rows in (parquet, text):
         found = list(rows.batches(start))
@@ -286,4 +286,4 @@ def test_row_groups_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch)
     monkeypatch.setattr(parquet, "BUFFER_BYTES", 64)
     table = table_of(np.random.default_rng(5), 2000, "text")
     pq.write_table(table, tmp_path / "x.parquet")
-    assert_counts_of(count(open_labels([tmp_path / "x.parquet"], Names(by=("text",)))), table, ("text",))
+    assert_counts_of(count(open_labels([open_input(tmp_path / "x.parquet")], Names(by=("text",)))), table, ("text",))
