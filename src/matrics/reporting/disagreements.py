@@ -16,17 +16,17 @@ __all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates"
 
 # The consequence of a missing property, and of an invariance, for a measure; the most important ones first.
 LACKING = {
-    "chance": "predictions that have nothing to do with the true classes get different values, as class sizes differ",
-    "class_sizes": "its value changes with the sizes of the classes, even where each is predicted at the same rates",
+    "chance": "random predictions get different values for different class sizes",
+    "class_sizes": "its value depends on the class sizes, even if each class is predicted at the same rates",
     "correction": "its value can get worse when an error is corrected",
     "error": "its value can get better when an error is added",
-    "one_class_missed": "to miss one of three classes entirely is as bad as the worst",
+    "one_class_missed": "missing one of three classes completely gives its worst value",
     "only_perfect": "predictions with errors can be as good as perfect ones",
-    "continuity": "one sample of a class that had none can move it far",
+    "continuity": "one sample of an empty class can change it much",
 }
 HAVING = {
-    "true_negatives": "it does not see true negatives (of two classes)",
-    "transposition": "it does not see the direction of errors: true and predicted classes can be exchanged",
+    "true_negatives": "it ignores true negatives (of two classes)",
+    "transposition": "it ignores the direction of errors: true and predicted classes can be exchanged",
 }
 MOST_BLIND = 4
 
