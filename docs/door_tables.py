@@ -75,6 +75,9 @@ IN_TRAINING = tuple(door for door in DOORS[TRAINING] if door.startswith("integra
 PICTURES = ("plot.confusion_matrix", "plot.curve", "plot.calibration")
 COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "))
 
+AREAS = ("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall")
+AREAS += ("recall_at_precision",)
+
 #: Why a door does without an argument: by column the reasons, each with its doors.
 REASONS = {
     "positive": {
@@ -144,7 +147,7 @@ REASONS = {
         "one pass over the samples, by one thread": (
             *COUNTING,
             *("subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES, "report", "matrics report"),
-            *(door for door in DOORS[SCORES] if "threshold" not in door),
+            *(door for door in DOORS[SCORES] if "threshold" not in door and door not in AREAS),
             *("matrics compare", "matrics curve", "matrics threshold"),
         ),
     },

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from matrics.arrays.spare_bit import SpareBit
 from matrics.arrays.standard import Array, InOneRow
+
+# One element of so many that is no end, and to repeat the ends is as fast.
+MANY = 5
 
 
 class NumPy(InOneRow):
@@ -56,6 +60,10 @@ class NumPy(InOneRow):
         """A copy."""
         return x.copy()
 
+    def replaced(self, x: Array, where: Array, value: float) -> Array:
+        """See ``Standard``, which costs a copy."""
+        return np.where(where, value, x) if where.any() else x
+
     def packed(self, x: Array) -> Array:
         """A copy, unless it has no gaps."""
         return np.ascontiguousarray(x)
@@ -75,11 +83,52 @@ class NumPy(InOneRow):
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
         """See ``Standard``."""
         order = np.argsort(-keys, axis=-1)
-        return [np.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
+        return [self.take_along(x, order) for x in (keys, *others)]
+
+    def take_along(self, x: Array, index: Array) -> Array:
+        """See ``Standard``, by places in all rows as one."""
+        length = x.shape[-1]
+        if x.size > length:
+            first = np.arange(0, x.size, length).reshape(*x.shape[:-1], 1)
+            index = index + first
+        return x.reshape(-1).take(index)
+
+    def sort_with_labels(self, scores: Array, labels: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
+        """See ``Standard``, by one sort of integers."""
+        way = SpareBit.of(scores)
+        keys = None if way is None else way.encode(scores, labels)
+        if way is None or keys is None:
+            return super().sort_with_labels(scores, labels)
+        keys.sort(axis=-1)
+        labels = np.bitwise_and(keys, 1, dtype=np.int64)
+        labels ^= 1
+        keys &= -2
+        return keys, labels, lambda keys: way.decode(keys, scores.dtype)
+
+    def sums_from_none(self, x: Array) -> Array:
+        """See ``Standard``, in one pass."""
+        return np.cumulative_sum(x, axis=-1, include_initial=True)
 
     def running_maximum(self, x: Array) -> Array:
         """See ``Standard``, in one pass."""
         return np.maximum.accumulate(x, axis=-1)
+
+    def at_ends(self, is_end: Array, *arrays: Array) -> list[Array]:
+        """See ``Standard``; where nearly all are ends, only the others change."""
+        others = np.flatnonzero(~is_end)
+        if not others.size:
+            return list(arrays)
+        if others.size > is_end.size / MANY:
+            ends = np.flatnonzero(is_end)
+            lengths = np.diff(ends, prepend=-1)
+            return [np.repeat(x.reshape(-1)[ends], lengths).reshape(x.shape) for x in arrays]
+        last = np.flatnonzero(is_end.reshape(-1)[others + 1])  # of neighbours that are no ends
+        ends = np.repeat(others[last] + 1, np.diff(last, prepend=-1))
+        found = [x.copy() for x in arrays]
+        for x in found:
+            flat = x.reshape(-1)
+            flat[others] = flat[ends]
+        return found
 
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``, one entry of the last axis after the other."""

@@ -156,6 +156,10 @@ class Standard:
         """A copy of ``x``, in libraries with writable arrays."""
         return x
 
+    def replaced(self, x: Array, where: Array, value: float) -> Array:
+        """``x`` with a value at some places; maybe ``x`` itself if there are none."""
+        return self.xp.where(where, value, x)
+
     def packed(self, x: Array) -> Array:
         """``x`` contiguous in memory, in libraries with strides."""
         return x
@@ -216,6 +220,15 @@ class Standard:
         order = xp.argsort(keys, axis=-1, descending=True)
         return [xp.take_along_axis(x, order, axis=-1) for x in (keys, *others)]
 
+    def sort_with_labels(self, scores: Array, labels: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
+        """Scores (…, N) from the largest to the smallest, and their labels, booleans that become 0 and 1.
+
+        The scores may be in the form of keys, equal where scores are, which the function turns back into scores. No
+        score is NaN.
+        """
+        keys, labels = self.sort_descending(scores, labels)
+        return keys, self.xp.astype(labels, self.widest_int(scores) or self.xp.int32), lambda keys: keys
+
     def take_along(self, x: Array, index: Array) -> Array:
         """The elements of (…, N) at these places (…, M) of the last axis."""
         return self.xp.take_along_axis(x, index, axis=-1)
@@ -224,6 +237,11 @@ class Standard:
         """The sums so far along an axis."""
         return self.xp.cumulative_sum(x, axis=axis)
 
+    def sums_from_none(self, x: Array) -> Array:
+        """The sums of no, one, two and more elements along the last axis of (R, N), (R, N + 1)."""
+        none = self.xp.zeros((x.shape[0], 1), dtype=x.dtype, **self.device_option(x))
+        return self.xp.concat([none, self.running_sum(x)], axis=-1)
+
     def running_maximum(self, x: Array) -> Array:
         """The largest element so far along the last axis; in log2(length) steps."""
         xp, step = self.xp, 1
@@ -231,6 +249,15 @@ class Standard:
             x = xp.concat([x[..., :step], xp.maximum(x[..., step:], x[..., :-step])], axis=-1)
             step *= 2
         return x
+
+    def at_ends(self, is_end: Array, *arrays: Array) -> list[Array]:
+        """Each element of (R, M) becomes the next one that is an end, or itself; the last of each row is one."""
+        xp, length = self.xp, is_end.shape[-1]
+        # Seen from the end, each takes the last one before.
+        index = xp.broadcast_to(self.class_index(length, is_end)[None, :], tuple(is_end.shape))
+        before = self.running_maximum(xp.where(xp.flip(is_end, axis=-1), index, 0))
+        ends = length - 1 - xp.flip(before, axis=-1)
+        return [self.take_along(x, ends) for x in arrays]
 
     # Counting ---------------------------------------------------------------------------------------------------------
 

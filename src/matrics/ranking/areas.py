@@ -28,6 +28,7 @@ def roc_auc(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
+    workers: int = 1,
 ) -> Any:
     """Area under the receiver operating characteristic: how often a positive sample has a higher score than a negative.
 
@@ -58,6 +59,9 @@ def roc_auc(
         Samples with one of these true labels are left out; their scores and weights may have any value.
     zero_division : float, default NaN
         The value without positive or without negative samples.
+    workers : int, default 1
+        Number of threads for the rows of scores on the host, of a batch or of classes; -1 for as many as there are
+        cores. It does not change results.
 
     Returns
     -------
@@ -112,8 +116,8 @@ def roc_auc(
         raise ValueError("multi_class='one_vs_one': expected no positive=, which is one class against the rest")
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     if how == "one_vs_one" and samples.num_classes is not None:
-        return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division)
-    return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division)
+        return one_vs_one(samples, check_average(average, ("macro", "weighted")), zero_division, workers)
+    return of_rows(_roc_area, samples, check_average(average, positive=positive), zero_division, workers)
 
 
 def partial_roc_auc(
@@ -127,12 +131,13 @@ def partial_roc_auc(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
+    workers: int = 1,
 ) -> Any:
     """Area under the receiver operating characteristic up to a false positive rate.
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index, zero_division
+    y_true, y_score, average, positive, sample_weight, ignore_index, zero_division, workers
         See :func:`matrics.roc_auc`, each class against the rest.
     max_fpr : float
         The largest false positive rate, above 0 and up to 1. The curve is cut there, between two of its points if need
@@ -180,6 +185,7 @@ def partial_roc_auc(
         read(y_true, y_score, sample_weight, ignore_index, positive=positive),
         check_average(average, positive=positive),
         zero_division,
+        workers,
     )
 
 
@@ -192,6 +198,7 @@ def average_precision(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
+    workers: int = 1,
 ) -> Any:
     """Average precision: the mean over the positive samples of the precision at the threshold of each one's score.
 
@@ -200,7 +207,7 @@ def average_precision(
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index, workers
         See :func:`matrics.roc_auc`, each class against the rest.
     zero_division : float, default NaN
         The value without positive samples.
@@ -231,6 +238,7 @@ def average_precision(
         read(y_true, y_score, sample_weight, ignore_index, positive=positive),
         check_average(average, positive=positive),
         zero_division,
+        workers,
     )
 
 
@@ -247,7 +255,7 @@ def _roc_area(rows: SampleRows, safe: Safe) -> Array:
 
 def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
     """The area of the trapezoids up to a false positive rate; of two classes with samples."""
-    fpr, tpr = found.rates(safe)
+    fpr, tpr = found.fpr(safe), found.recall(safe)
     x0, x1, y0, y1 = fpr[:, :-1], fpr[:, 1:], tpr[:, :-1], tpr[:, 1:]
     xp = safe.xp
     width, height = xp.clip(x1, None, max_fpr) - xp.clip(x0, None, max_fpr), y0 + y1
@@ -258,6 +266,6 @@ def _area_up_to(found: Points, max_fpr: float, safe: Safe) -> Array:
 
 def _average_precision(rows: SampleRows, safe: Safe) -> Array:
     found = points(rows)
-    precision, recall = found.precision(safe), found.rates(safe)[1]
+    precision, recall = found.precision(safe), found.recall(safe)
     area = safe.xp.sum((recall[:, 1:] - recall[:, :-1]) * precision[:, 1:], axis=-1)
     return safe.define(area, found.positives > 0)

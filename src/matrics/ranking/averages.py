@@ -32,18 +32,20 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
     return str(found)
 
 
-def of_rows(function: RowFunction, samples: ScoredSamples, average: str, zero_division: float) -> Array:
+def of_rows(
+    function: RowFunction, samples: ScoredSamples, average: str, zero_division: float, workers: int = 1
+) -> Array:
     """The value for scores of two classes, (*B,); for more, the average over each class against the rest."""
-    check_options(zero_division, "nan")
+    check_options(zero_division, "nan", workers)
     backend = samples.backend
     xp, safe = backend.xp, Safe(backend, float(zero_division))
     rows, shape = as_rows(samples)
     has_classes = samples.num_classes is not None
     if has_classes and average == "micro":
         rows, shape = _pooled(rows, shape), shape[:-1]
+    values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)), workers)
+    values = xp.reshape(values, shape)
     with backend.quiet():
-        values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)))
-        values = xp.reshape(values, shape)
         if has_classes and average in ("macro", "weighted"):
             spoiled = xp.any(xp.reshape(rows.spoiled, shape), axis=-1)
             weights = None if average == "macro" else _class_sizes(rows, shape, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from matrics.arrays import Array
@@ -13,7 +13,7 @@ from matrics.engine.safety import Safe
 from matrics.quoting import quoted
 from matrics.ranking.averages import Average, RowFunction, check_average, of_rows
 from matrics.ranking.inputs import ScoredSamples, is_number, read
-from matrics.ranking.rows import SampleRows, as_rows, points
+from matrics.ranking.rows import Points, SampleRows, as_rows, points
 from matrics.typing import ArrayLike
 
 
@@ -169,12 +169,13 @@ def precision_at_recall(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
+    workers: int = 1,
 ) -> Any:
     """The highest precision of all thresholds whose recall is at least this.
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index, workers
         See :func:`matrics.roc_auc`, each class against the rest.
     recall : float
         The recall to reach, from 0 to 1.
@@ -201,7 +202,7 @@ def precision_at_recall(
 
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     how = check_average(average, positive=positive)
-    return of_rows(_highest("precision", "recall", least), samples, how, zero_division)
+    return of_rows(_highest("precision", "recall", least), samples, how, zero_division, workers)
 
 
 def recall_at_precision(
@@ -214,12 +215,13 @@ def recall_at_precision(
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
+    workers: int = 1,
 ) -> Any:
     """The highest recall of all thresholds whose precision is at least this.
 
     Parameters
     ----------
-    y_true, y_score, average, positive, sample_weight, ignore_index
+    y_true, y_score, average, positive, sample_weight, ignore_index, workers
         See :func:`matrics.roc_auc`, each class against the rest.
     precision : float
         The precision to reach, from 0 to 1.
@@ -246,7 +248,7 @@ def recall_at_precision(
 
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     how = check_average(average, positive=positive)
-    return of_rows(_highest("recall", "precision", least), samples, how, zero_division)
+    return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
 
 
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:
@@ -254,7 +256,7 @@ def _highest(wanted: str, bound: str, least: float) -> RowFunction:
 
     def best(rows: SampleRows, safe: Safe) -> Array:
         found, xp = points(rows), rows.backend.xp
-        rates = {"precision": found.precision(safe), "recall": found.rates(safe)[1]}
+        rates = {"precision": found.precision(safe), "recall": found.recall(safe)}
         reached = (rates[bound] >= least) & (found.tp + found.fp > 0)
         return safe.define(xp.max(xp.where(reached, rates[wanted], 0), axis=-1), found.positives > 0)
 
@@ -267,6 +269,14 @@ def _share(value: Any, name: str) -> float:
     return float(value)
 
 
+# The rates of curves, undefined where they are 0/0.
+RATES: dict[str, Callable[[Points, Safe], Array]] = {
+    "fpr": lambda found, safe: safe.define(found.fpr(safe), (found.negatives > 0)[:, None]),
+    "recall": lambda found, safe: safe.define(found.recall(safe), (found.positives > 0)[:, None]),
+    "precision": lambda found, safe: safe.define(found.precision(safe), found.tp + found.fp > 0),
+}
+
+
 def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str]) -> tuple[Array, ...]:
     """Two rates at all points, and the thresholds."""
     check_options(zero_division, "nan")
@@ -275,12 +285,6 @@ def _curve(samples: ScoredSamples, zero_division: float, names: tuple[str, str])
     safe = Safe(backend, float(zero_division))
     with backend.quiet():
         found = points(rows, with_thresholds=True)
-        fpr, tpr = found.rates(safe)
-        rates = {
-            "fpr": safe.define(fpr, (found.negatives > 0)[:, None]),
-            "recall": safe.define(tpr, (found.positives > 0)[:, None]),
-            "precision": safe.define(found.precision(safe), found.tp + found.fp > 0),
-        }
-        marked = [xp.where(rows.spoiled[:, None], math.nan, rates[name]) for name in names]
+        marked = [xp.where(rows.spoiled[:, None], math.nan, RATES[name](found, safe)) for name in names]
     length = rows.scores.shape[1] + 1
     return tuple(samples.finish(xp.reshape(x, (*shape, length))) for x in (*marked, found.thresholds))

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
-from matrics.arrays import Array
+from matrics.arrays import NUMPY, Array
 from matrics.engine.evaluation import check_options
+from matrics.engine.execution.blocks import in_threads, number_of_threads
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import mean_of_defined
 from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.rows import before_and_after, new_scores
 
 
-def one_vs_one(samples: ScoredSamples, average: str, zero_division: float) -> Array:
+def one_vs_one(samples: ScoredSamples, average: str, zero_division: float, workers: int) -> Array:
     """The mean over all pairs of classes of the areas of both against each other, (*B,)."""
-    check_options(zero_division, "nan")
+    check_options(zero_division, "nan", workers)
     backend, n = samples.backend, samples.scores.shape[-1]
     xp, safe = backend.xp, Safe(backend, float(zero_division))
     batch = tuple(samples.y_true.shape[:-1])
     with backend.quiet():
-        wins, sizes, spoiled = _wins(samples)
+        wins, sizes, spoiled = _wins(samples, workers)
         products = sizes[:, :, None] * sizes[:, None, :]
         areas = safe.divide(wins, products)
         pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
@@ -32,7 +35,7 @@ def one_vs_one(samples: ScoredSamples, average: str, zero_division: float) -> Ar
     return samples.finish(xp.reshape(values, batch))
 
 
-def _wins(samples: ScoredSamples) -> tuple[Array, Array, Array]:
+def _wins(samples: ScoredSamples, workers: int) -> tuple[Array, Array, Array]:
     """Pairs of a sample of class i and one of class j in which the former has the higher score for i, (R, n, n).
 
     Also the samples of each class, (R, n), and which rows are spoiled. One sort of the scores of each class does for
@@ -57,9 +60,15 @@ def _wins(samples: ScoredSamples) -> tuple[Array, Array, Array]:
         labels = backend.clamped(labels, 0, n - 1)
     scores = xp.where(is_nan, 0, scores)
     sizes = backend.scatter_add(labels, weight[:, :, None], n)[:, :, 0]
-    wins = []
-    for k in range(n):
-        keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)
-        before, after = before_and_after(xp.where(order == k, weights, 0), new_scores(keys, backend), backend)
-        wins.append(backend.scatter_add(order, (weights * (before + after) / 2)[:, :, None], n)[:, :, 0])
+    wins: list[Any] = [None] * n
+
+    def work(classes: Sequence[int]) -> None:
+        with backend.quiet():  # which belongs to the thread
+            for k in classes:
+                keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)
+                before, after = before_and_after(xp.where(order == k, weights, 0), new_scores(keys, backend), backend)
+                wins[k] = backend.scatter_add(order, (weights * (before + after) / 2)[:, :, None], n)[:, :, 0]
+
+    threads = min(number_of_threads(workers), n) if backend is NUMPY else 1
+    in_threads(work, [range(k, n, threads) for k in range(threads)])
     return xp.stack(wins, axis=1), sizes, spoiled

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.counting.labels import label_dtype
+from matrics.engine.execution.blocks import in_threads, keep_freed_memory, number_of_threads
 from matrics.engine.safety import Safe
 from matrics.ranking.inputs import ScoredSamples
 
 # Scores per chunk on the host: their intermediate arrays fit in or near a core's cache.
-SCORES_AT_ONCE = 2**15
+SCORES_AT_ONCE = 2**16
 
 
 class SampleRows(NamedTuple):
@@ -36,6 +37,8 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
     """The rows of samples, and their shape: (*B), or (*B, n) with a row for each class against the rest."""
     backend, y_true, scores, weight = samples.backend, samples.y_true, samples.scores, samples.weight
     xp, n = backend.xp, samples.num_classes
+    if backend is NUMPY:
+        keep_freed_memory()
     batch, length = tuple(y_true.shape[:-1]), y_true.shape[-1]
     shape = batch if n is None else (*batch, n)
     if n is None:
@@ -49,7 +52,7 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
     spoiled = xp.any(is_nan, axis=-1)
     if samples.spoiled is not None:
         spoiled = spoiled | (samples.spoiled if n is None else samples.spoiled[..., None])
-    scores = xp.where(is_nan, 0, scores)
+    scores = backend.replaced(scores, is_nan, 0)
     count = math.prod(shape)
 
     def flat(x: Array) -> Array:
@@ -66,23 +69,39 @@ def as_rows(samples: ScoredSamples) -> tuple[SampleRows, tuple[int, ...]]:
     return rows, shape
 
 
-def each(rows: SampleRows, function: Callable[[SampleRows], Array]) -> Array:
-    """Apply a function to every row; on the host to a few rows at a time."""
+def each(rows: SampleRows, function: Callable[[SampleRows], Array], workers: int) -> Array:
+    """Apply a function to every row; on the host to a few rows at a time, in threads."""
     count, length = rows.scores.shape
     step = max(1, SCORES_AT_ONCE // max(1, length))
     if rows.backend is not NUMPY or count <= step:
-        return function(rows)
-    return np.concatenate([function(rows.cut(slice(start, start + step))) for start in range(0, count, step)])
+        with rows.backend.quiet():
+            return function(rows)
+    parts = [slice(start, start + step) for start in range(0, count, step)]
+    values = np.empty(count)
+
+    def work(share: Sequence[slice]) -> None:
+        with rows.backend.quiet():  # which belongs to the thread
+            for part in share:
+                values[part] = function(rows.cut(part))
+
+    threads = min(number_of_threads(workers), len(parts))
+    in_threads(work, [parts[k::threads] for k in range(threads)])
+    return values
 
 
 class SortedScores(NamedTuple):
     """Rows in the order of their scores, the highest first."""
 
     backend: Standard
-    keys: Array  # (R, N), descending, equal where scores are
+    keys: Array  # (R, N), equal where scores are
     positive: Array  # (R, N), 1 or the weight of a positive sample; 0 of a negative one
-    negative: Array
+    weight: Array | None  # (R, N)
     decode: Callable[[Array], Array]  # from keys to scores
+
+    @property
+    def negative(self) -> Array:
+        """Likewise 1 or the weight of a negative sample, (R, N)."""
+        return (1 if self.weight is None else self.weight) - self.positive
 
 
 def new_scores(keys: Array, backend: Standard) -> Array:
@@ -95,52 +114,12 @@ def new_scores(keys: Array, backend: Standard) -> Array:
 
 def sort(rows: SampleRows) -> SortedScores:
     """Sort every row by its scores."""
-    backend, xp = rows.backend, rows.backend.xp
+    backend = rows.backend
     if rows.weight is None:
-        packed = _packed(rows) if backend is NUMPY else None
-        if packed is not None:
-            return packed
-        (keys, positive) = backend.sort_descending(rows.scores, rows.positive)
-        dtype = label_dtype(rows.scores, backend)
-        return SortedScores(backend, keys, xp.astype(positive, dtype), xp.astype(~positive, dtype), _same)
+        keys, positive, decode = backend.sort_with_labels(rows.scores, rows.positive)
+        return SortedScores(backend, keys, positive, None, decode)
     keys, positive, weight = backend.sort_descending(rows.scores, rows.positive, rows.weight)
-    return SortedScores(backend, keys, xp.where(positive, weight, 0), xp.where(positive, 0, weight), _same)
-
-
-def _same(keys: Array) -> Array:
-    return keys
-
-
-def _packed(rows: SampleRows) -> SortedScores | None:
-    """The order of scores whose labels travel in a spare bit of the sort key; None if there is no spare bit.
-
-    NumPy sorts integers in half the time that it takes to find their order, and nothing has to be gathered. Floating
-    numbers below 2 do not need the highest bit of their exponent, and a power of two brings all scores there.
-    """
-    scores = rows.scores
-    integer, mask = (np.int32, 2**31 - 1) if scores.dtype == np.float32 else (np.int64, 2**63 - 1)
-    largest = max(float(np.max(scores, initial=0)), -float(np.min(scores, initial=0)))
-    if not largest < math.inf:
-        return None
-    exponent = max(0, math.frexp(largest)[1] - 1)
-    scaled = scores * scores.dtype.type(2.0**-exponent) if exponent else scores
-    # Some may be too small to be scaled.
-    if exponent and not np.array_equal(scaled * scores.dtype.type(2.0**exponent), scores):
-        return None
-    bits = (scaled + scores.dtype.type(0)).view(integer)  # 0 is added as -0.0 has other bits than 0.0
-    keys = bits ^ ((bits >> integer(31 if integer is np.int32 else 63)) & integer(mask))
-    # Of equal scores the positive samples come first, whose bit is 0.
-    keys = (~keys << integer(1)) | ~rows.positive
-    keys.sort(axis=-1)
-    negative = (keys & integer(1)).astype(np.int64)
-
-    def decode(keys: Array) -> Array:
-        back = ~keys
-        back = back ^ ((back >> integer(31 if integer is np.int32 else 63)) & integer(mask))
-        back = back.view(scores.dtype)
-        return back * scores.dtype.type(2.0**exponent) if exponent else back
-
-    return SortedScores(NUMPY, keys >> integer(1), 1 - negative, negative, decode)
+    return SortedScores(backend, keys, backend.xp.where(positive, weight, 0), weight, lambda keys: keys)
 
 
 class Points(NamedTuple):
@@ -156,7 +135,7 @@ class Points(NamedTuple):
     fp: Array  # (R, N + 1), negative samples likewise
     fn: Array | None  # (R, N + 1), positive samples from each point down; None if not needed
     tn: Array | None  # (R, N + 1), negative samples likewise
-    last: Array | None  # (R, N + 1), the last point of the same score; None where each is
+    is_last: Array  # (R, N + 1), whether a point is the last one of its score
     spoiled: Array  # (R,)
 
     @property
@@ -174,16 +153,18 @@ class Points(NamedTuple):
         """Whether there are both positive and negative samples, (R,)."""
         return (self.positives > 0) & (self.negatives > 0)
 
-    def rates(self, safe: Safe) -> tuple[Array, Array]:
-        """The false and the true positive rates, (R, N + 1); 0 without negative or without positive samples."""
-        return safe.ratio(self._wide(self.fp), self._wide(self.negatives)[:, None]), safe.ratio(
-            self._wide(self.tp), self._wide(self.positives)[:, None]
-        )
+    def fpr(self, safe: Safe) -> Array:
+        """The false positive rate, (R, N + 1); 0 without negative samples."""
+        return self._wide(self.fp) / safe.nonzero(self._wide(self.negatives))[:, None]
+
+    def recall(self, safe: Safe) -> Array:
+        """The true positive rate, (R, N + 1); 0 without positive samples."""
+        return self._wide(self.tp) / safe.nonzero(self._wide(self.positives))[:, None]
 
     def precision(self, safe: Safe) -> Array:
         """The share of positive samples from the highest score down to each point, (R, N + 1); 0 of no samples."""
         tp = self._wide(self.tp)
-        return safe.ratio(tp, tp + self._wide(self.fp))
+        return tp / safe.nonzero(tp + self._wide(self.fp))
 
     def _wide(self, x: Array) -> Array:
         return self.backend.xp.astype(x, self.backend.widest_float(x))
@@ -193,44 +174,42 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
     """Sort the rows, and count positive and negative samples from the highest score down to each; or the rest, too."""
     backend, xp = rows.backend, rows.backend.xp
     ranked = sort(rows)
-    tp, fp = _sums(ranked.positive, backend), _sums(ranked.negative, backend)
-    starts = new_scores(ranked.keys, backend)
-    fn = tn = last = None
+    tp = backend.sums_from_none(ranked.positive)
+    if rows.weight is None:
+        fp = backend.class_index(tp.shape[-1], tp)[None, :] - tp
+    else:
+        fp = backend.sums_from_none(ranked.negative)
+    fn = tn = None
     if with_rest and rows.weight is None:
         fn, tn = tp[:, -1:] - tp, fp[:, -1:] - fp
     elif with_rest:  # a difference of two sums of weights would lose those that are small next to them
         fn, tn = _sums_from_the_end(ranked.positive, backend), _sums_from_the_end(ranked.negative, backend)
-    if backend is not NUMPY or not starts.all():
-        last = _last_of_ties(starts, backend)
-        tp, fp = backend.take_along(tp, last), backend.take_along(fp, last)
-        if fn is not None and tn is not None:
-            fn, tn = backend.take_along(fn, last), backend.take_along(tn, last)
+    is_last = _is_last(new_scores(ranked.keys, backend), backend)
+    if fn is None or tn is None:
+        tp, fp = backend.at_ends(is_last, tp, fp)
+    else:
+        tp, fp, fn, tn = backend.at_ends(is_last, tp, fp, fn, tn)
     thresholds = None
     if with_thresholds:
         scores = ranked.decode(ranked.keys)
         thresholds = xp.concat([_column(math.inf, scores, scores.dtype, backend), scores], axis=-1)
         thresholds = xp.where(rows.spoiled[:, None], math.nan, thresholds)
-    return Points(backend, thresholds, tp, fp, fn, tn, last, rows.spoiled)
+    return Points(backend, thresholds, tp, fp, fn, tn, is_last, rows.spoiled)
 
 
 def before_and_after(weights: Array, starts: Array, backend: Standard) -> tuple[Array, Array]:
     """For each sample the weights above its score, and those from its score up: (R, N)."""
     xp = backend.xp
-    sums = _sums(weights, backend)
+    sums = backend.sums_from_none(weights)
     index = xp.broadcast_to(backend.class_index(starts.shape[-1], starts)[None, :], tuple(starts.shape))
     first = backend.running_maximum(xp.where(starts, index, 0))
-    return backend.take_along(sums, first), backend.take_along(sums, _last_of_ties(starts, backend)[:, 1:])
-
-
-def _sums(x: Array, backend: Standard) -> Array:
-    """The sums of no, one, two and more elements of each row, (R, N + 1)."""
-    xp = backend.xp
-    return xp.concat([_column(0, x, x.dtype, backend), backend.running_sum(x)], axis=-1)
+    (up_to,) = backend.at_ends(_is_last(starts, backend), sums)
+    return backend.take_along(sums, first), up_to[:, 1:]
 
 
 def _sums_from_the_end(x: Array, backend: Standard) -> Array:
     """The sums of all elements of each row, of all but the first, and so on down to none, (R, N + 1)."""
-    return backend.xp.flip(_sums(backend.xp.flip(x, axis=-1), backend), axis=-1)
+    return backend.xp.flip(backend.sums_from_none(backend.xp.flip(x, axis=-1)), axis=-1)
 
 
 def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
@@ -238,11 +217,6 @@ def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
     return backend.xp.full((like.shape[0], 1), value, dtype=dtype, **backend.device_option(like))
 
 
-def _last_of_ties(starts: Array, backend: Standard) -> Array:
-    """For each of N + 1 points, the point after the last sample with the same score; the first has no ties."""
-    xp = backend.xp
-    none = _column(True, starts, xp.bool, backend)
-    # A point is the last of its ties if a new score follows it; seen from the end, each takes the last one before.
-    is_last = xp.flip(xp.concat([starts, none], axis=-1), axis=-1)
-    index = xp.broadcast_to(backend.class_index(is_last.shape[-1], starts)[None, :], tuple(is_last.shape))
-    return is_last.shape[-1] - 1 - xp.flip(backend.running_maximum(xp.where(is_last, index, 0)), axis=-1)
+def _is_last(starts: Array, backend: Standard) -> Array:
+    """Whether each of N + 1 points is the last of its ties: a new score follows it, or none; the first has no ties."""
+    return backend.xp.concat([starts, _column(True, starts, backend.xp.bool, backend)], axis=-1)

@@ -240,12 +240,10 @@ def _without_repeats(found: Points, shape: tuple[int, ...]) -> Points:
         )
     if shape != ():
         raise ValueError(f"unique=True: expected the scores of one curve, got shape {shape}")
-    if found.last is None:
-        return found
-    kept = np.unique(found.last[0])
+    kept = np.flatnonzero(found.is_last[0])
     limits = None if found.thresholds is None else found.thresholds[:, kept]
     tp, fp, fn, tn = (None if x is None else x[:, kept] for x in (found.tp, found.fp, found.fn, found.tn))
-    return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, last=None)
+    return found._replace(thresholds=limits, tp=tp, fp=fp, fn=fn, tn=tn, is_last=found.is_last[:, kept])
 
 
 def _matrices(true_0: list[Any], true_1: list[Any], rows: SampleRows) -> Array:

@@ -21,6 +21,7 @@ def roc_auc_variance(
     positive: Hashable = None,
     sample_weight: None = None,
     ignore_index: Any = None,
+    workers: int = 1,
 ) -> Any:
     """Variance of the area under the ROC curve over test sets of this size (DeLong).
 
@@ -34,7 +35,7 @@ def roc_auc_variance(
 
     Parameters
     ----------
-    y_true, y_score, positive, ignore_index
+    y_true, y_score, positive, ignore_index, workers
         See :func:`matrics.roc_auc`.
     sample_weight : None
         DeLong's variance is for samples of equal weight.
@@ -65,7 +66,7 @@ def roc_auc_variance(
             "sample_weight: expected None, because DeLong's variance is for samples of equal weight; with weights "
             "resample the samples, and take the variance of matrics.roc_auc(..., sample_weight=)"
         )
-    return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan)
+    return of_rows(_delong, read(y_true, y_score, None, ignore_index, positive=positive), "class", math.nan, workers)
 
 
 def _delong(rows: SampleRows, safe: Safe) -> Array:

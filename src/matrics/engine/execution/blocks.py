@@ -56,8 +56,7 @@ def score_blocks(
     if len(stack) <= size:
         results, found = _score_one_block(stack, functions, zero_division, dtype)
     else:
-        threads = (os.cpu_count() or 1) if workers == -1 else workers
-        sizes = _Sizes(size, smallest, margin, threads, dtype)
+        sizes = _Sizes(size, smallest, margin, number_of_threads(workers), dtype)
         results, found = _score_many_blocks(stack, functions, zero_division, sizes)
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
@@ -159,6 +158,11 @@ def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> li
         step = max(smallest, math.ceil((stop - start) / blocks))
     slices = _slices(start, stop, step)
     return [slices[k::threads] for k in range(min(threads, len(slices)))]
+
+
+def number_of_threads(workers: int) -> int:
+    """The threads that ``workers=`` asks for."""
+    return (os.cpu_count() or 1) if workers == -1 else workers
 
 
 def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[Any]]) -> None:
