@@ -107,7 +107,10 @@ class NumPy(InOneRow):
 
     def sums_from_none(self, x: Array) -> Array:
         """See ``Standard``, in one pass."""
-        return np.cumulative_sum(x, axis=-1, include_initial=True)
+        sums = np.empty((x.shape[0], x.shape[1] + 1), x.dtype)
+        sums[:, 0] = 0
+        np.add.accumulate(x, axis=-1, out=sums[:, 1:])
+        return sums
 
     def running_maximum(self, x: Array) -> Array:
         """See ``Standard``, in one pass."""
@@ -115,9 +118,9 @@ class NumPy(InOneRow):
 
     def at_ends(self, is_end: Array, *arrays: Array) -> list[Array]:
         """See ``Standard``; where nearly all are ends, only the others change."""
-        others = np.flatnonzero(~is_end)
-        if not others.size:
+        if is_end.all():
             return list(arrays)
+        others = np.flatnonzero(~is_end)
         if others.size > is_end.size / MANY:
             ends = np.flatnonzero(is_end)
             lengths = np.diff(ends, prepend=-1)

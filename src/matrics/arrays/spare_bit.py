@@ -31,7 +31,9 @@ class SpareBit(NamedTuple):
     @classmethod
     def of(cls, scores: Array) -> SpareBit | None:
         """How to encode scores; None if infinity has no place above the finite ones."""
-        largest = max(float(np.max(scores, initial=0)), -float(np.min(scores, initial=0)))
+        largest = float(
+            max(np.maximum.reduce(scores, axis=None, initial=0), -np.minimum.reduce(scores, axis=None, initial=0))
+        )
         if largest < math.inf:
             return cls(_scale(largest), math.inf)
         largest = float(np.max(np.abs(scores), where=np.isfinite(scores), initial=0))
@@ -40,16 +42,19 @@ class SpareBit(NamedTuple):
 
     def encode(self, scores: Array, labels: Array) -> Array | None:
         """The keys of scores and their labels; None if a score is too small to be scaled."""
-        keys = np.empty(scores.shape, INTEGERS[scores.dtype])
-        blocks = zip(*map(_blocks, (scores, labels, keys)), strict=True)
-        return keys if all(self._encode(*block) for block in blocks) else None
+        keys = np.empty(scores.size, INTEGERS[scores.dtype])
+        flat, labels = scores.reshape(-1), labels.reshape(-1)
+        for block in _blocks(scores.size):
+            if not self._encode(flat[block], labels[block], keys[block]):
+                return None
+        return keys.reshape(scores.shape)
 
     def decode(self, keys: Array, dtype: np.dtype) -> Array:
         """The scores of keys, with any label."""
-        scores = np.empty(keys.shape, dtype)
-        for block in zip(*map(_blocks, (keys, scores)), strict=True):
-            self._decode(*block)
-        return scores
+        scores, flat = np.empty(keys.size, dtype), keys.reshape(-1)
+        for block in _blocks(keys.size):
+            self._decode(flat[block], scores[block])
+        return scores.reshape(keys.shape)
 
     def _encode(self, scores: Array, labels: Array, keys: Array) -> bool:
         """Write the keys, unless a score is too small."""
@@ -88,7 +93,5 @@ def _scale(largest: float) -> int:
     return max(0, math.frexp(largest)[1] - 1)
 
 
-def _blocks(x: Array) -> list[Array]:
-    """Parts of the elements, row by row."""
-    flat = x.reshape(-1)
-    return [flat[start : start + BLOCK] for start in range(0, flat.size, BLOCK)]
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, start + BLOCK) for start in range(0, size, BLOCK)]

@@ -45,8 +45,8 @@ def of_rows(
         rows, shape = _pooled(rows, shape), shape[:-1]
     values = each(rows, lambda part: xp.where(part.spoiled, math.nan, function(part, safe)), workers)
     values = xp.reshape(values, shape)
-    with backend.quiet():
-        if has_classes and average in ("macro", "weighted"):
+    if has_classes and average in ("macro", "weighted"):
+        with backend.quiet():
             spoiled = xp.any(xp.reshape(rows.spoiled, shape), axis=-1)
             weights = None if average == "macro" else _class_sizes(rows, shape, values)
             values = xp.where(spoiled, math.nan, mean_of_defined(values, weights, safe))

@@ -12,7 +12,7 @@ from matrics.engine.execution.blocks import in_threads, number_of_threads
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import mean_of_defined
 from matrics.ranking.inputs import ScoredSamples
-from matrics.ranking.rows import before_and_after, new_scores
+from matrics.ranking.rows import before_and_after
 
 
 def one_vs_one(samples: ScoredSamples, average: str, zero_division: float, workers: int) -> Array:
@@ -66,7 +66,7 @@ def _wins(samples: ScoredSamples, workers: int) -> tuple[Array, Array, Array]:
         with backend.quiet():  # which belongs to the thread
             for k in classes:
                 keys, order, weights = backend.sort_descending(scores[:, :, k], labels, weight)
-                before, after = before_and_after(xp.where(order == k, weights, 0), new_scores(keys, backend), backend)
+                before, after = before_and_after(xp.where(order == k, weights, 0), keys, backend)
                 wins[k] = backend.scatter_add(order, (weights * (before + after) / 2)[:, :, None], n)[:, :, 0]
 
     threads = min(number_of_threads(workers), n) if backend is NUMPY else 1

@@ -104,14 +104,6 @@ class SortedScores(NamedTuple):
         return (1 if self.weight is None else self.weight) - self.positive
 
 
-def new_scores(keys: Array, backend: Standard) -> Array:
-    """Whether a sample's score differs from that of the previous sample: (R, N)."""
-    xp = backend.xp
-    if keys.shape[-1] == 0:
-        return keys != keys  # noqa: PLR0124 (as many booleans)
-    return xp.concat([_column(True, keys, xp.bool, backend), keys[:, 1:] != keys[:, :-1]], axis=-1)
-
-
 def sort(rows: SampleRows) -> SortedScores:
     """Sort every row by its scores."""
     backend = rows.backend
@@ -184,7 +176,7 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
         fn, tn = tp[:, -1:] - tp, fp[:, -1:] - fp
     elif with_rest:  # a difference of two sums of weights would lose those that are small next to them
         fn, tn = _sums_from_the_end(ranked.positive, backend), _sums_from_the_end(ranked.negative, backend)
-    is_last = _is_last(new_scores(ranked.keys, backend), backend)
+    is_last = _is_last(ranked.keys, backend)
     if fn is None or tn is None:
         tp, fp = backend.at_ends(is_last, tp, fp)
     else:
@@ -197,13 +189,13 @@ def points(rows: SampleRows, *, with_thresholds: bool = False, with_rest: bool =
     return Points(backend, thresholds, tp, fp, fn, tn, is_last, rows.spoiled)
 
 
-def before_and_after(weights: Array, starts: Array, backend: Standard) -> tuple[Array, Array]:
+def before_and_after(weights: Array, keys: Array, backend: Standard) -> tuple[Array, Array]:
     """For each sample the weights above its score, and those from its score up: (R, N)."""
-    xp = backend.xp
+    xp, is_last = backend.xp, _is_last(keys, backend)
     sums = backend.sums_from_none(weights)
-    index = xp.broadcast_to(backend.class_index(starts.shape[-1], starts)[None, :], tuple(starts.shape))
-    first = backend.running_maximum(xp.where(starts, index, 0))
-    (up_to,) = backend.at_ends(_is_last(starts, backend), sums)
+    index = xp.broadcast_to(backend.class_index(keys.shape[-1], keys)[None, :], tuple(keys.shape))
+    first = backend.running_maximum(xp.where(is_last[:, :-1], index, 0))
+    (up_to,) = backend.at_ends(is_last, sums)
     return backend.take_along(sums, first), up_to[:, 1:]
 
 
@@ -217,6 +209,7 @@ def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
     return backend.xp.full((like.shape[0], 1), value, dtype=dtype, **backend.device_option(like))
 
 
-def _is_last(starts: Array, backend: Standard) -> Array:
-    """Whether each of N + 1 points is the last of its ties: a new score follows it, or none; the first has no ties."""
-    return backend.xp.concat([starts, _column(True, starts, backend.xp.bool, backend)], axis=-1)
+def _is_last(keys: Array, backend: Standard) -> Array:
+    """Whether each of N + 1 points is the last one of its score, as the first and the point of the last sample are."""
+    always = _column(True, keys, backend.xp.bool, backend)
+    return backend.xp.concat([always[:, : keys.shape[-1]], keys[:, 1:] != keys[:, :-1], always], axis=-1)

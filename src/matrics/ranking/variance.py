@@ -10,7 +10,7 @@ from matrics.arrays import Array
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import of_rows
 from matrics.ranking.inputs import read
-from matrics.ranking.rows import SampleRows, before_and_after, new_scores, sort
+from matrics.ranking.rows import SampleRows, before_and_after, sort
 from matrics.typing import ArrayLike
 
 
@@ -73,9 +73,8 @@ def _delong(rows: SampleRows, safe: Safe) -> Array:
     ranked, backend, xp = sort(rows), rows.backend, rows.backend.xp
     wide = backend.widest_float(rows.scores)
     positive, negative = xp.astype(ranked.positive, wide), xp.astype(ranked.negative, wide)
-    starts = new_scores(ranked.keys, backend)
-    above, up_to = before_and_after(ranked.positive, starts, backend)
-    lower, not_higher = before_and_after(ranked.negative, starts, backend)
+    above, up_to = before_and_after(ranked.positive, ranked.keys, backend)
+    lower, not_higher = before_and_after(ranked.negative, ranked.keys, backend)
     positives, negatives = xp.sum(positive, axis=-1), xp.sum(negative, axis=-1)
     # The share of negative samples below a positive one is 1 minus this, which has the same variance.
     of_positive = safe.ratio(xp.astype(lower + not_higher, wide) / 2, negatives[:, None])
