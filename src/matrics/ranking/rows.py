@@ -212,4 +212,6 @@ def _column(value: float, like: Array, dtype: Any, backend: Standard) -> Array:
 def _is_last(keys: Array, backend: Standard) -> Array:
     """Whether each of N + 1 points is the last one of its score, as the first and the point of the last sample are."""
     always = _column(True, keys, backend.xp.bool, backend)
-    return backend.xp.concat([always[:, : keys.shape[-1]], keys[:, 1:] != keys[:, :-1], always], axis=-1)
+    if keys.shape[-1] == 0:
+        return always
+    return backend.xp.concat([always, keys[:, 1:] != keys[:, :-1], always], axis=-1)
