@@ -203,7 +203,7 @@ class Count(NamedTuple):
         # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on
         # PyTorch.
         width = n + 2 * border
-        bins = backend.bordered(y_true, y_pred, n) if border else y_true * n + y_pred
+        bins = backend.bordered(y_true, y_pred, n, is_pred_within=self.has_scores) if border else y_true * n + y_pred
         shape = (*batch_shape, width, width) if groups is None else (*batch_shape, self.num_groups, width, width)
         length = math.prod(shape[len(batch_shape) :])
         has_outside = False

@@ -157,7 +157,7 @@ class ConfusionMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._guarded.add(self.counts, y_true, y_pred, mask=mask, sample_weight=sample_weight)
+        self._guarded.add(self._buffers["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
 
     forward = update
 
