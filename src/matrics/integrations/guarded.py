@@ -170,11 +170,8 @@ class GuardedCounts:
 
     def dropped(self, counts: Tensor) -> Tensor:
         """The number of samples with a label out of range, or a NaN among their scores."""
-        if counts.is_floating_point():  # no difference, which a NaN weight of another sample would spoil
-            grid = counts.view(self.side, self.side)
-            sides = torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]])
-            return sides.sum()
-        return counts.sum() - self.matrix(counts).sum()
+        grid = counts.view(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
+        return torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]).sum()
 
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
         """Raise unless the counts of a checkpoint are some that such a metric can have."""
@@ -194,8 +191,13 @@ class GuardedCounts:
 
     def state(self, counts: Tensor) -> ConfusionState:
         """The counts as a state."""
-        matrix = self.matrix(counts).clone()
-        return ConfusionState(matrix, self.dropped(counts).long(), matrix.new_zeros((0, 0), dtype=torch.int64))
+        state = self.view(counts)
+        return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
+
+    def view(self, counts: Tensor) -> ConfusionState:
+        """The same in the memory of the counts, to be read before they change; ``dropped`` has their dtype."""
+        matrix = self.matrix(counts)
+        return ConfusionState(matrix, self.dropped(counts), matrix.new_zeros((0, 0), dtype=torch.int64))
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range for NaN scores."""
