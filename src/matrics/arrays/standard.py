@@ -32,6 +32,9 @@ class Standard:
     looking_is_free = False
     """Whether values are at hand: of a device one would have to wait for them."""
 
+    passes_over = False
+    """Whether ``count`` passes over bins beyond the last one."""
+
     def __init__(self, xp: Namespace) -> None:
         self.xp = xp
 
