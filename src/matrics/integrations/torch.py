@@ -31,9 +31,9 @@ class ConfusionMetric(RunningMetric):
     """Count labels on the device, and score their confusion matrix by any measures.
 
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
-    ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for the device: neither
-    ``update`` nor ``compute`` inspects a value (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU). Both
-    compile without a graph break, together with the step around them.
+    ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
+    ``update`` nor ``compute`` inspects a value there (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU).
+    Both compile without a graph break, together with the step around them.
 
     Parameters
     ----------
