@@ -1,12 +1,16 @@
 """Time what measures cost a training step in PyTorch, beside torchmetrics and the least that counting takes.
 
-    python benchmarks/training.py [--json FILE] [--classes N]
+    python benchmarks/training.py [--json FILE] [--classes N] [--quick]
 
 torchmetrics' part is a MetricCollection of nine metrics with validate_args=False, whose compute groups are formed; ours
 is one ConfusionMetric for the same nine, once as a plain module and once as a torchmetrics metric. The update of a
 ConfusionState, which makes new counts, shows what it saves that the metrics count in place. The floor is an argmax (of
 logits) and a scatter_add_, which would crash or miscount at a label out of range. All run in turn, on the CPU, in one
 thread; every figure is the best of several runs. Values are compared first. Of the times nothing is asserted.
+
+Then rows beside code by hand: an update from logits beside ``argmax`` and ``bincount``, counting under ``jax.vmap``
+beside an addition to zeros, and the gradient of a soft MCC under ``torch.func.vmap``; and what 1,000 classes cost in
+``compute`` and ``forward`` of a torchmetrics metric. ``--quick`` has few runs and compiles nothing of PyTorch: 40 s.
 """
 
 from __future__ import annotations
@@ -18,15 +22,18 @@ from pathlib import Path
 from run import as_slow, machine, print_machine, spell  # (beside this file, as is timing; fixes the threads)
 from timing import best
 
+import jax  # isort: skip
+import jax.numpy as jnp  # isort: skip
 import torch  # isort: skip
 import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
-from matrics import ConfusionState
+from matrics import ConfusionState, confusion_matrix, mcc, soft_confusion_matrix
 from matrics.integrations.torch import ConfusionMetric
 from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
 
 BATCHES = (128, 65_536)
+MANY = 1000
 MEASURES = ["accuracy", "f1", "precision", "recall", "specificity", "mcc", "cohen_kappa", "jaccard"]  # and the matrix
 
 
@@ -48,7 +55,7 @@ def collection(n: int) -> MetricCollection:
     )
 
 
-def measure_update(n: int, size: int, kind: str) -> dict[str, object]:
+def measure_update(n: int, size: int, kind: str, *, quick: bool = False) -> dict[str, object]:
     """One update with a batch: seconds."""
     random = torch.Generator().manual_seed(size)
     true = torch.randint(0, n, (size,), generator=random)
@@ -63,29 +70,31 @@ def measure_update(n: int, size: int, kind: str) -> dict[str, object]:
 
     theirs, ours, both = collection(n), ConfusionMetric(n, MEASURES), Torchmetric(n, MEASURES)
     state, axis = ConfusionState.zeros(n, like=scores), 1 if kind == "logits" else None
-    torch._dynamo.reset()
     compiled_metric = ConfusionMetric(n, MEASURES)
-    compiled = torch.compile(compiled_metric.update, fullgraph=True, dynamic=False)
-    compiled_bare = torch.compile(bare, fullgraph=True, dynamic=False)
     calls = {
         "floor": bare,
         "matrics": lambda: ours.update(true, pred),
         "ConfusionState": lambda: state.update(true, pred, class_axis=axis),
         "as a torchmetric": lambda: both.update(pred, true),
-        "floor, compiled": compiled_bare,
-        "matrics, compiled": lambda: compiled(true, pred),
         "torchmetrics": lambda: theirs.update(pred, true),
     }
+    if not quick:
+        torch._dynamo.reset()
+        compiled = torch.compile(compiled_metric.update, fullgraph=True, dynamic=False)
+        calls["floor, compiled"] = torch.compile(bare, fullgraph=True, dynamic=False)
+        calls["matrics, compiled"] = lambda: compiled(true, pred)
     for call in calls.values():
         call()  # groups are formed, and graphs compiled
-    floor //= 2  # which two have counted
-    counted = [floor.view(n, n), ours.matrix, both.matrix, compiled_metric.matrix, theirs.compute()["matrix"]]
+    counted = [ours.matrix, both.matrix, theirs.compute()["matrix"]]
+    counted += (
+        [floor.view(n, n)] if quick else [floor.view(n, n) // 2, compiled_metric.matrix]
+    )  # which two have counted
     assert all(torch.equal(matrix, counted[0]) for matrix in counted), "counts differ"
     repeats = max(1, 10_000 // size)  # short runs and many of them, between what else the machine does
-    return {"batch": f"{size:,} {kind}", "repeats": repeats, **timed(calls, repeats)}
+    return {"batch": f"{size:,} {kind}", "repeats": repeats, **timed(calls, repeats, quick=quick)}
 
 
-def measure_compute(n: int) -> dict[str, object]:
+def measure_compute(n: int, *, quick: bool = False) -> dict[str, object]:
     """All nine values of what has been counted: seconds."""
     random = torch.Generator().manual_seed(n)
     true, pred = torch.randint(0, n, (2, 1000), generator=random)
@@ -111,14 +120,95 @@ def measure_compute(n: int) -> dict[str, object]:
         "as a torchmetric": compute_both,
         "torchmetrics": compute_theirs,
     }
-    return {"batch": "compute", "repeats": 2, **timed(calls, 2)}
+    return {"batch": "compute", "repeats": 2, **timed(calls, 2, quick=quick)}
 
 
-def timed(calls: dict[str, object], repeats: int) -> dict[str, float]:
+def measure_many_classes(n: int, *, quick: bool) -> list[dict[str, object]]:
+    """Accuracy and F1, which need margins alone: ``compute``, and ``forward`` with logits; seconds."""
+    random = torch.Generator().manual_seed(n)
+    true, pred = torch.randint(0, n, (2, 1000), generator=random)
+    scores = torch.randn((1000, n), generator=random)
+    options = {"num_classes": n, "validate_args": False}
+    theirs = MetricCollection(
+        {
+            "accuracy": rival.MulticlassAccuracy(average="micro", **options),
+            "f1": rival.MulticlassF1Score(average="macro", **options),
+        }
+    )
+    ours, both = ConfusionMetric(n, ["accuracy", "f1"]), Torchmetric(n, ["accuracy", "f1"])
+    ours.update(true, pred)
+    both.update(pred, true)
+    theirs.update(pred, true)
+    for name, value in theirs.compute().items():
+        torch.testing.assert_close(ours.compute()[name].float(), value, rtol=1e-5, atol=1e-5)
+
+    def again(metric: object, *parts: object) -> object:
+        for part in parts:
+            part._computed = None  # or it would hand out what it has kept
+        return metric.compute()
+
+    computes = {
+        "matrics": ours.compute,
+        "as a torchmetric": lambda: again(both, both),
+        "torchmetrics": lambda: again(theirs, *theirs.values(copy_state=False)),
+    }
+    forwards = {
+        "as a torchmetric": lambda: both.forward(scores, true),
+        "torchmetrics": lambda: theirs.forward(scores, true),
+    }
+    rows = {"compute": computes, "forward": forwards}
+    return [
+        {"batch": f"{name}, {n:,} classes", "repeats": 1, **timed(calls, 1, quick=quick)}
+        for name, calls in rows.items()
+    ]
+
+
+def measure_by_hand(*, quick: bool) -> list[dict[str, object]]:
+    """Ours and what is written by hand: seconds."""
+    random = torch.Generator().manual_seed(1)
+    n = 10
+    true, scores = torch.randint(0, n, (128,), generator=random), torch.randn((128, n), generator=random)
+    metric, counts = ConfusionMetric(n, "accuracy"), torch.zeros(n * n, dtype=torch.int64)
+
+    def bincount() -> None:
+        counts.add_(torch.bincount(true * n + scores.argmax(1), minlength=n * n))
+
+    def bare_mcc(cm: torch.Tensor) -> torch.Tensor:
+        rows, columns, total = cm.sum(1), cm.sum(0), cm.sum()
+        spread = (total**2 - rows @ rows) * (total**2 - columns @ columns)
+        return (cm.diagonal().sum() * total - rows @ columns) / spread.sqrt()
+
+    def loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return mcc(soft_confusion_matrix(labels, logits.softmax(-1)))
+
+    def bare_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return bare_mcc(torch.zeros(3, 3).index_add(0, labels, logits.softmax(-1)))
+
+    heads = torch.randn((1000, 100, 3), generator=random), torch.randint(0, 3, (1000, 100), generator=random)
+    gradient, bare_gradient = (torch.func.vmap(torch.func.grad(function)) for function in (loss, bare_loss))
+    torch.testing.assert_close(gradient(*heads), bare_gradient(*heads), rtol=1e-3, atol=1e-6)
+    pairs = {
+        "update, 128 logits": (lambda: metric.update(true, scores), bincount, 100),
+        "torch vmap(grad), n = 3": (lambda: gradient(*heads), lambda: bare_gradient(*heads), 1),
+    }
+    for classes in (3, 10):
+        labels = jnp.asarray(torch.randint(0, classes, (2, 1000, 100), generator=random).numpy(), jnp.int32)
+        ours = jax.jit(jax.vmap(lambda y, p, n=classes: confusion_matrix(y, p, num_classes=n)))
+        bare = jax.jit(jax.vmap(lambda y, p, n=classes: jnp.zeros(n * n, jnp.int32).at[y * n + p].add(1)))
+        assert (ours(*labels).reshape(1000, -1) == bare(*labels)).all(), "counts differ"
+        calls = (lambda f=f, labels=labels: f(*labels).block_until_ready() for f in (ours, bare))
+        pairs[f"jax vmap, n = {classes}"] = (*calls, 10)
+    return [
+        {"batch": name, "repeats": repeats, **timed({"matrics": ours, "by hand": bare}, repeats, quick=quick)}
+        for name, (ours, bare, repeats) in pairs.items()
+    ]
+
+
+def timed(calls: dict[str, object], repeats: int, *, quick: bool = False) -> dict[str, float]:
     def repeated(call: object) -> object:
         return lambda: [call() for _ in range(repeats)]
 
-    times = best(*map(repeated, calls.values()), runs=100)
+    times = best(*map(repeated, calls.values()), runs=20 if quick else 100)
     return {name: taken / repeats for name, taken in zip(calls, times, strict=True)}
 
 
@@ -137,7 +227,7 @@ def print_rows(rows: list[dict[str, object]], n: int) -> None:
     print(f"Nine measures of {n} classes: time of an update with a batch, and of computing all values. In brackets how")
     print("many times as fast as torchmetrics; floor: argmax and scatter_add_ alone, in brackets how")
     print("many times that ours takes\n")
-    print(f"{'':<15}", *(f"{name:>18}" for name in NAMES))
+    print(f"{'':<22}", *(f"{name:>18}" for name in NAMES))
     for row in rows:
         cells = []
         for name in NAMES:
@@ -148,7 +238,14 @@ def print_rows(rows: list[dict[str, object]], n: int) -> None:
             if name.startswith("floor"):
                 against = f" ({as_slow(row[name.replace('floor', 'matrics')] / row[name])})"
             cells.append(f"{spell(row[name] * 1e9)}{against}")
-        print(f"{row['batch']:<15}", *(f"{cell:>18}" for cell in cells))
+        print(f"{row['batch']:<22}", *(f"{cell:>18}" for cell in cells))
+
+
+def print_by_hand(rows: list[dict[str, object]]) -> None:
+    print("\nBeside the same by hand: in brackets the time by hand as a multiple of ours\n")
+    for row in rows:
+        ours, bare = row["matrics"], row["by hand"]
+        print(f"{row['batch']:<25}{spell(ours * 1e9):>12}{spell(bare * 1e9):>12} ({bare / ours:.2f})")
 
 
 def main() -> None:
@@ -156,16 +253,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", type=Path, help="save the figures there")
     parser.add_argument("--classes", type=int, default=10, help="number of classes")
+    parser.add_argument("--quick", action="store_true", help="fewer runs, and nothing that PyTorch compiles")
     options = parser.parse_args()
     torch.set_num_threads(1)
     found = machine()
     print_machine(found)
-    rows = [measure_update(options.classes, size, kind) for size in BATCHES for kind in ("labels", "logits")]
-    rows.append(measure_compute(options.classes))
+    kinds = [(size, kind) for size in BATCHES for kind in ("labels", "logits")]
+    rows = [measure_update(options.classes, size, kind, quick=options.quick) for size, kind in kinds]
+    rows.append(measure_compute(options.classes, quick=options.quick))
+    rows += measure_many_classes(MANY, quick=options.quick)
+    by_hand = measure_by_hand(quick=options.quick)
     print_rows(rows, options.classes)
+    print_by_hand(by_hand)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps({"machine": found, "classes": options.classes, "rows": rows}, indent=1))
+        options.json.write_text(
+            json.dumps({"machine": found, "classes": options.classes, "rows": rows + by_hand}, indent=1)
+        )
 
 
 if __name__ == "__main__":

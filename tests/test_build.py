@@ -666,3 +666,24 @@ def test_jax(jax_backend: Any) -> None:
     gradient = jax_backend.jit(jax.grad(lambda *a: count(*a)[1][..., 0, 0].sum(), 2))(*arrays)
     assert np.isfinite(gradient).all()
     assert np.abs(gradient).sum() > 0
+
+
+def test_jax_passes_over_labels_out_of_range() -> None:
+    """In one row, as of ``vmap``, and in many; the largest labels would wrap around into a cell."""
+    jax = pytest.importorskip("jax")
+    labels = RANDOM.integers(-2, 6, (2, 3, 50)).astype(np.int32)
+    labels[:, :, 0], labels[:, :, 1] = 2**31 - 1, -(2**31)
+    y_true, y_pred = map(jax.numpy.asarray, labels)
+    inside = ((labels >= 0) & (labels < 4)).all(0)
+    wanted = np.zeros((3, 4, 4), int)
+    for row in range(3):
+        np.add.at(wanted[row], tuple(labels[:, row, inside[row]]), 1)
+
+    def count(y_true: Any, y_pred: Any) -> Any:
+        return matrics.confusion_matrix(y_true, y_pred, num_classes=4)
+
+    for function in (jax.jit(jax.vmap(count)), jax.jit(count)):
+        np.testing.assert_array_equal(function(y_true, y_pred), wanted)
+    zero = matrics.ConfusionState.zeros(4, like=y_true)
+    states = jax.vmap(zero.update)(y_true, y_pred)
+    np.testing.assert_array_equal(states.dropped, (~inside).sum(1))

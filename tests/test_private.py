@@ -13,13 +13,15 @@ CM = [[8.0, 2.0], [3.0, 7.0]]
 
 
 def test_the_names_are_there(torch: Any) -> None:
-    """If one is gone, ``_backend/torch.py`` needs another way to ask the same."""
+    """If one is gone, ``arrays/torch.py`` needs another way to ask the same."""
     assert isinstance(torch._subclasses.FakeTensor, type)
     tensor = torch.tensor(CM)
     assert torch._C._functorch.is_functorch_wrapped_tensor(tensor) is False
     assert torch._C._functorch.peek_interpreter_stack() is None
     assert torch._C._len_torch_dispatch_stack() == 0
     assert torch._ops._len_torch_dispatch_stack_pre_dispatch() == 0
+    assert torch._C._is_tracing() is False
+    assert torch.autograd.forward_ad._current_level == -1
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's, to itself
@@ -33,7 +35,7 @@ def test_what_they_say_is_what_happens(torch: Any) -> None:
     views = []
 
     def look(x: Any) -> Any:
-        views.append(TORCH.host_view(x))
+        views.extend([TORCH.host_view(x), TORCH.host_views(x.detach())])
         return x * 1
 
     class Listening(TorchDispatchMode):
@@ -51,8 +53,12 @@ def test_what_they_say_is_what_happens(torch: Any) -> None:
     for transform in (torch.func.vmap, torch.func.grad):  # of a tensor that is not its argument
         transform(lambda x: (x * look(tensor).sum()).sum())(torch.ones(2))
     look(tensor.to("meta"))
-    look(tensor.clone().requires_grad_())
+    torch.jit.trace(look, (tensor,), check_trace=False)
     assert views == [None] * len(views)
-    assert len(views) >= 9
+    assert len(views) >= 18
     np.testing.assert_array_equal(TORCH.host_view(tensor), CM)
+    differentiated = tensor.clone().requires_grad_()
+    assert TORCH.host_view(differentiated) is None
+    for found in TORCH.host_views(tensor, differentiated):  # which leaves the gradient out
+        np.testing.assert_array_equal(found, CM)
     assert float(matrics.accuracy(tensor)) == 0.75

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import math
@@ -64,6 +65,38 @@ def test_extreme_labels(torch: Any, make: Any) -> None:
     metric.update(torch.tensor([2**64 - 1, 1], dtype=torch.uint64), torch.tensor([0, 1]))
     assert metric.matrix.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
     assert metric.dropped == 5
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("road", ["host", "many", "mode", "compile", "vmap"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's, to itself
+def test_ties_and_nan_on_each_road(torch: Any, make: Any, dtype: str, road: str) -> None:
+    """The first of equal scores wins, and a row with a NaN is dropped, whichever library and operation reads it."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Listening(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return function(*args, **(kwargs or {}))
+
+    scores = RANDOM.integers(-1, 2, (9000 if road == "many" else 150, 5)).astype(np.float32)
+    scores[3:9] = -np.inf
+    scores[6:12, 1:3] = np.inf
+    scores[RANDOM.random(scores.shape) < 0.02] = np.nan
+    scores[9:12, [0, 4]] = np.nan
+    y_true = RANDOM.integers(-2, 7, len(scores))
+    best = [5 if any(map(math.isnan, row)) else row.index(max(row)) for row in scores.tolist()]
+    cm, dropped = by_hand(y_true, np.array(best), 5)
+    given = torch.from_numpy(y_true), torch.from_numpy(scores).to(getattr(torch, dtype))
+    if road == "vmap":
+        counted = torch.func.vmap(lambda true, pred: matrics.confusion_matrix(true, pred, num_classes=5))
+        np.testing.assert_array_equal(counted(*(x[None] for x in given))[0], cm)
+        return
+    metric = make(5, "accuracy")
+    update = torch.compile(metric.update, fullgraph=True) if road == "compile" else metric.update
+    with Listening() if road == "mode" else contextlib.nullcontext():
+        update(*given)
+    np.testing.assert_array_equal(metric.matrix, cm)
+    assert metric.dropped == dropped
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])

@@ -17,6 +17,8 @@ from matrics.arrays.standard import Array, Compiler, InOneRow, layout
 class Jax(InOneRow):
     """Arrays of JAX, on any device."""
 
+    passes_over = True
+
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
         """Nothing: JAX does not warn."""
         return contextlib.nullcontext()
@@ -127,7 +129,7 @@ class Jax(InOneRow):
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         counts = jnp.zeros((length,), dtype=dtype)
-        return counts.at[bins].add(1 if weights is None else weights, **_on_all_devices(bins))
+        return counts.at[bins].add(1 if weights is None else weights, mode="drop", **_on_all_devices(bins))
 
     def look_up(self, table: Array, index: Array) -> Array:
         """See ``Standard``, with the sharding of the positions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from matrics.arrays.standard import Array, InOneRow
 
 # One element of so many that is no end, and to repeat the ends is as fast.
 MANY = 5
+# How many scores are read twice in less time than one call takes.
+_FEW = 2**15
 
 
 class NumPy(InOneRow):
@@ -150,7 +153,23 @@ class NumPy(InOneRow):
         """See ``Standard``."""
         return table.take(index)
 
+    def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
+        """See ``Standard``; a clip takes three times as long for a small batch."""
+        cells = np.minimum(np.maximum(y_true, -1), n)
+        cells *= n + 2
+        cells += y_pred if is_pred_within else np.minimum(np.maximum(y_pred, -1), n)
+        cells += n + 3
+        return cells
+
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """See ``Standard``; a second pass for the maximum would be as slow as the first, which stops at NaN."""
         index = np.argmax(scores, axis=-1)
         return np.take_along_axis(scores, index[..., None], axis=-1)[..., 0], index
+
+    def argmax_unless_nan(self, scores: Array, otherwise: int) -> Array:
+        """See ``Standard``; in a small array one look for a NaN is the shortest."""
+        if not 0 < scores.size <= _FEW:
+            return super().argmax_unless_nan(scores, otherwise)
+        if math.isnan(np.maximum.reduce(scores, axis=None)):  # which is NaN if any is
+            return np.where(np.isnan(scores).any(axis=-1), otherwise, scores.argmax(-1))
+        return scores.argmax(-1)

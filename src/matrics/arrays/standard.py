@@ -32,6 +32,9 @@ class Standard:
     looking_is_free = False
     """Whether values are at hand: of a device one would have to wait for them."""
 
+    passes_over = False
+    """Whether ``count`` passes over bins beyond the last one."""
+
     def __init__(self, xp: Namespace) -> None:
         self.xp = xp
 
@@ -299,14 +302,22 @@ class Standard:
         xp = self.xp
         return xp.reshape(xp.take(table, xp.reshape(index, (-1,)), axis=0), index.shape)
 
-    def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
-        """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border."""
-        xp = self.xp
-        return xp.clip(y_true, -1, n) * (n + 2) + xp.clip(y_pred, -1, n) + (n + 3)
+    def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
+        """The cells of label pairs in a flat grid of n + 2 by n + 2; labels below or above [0, n) are in its border.
+
+        Predicted labels that are known to be in [-1, n] are not clipped.
+        """
+        columns = y_pred if is_pred_within else self.xp.clip(y_pred, -1, n)
+        return self.xp.clip(y_true, -1, n) * (n + 2) + columns + (n + 3)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """The largest entries along the last axis, which are NaN if any entry is, and their positions."""
         return self.xp.max(scores, axis=-1), self.xp.argmax(scores, axis=-1)
+
+    def argmax_unless_nan(self, scores: Array, otherwise: int) -> Array:
+        """The positions of the largest entries along the last axis; another number where any entry is NaN."""
+        largest, position = self.max_and_argmax(scores)
+        return self.xp.where(self.xp.isnan(largest), otherwise, position)
 
 
 class InOneRow(Standard):

@@ -19,6 +19,12 @@ _INTEGERS = (
     *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
 )
 
+# From so many elements on PyTorch divides any operation among threads.
+_FOR_THREADS = 2**15
+
+_PLAIN, _STRIDED = (torch.Tensor, torch.nn.Parameter), torch.strided
+_OF_NUMPY = frozenset((*_INTEGERS, torch.float16, torch.float32, torch.float64))
+
 
 class Torch(InOneRow):
     """Tensors."""
@@ -37,9 +43,18 @@ class Torch(InOneRow):
 
     def host_view(self, x: Array) -> Array | None:
         """The tensor's memory, if it is on the CPU and not traced, mapped or differentiated."""
-        if torch.compiler.is_compiling() or _stays(x):
+        if torch.compiler.is_compiling() or _is_watched() or _stays(x):
             return None
         return x.numpy(force=True)
+
+    def host_views(self, *arrays: Array) -> list[Array] | None:
+        """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.
+
+        What goes on around them is asked once: for a small batch the questions take as long as the answer.
+        """
+        if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
+            return None
+        return [x.numpy(force=x.requires_grad or x.is_neg()) for x in arrays]
 
     def detached(self, x: Array) -> Array:
         """The same values without a gradient."""
@@ -189,14 +204,24 @@ class Torch(InOneRow):
             weights = torch.ones((1,), dtype=dtype, device=bins.device).expand(bins.shape)
         return torch.zeros((length,), dtype=dtype, device=bins.device).scatter_add(0, bins, weights)
 
-    def bordered(self, y_true: Array, y_pred: Array, n: int) -> Array:
+    def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
         """See ``Standard``, in the fewest passes."""
-        width = n + 2
-        return torch.add(torch.clamp(y_pred, -1, n), torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
+        width, columns = n + 2, y_pred if is_pred_within else torch.clamp(y_pred, -1, n)
+        return torch.add(columns, torch.clamp(y_true, -1, n), alpha=width).add_(width + 1)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
-        """See ``Standard``, both in one pass."""
-        return tuple(torch.max(scores.detach(), -1))
+        """See ``Standard``, both in one pass.
+
+        Not in small arrays on the CPU: there ``max`` calls all threads together for any size, and on a busy machine
+        waits for them for milliseconds. Nor by the ``argmax`` of half precision, which takes three times as long as
+        that of float32, of the same order.
+        """
+        scores = scores.detach()
+        if torch.compiler.is_compiling() or not scores.is_cpu or scores.numel() >= _FOR_THREADS:
+            return tuple(torch.max(scores, -1))
+        is_half = scores.dtype in (torch.float16, torch.bfloat16)
+        index = torch.argmax(scores.float() if is_half else scores, -1, keepdim=True)  # the first NaN if there is one
+        return torch.gather(scores, -1, index)[..., 0], index[..., 0]
 
 
 def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
@@ -213,20 +238,31 @@ def _is_traced(x: Array) -> bool:
     return isinstance(x, fake) or x.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
+_transforms = torch._C._functorch.peek_interpreter_stack
+_modes = torch._C._len_torch_dispatch_stack
+_modes_before = torch._ops._len_torch_dispatch_stack_pre_dispatch
+_is_jit_tracing = torch._C._is_tracing
+_forward = torch.autograd.forward_ad
+
+
+def _is_watched() -> bool:
+    """Whether something may listen to operations on any tensor: vmap and grad of torch.func, tracing, a mode."""
+    return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
+
+
 def _stays(x: Array) -> bool:
-    """Whether NumPy cannot score the tensor: a device, a gradient, a dispatch mode, an unknown dtype."""
+    """Whether NumPy cannot score the tensor: it is elsewhere, or has a gradient."""
+    return _is_elsewhere(x) or (x.requires_grad and torch.is_grad_enabled())
+
+
+def _is_elsewhere(x: Array) -> bool:
+    """Whether NumPy cannot read the tensor: a subclass, a device, a derivative alongside, an unknown dtype."""
     return (
-        type(x) not in (torch.Tensor, torch.nn.Parameter)  # nor are fake tensors
+        type(x) not in _PLAIN  # nor are fake tensors
         or not x.is_cpu
-        or torch._C._functorch.peek_interpreter_stack() is not None  # within vmap and grad of torch.func
-        or x.layout is not torch.strided
-        or (x.requires_grad and torch.is_grad_enabled())
-        or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
-        or torch.jit.is_tracing()
-        or torch._C._len_torch_dispatch_stack() > 0
-        or torch._ops._len_torch_dispatch_stack_pre_dispatch() > 0
-        or (x.is_floating_point() and x.dtype not in (torch.float16, torch.float32, torch.float64))
-        or x.is_complex()
+        or x.layout is not _STRIDED
+        or x.dtype not in _OF_NUMPY
+        or (_forward._current_level >= 0 and _forward.unpack_dual(x).tangent is not None)
     )
 
 

@@ -199,11 +199,14 @@ class Count(NamedTuple):
         batch_shape = tuple(y_true.shape[: y_true.ndim - sample_ndim])
         kept = is_kept(y_true, self.ignored, backend)
         y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
-        border = 0 if backend.looking_is_free and all_within(y_true, n) and all_within(y_pred, n) else 1
+        batch = math.prod(batch_shape)
         # Labels out of range are clipped to a border around the cells: -1 would wrap around on JAX and raise on
-        # PyTorch.
+        # PyTorch. A single row needs none where positions beyond it are passed over.
+        beyond = backend.passes_over and batch == 1 and groups is None and kept is None
+        within = backend.looking_is_free and all_within(y_true, n) and all_within(y_pred, n)
+        border = 0 if beyond or within else 1
         width = n + 2 * border
-        bins = backend.bordered(y_true, y_pred, n) if border else y_true * n + y_pred
+        bins = self._bins(y_true, y_pred, has_border=border == 1, has_beyond=beyond)
         shape = (*batch_shape, width, width) if groups is None else (*batch_shape, self.num_groups, width, width)
         length = math.prod(shape[len(batch_shape) :])
         has_outside = False
@@ -212,7 +215,7 @@ class Count(NamedTuple):
         if kept is not None:  # ignored samples go to an extra bin after that
             bins = xp.where(kept, bins, length + has_outside)
         longer = length + has_outside + (kept is not None)
-        batch, may_lose = math.prod(batch_shape), self.may_drop and (border == 1 or has_outside)
+        may_lose = self.may_drop and (border == 1 or has_outside or beyond)
 
         def cells(counts: Array) -> Array:
             if longer > length:
@@ -235,6 +238,16 @@ class Count(NamedTuple):
         if kept is not None:
             dropped = dropped - xp.reshape(counts, (*batch_shape, longer))[..., longer - 1]
         return matrix, dropped
+
+    def _bins(self, y_true: Array, y_pred: Array, *, has_border: bool, has_beyond: bool) -> Array:
+        """The cells of label pairs in a flat grid; those out of range are in its border, or beyond the last cell."""
+        backend, n = self.backend, self.n
+        if has_border:
+            return backend.bordered(y_true, y_pred, n, is_pred_within=self.has_scores)
+        bins = y_true * n + y_pred
+        if not has_beyond:
+            return bins
+        return backend.xp.where((y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n), bins, n * n)
 
     def _by_group(self, bins: Array, groups: Array, length: int) -> tuple[Array, bool]:
         """The bins of samples in a row of all groups, and whether there is one for groups out of range at its end."""

@@ -93,8 +93,7 @@ def predicted(scores: Array, num_classes: int, *, threshold: float | None, backe
     if threshold is not None:
         # A NumPy scalar would affect the dtype of the comparison.
         return xp.where(xp.isnan(scores), 2, xp.astype(scores >= float(threshold), label_dtype(scores, backend)))
-    best, labels = backend.max_and_argmax(scores)
-    return xp.where(xp.isnan(best), num_classes, labels)
+    return backend.argmax_unless_nan(scores, num_classes)
 
 
 def class_axis_last(x: Array, class_axis: int, name: str, backend: Standard, hint: str = "") -> Array:

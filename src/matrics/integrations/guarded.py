@@ -1,9 +1,7 @@
 """Counting labels into one integer tensor by a few fixed operations, for PyTorch and torchmetrics.
 
 This is a second counter next to ``matrics.counting.count``, because it counts in place, into the buffer of a metric;
-an update of a ConfusionState makes new counts. On one core, counting in place takes 14 µs for 32 labels of 10 classes
-where the update takes 47 µs, 26 instead of 74 µs for class scores of 256 samples, and 256 instead of 1,130 µs for 1,000
-classes, whose counts take 8 MB (``benchmarks/training.py``). Compiled, the update takes 1.1 to 1.5 times as long.
+an update of a ConfusionState makes new counts, of which those of 1,000 classes take 8 MB (``benchmarks/training.py``).
 
 The tensor has a cell for each pair of classes, and a border of guard cells around them for labels out of range. So no
 label has to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border.
@@ -15,9 +13,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from matrics.arrays import NUMPY
 from matrics.arrays.inputs import check_tensor
 from matrics.arrays.sizes import check_state_size
 from matrics.arrays.torch import TORCH
@@ -26,6 +26,11 @@ from matrics.counting.codes import integer_codes, searched
 from matrics.integrations.checkpoints import check_counts
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.states.confusion import ConfusionState
+
+# In a larger batch PyTorch's own threads are worth what it costs to call them.
+FEW_SAMPLES = 2**12
+
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 class GuardedCounts:
@@ -56,6 +61,8 @@ class GuardedCounts:
         self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
         self.ignored = labels.check_ignore_index(ignore_index)
         self.side = self.num_classes + 2
+        is_usual = self.class_axis in (None, 1, -1) and self.threshold is None
+        self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
         size = copies * self.side**2 * (dtype or torch.int64).itemsize
         sizes = {"num_classes": self.num_classes}
         check_state_size(size, sizes, allow_large=allow_large, advice=labels.FEWER_CELLS)
@@ -82,6 +89,8 @@ class GuardedCounts:
         check_tensor("y_pred", y_pred, torch)
         _check_labels(y_true, "y_true")
         has_scores = y_pred.is_floating_point()
+        if mask is None and sample_weight is None and self._add_on_host(counts, y_true, y_pred):
+            return
         if has_scores:
             y_pred = self._decide(y_pred, y_true.ndim, self._axis(y_true, y_pred))
         else:
@@ -97,13 +106,11 @@ class GuardedCounts:
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
-        bins = TORCH.bordered(wide, y_pred.long(), self.num_classes)
+        bins = TORCH.bordered(wide, y_pred.long(), self.num_classes, is_pred_within=has_scores)
         if mask is not None:
             ones = ones * of_samples(mask, "mask", bins).bool()
         if sample_weight is not None:
-            if self.dtype is None:
-                refuse_weights_of_integers()
-            ones = self._weighted(ones, bins, of_samples(sample_weight.detach(), "sample_weight", bins))
+            ones = self._weighted(ones, bins, sample_weight)
         if bins.ndim != 1:
             bins, ones = bins.reshape(-1), ones.reshape(-1)
         if self.dtype is not None:  # one by one, float32 would stop at 2**24
@@ -112,6 +119,27 @@ class GuardedCounts:
             counts += batch.scatter_add_(0, bins, ones.to(dtype)).to(counts.dtype)
             return
         counts.scatter_add_(0, bins, ones)  # not bincount, because its shape depends on the data
+
+    def _add_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
+        """Count a small batch of the plainest kind by NumPy, in the memory of the tensors; return whether it was one.
+
+        That takes half the time of PyTorch's operations, and calls no threads together, which might be busy.
+        """
+        if torch.compiler.is_compiling() or not self._is_plain or y_true.dtype != torch.int64:
+            return False
+        n, shape, has_scores = self.num_classes, y_true.shape, y_pred.dtype in _FLOATS
+        if not has_scores and y_pred.dtype != torch.int64:
+            return False
+        if len(shape) != 1 or shape[0] > FEW_SAMPLES or y_pred.shape != ((*shape, n) if has_scores else shape):
+            return False
+        half = y_pred.dtype in _FLOATS[:2]  # NumPy lacks one, and is slow with the other
+        views = TORCH.host_views(counts, y_true, y_pred.float() if half else y_pred)
+        if views is None:
+            return False
+        cells, true, pred = views
+        columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
+        np.add.at(cells, NUMPY.bordered(true, columns, n, is_pred_within=has_scores), 1)
+        return True
 
     def _axis(self, y_true: Tensor, scores: Tensor) -> int:
         """The axis of the classes of scores, with a warning if it is ambiguous."""
@@ -125,8 +153,11 @@ class GuardedCounts:
             raise TypeError(f"threshold: expected y_pred to be floating scores of class 1, got labels ({y_pred.dtype})")
         _check_labels(y_pred, "y_pred")
 
-    def _weighted(self, ones: Tensor, bins: Tensor, weight: Tensor) -> Tensor:
+    def _weighted(self, ones: Tensor, bins: Tensor, sample_weight: Tensor) -> Tensor:
         """The weights of samples; the border counts each sample as 1."""
+        if self.dtype is None:
+            refuse_weights_of_integers()
+        weight = of_samples(sample_weight.detach(), "sample_weight", bins)
         row, column = bins // self.side, bins % self.side
         last = self.side - 1
         inside = (row > 0) & (row < last) & (column > 0) & (column < last)
@@ -139,11 +170,8 @@ class GuardedCounts:
 
     def dropped(self, counts: Tensor) -> Tensor:
         """The number of samples with a label out of range, or a NaN among their scores."""
-        if counts.is_floating_point():  # no difference, which a NaN weight of another sample would spoil
-            grid = counts.view(self.side, self.side)
-            sides = torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]])
-            return sides.sum()
-        return counts.sum() - self.matrix(counts).sum()
+        grid = counts.view(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
+        return torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]).sum()
 
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
         """Raise unless the counts of a checkpoint are some that such a metric can have."""
@@ -163,24 +191,24 @@ class GuardedCounts:
 
     def state(self, counts: Tensor) -> ConfusionState:
         """The counts as a state."""
-        matrix = self.matrix(counts).clone()
-        return ConfusionState(matrix, self.dropped(counts).long(), matrix.new_zeros((0, 0), dtype=torch.int64))
+        state = self.view(counts)
+        return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
+
+    def view(self, counts: Tensor) -> ConfusionState:
+        """The same in the memory of the counts, to be read before they change; ``dropped`` has their dtype."""
+        matrix = self.matrix(counts)
+        return ConfusionState(matrix, self.dropped(counts), matrix.new_zeros((0, 0), dtype=torch.int64))
 
     def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
         """The predicted labels; out of range for NaN scores."""
-        n = self.num_classes
-        fits = (
-            scores.ndim == sample_ndim + 1
-            and -scores.ndim <= class_axis < scores.ndim
-            and scores.shape[class_axis] == n
+        return labels.decide(
+            scores,
+            self.num_classes,
+            class_axis=class_axis,
+            sample_ndim=sample_ndim,
+            threshold=self.threshold,
+            backend=TORCH,
         )
-        if self.threshold is not None or not fits:
-            return labels.decide(
-                scores, n, class_axis=class_axis, sample_ndim=sample_ndim, threshold=self.threshold, backend=TORCH
-            )
-        # The same in fewer operations, which take most of the time for a small batch: 5 µs instead of 7.
-        largest, predicted = scores.detach().max(class_axis)
-        return predicted.masked_fill_(largest.ne(largest), -1)  # a NaN makes the maximum of its row NaN
 
 
 def _check_labels(tensor: Tensor, name: str) -> None:

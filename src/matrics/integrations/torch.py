@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 import torch
 from torch import Tensor
 
+from matrics.arrays.torch import TORCH
 from matrics.catalogue.naming import MeasureName
 from matrics.catalogue.record import Metric
 from matrics.integrations.guarded import GuardedCounts
@@ -30,9 +31,9 @@ class ConfusionMetric(RunningMetric):
     """Count labels on the device, and score their confusion matrix by any measures.
 
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
-    ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for the device: neither
-    ``update`` nor ``compute`` inspects a value (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU). Both
-    compile without a graph break, together with the step around them.
+    ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
+    ``update`` nor ``compute`` inspects a value there (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU).
+    Both compile without a graph break, together with the step around them.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ class ConfusionMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        self._guarded.add(self.counts, y_true, y_pred, mask=mask, sample_weight=sample_weight)
+        self._guarded.add(self._buffers["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
 
     forward = update
 
@@ -175,6 +176,12 @@ class ConfusionMetric(RunningMetric):
     def state(self) -> ConfusionState:
         """The counts so far, as a :class:`matrics.ConfusionState`."""
         return self._guarded.state(self._total())
+
+    @property
+    def _to_read(self) -> ConfusionState:
+        own, shared = self.counts.view(2, -1)
+        seen = TORCH.host_view(shared)  # a sum of many classes takes as long as all that follows
+        return self._guarded.view(own if seen is not None and not seen.any() else own + shared)
 
     def _check_like(self, other: Self) -> None:
         if other.num_classes != self.num_classes:

@@ -35,6 +35,11 @@ class RunningMetric(torch.nn.Module):
     def state(self) -> Any:
         """The counts so far, as a running state."""
 
+    @property
+    def _to_read(self) -> Any:
+        """The same state, perhaps in the memory of the counts, with ``dropped`` in their dtype."""
+        return self.state._replace(dropped=self.dropped)
+
     @abstractmethod
     def _check_like(self, other: Self) -> None:
         """Raise if the counts of the other metric are not of the same classes and bins."""
@@ -49,8 +54,7 @@ class RunningMetric(torch.nn.Module):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
-        state = self.state._replace(dropped=self.dropped)  # in the dtype of the counts
-        named, self._has_warned = self._values.report(state, has_warned=self._has_warned)
+        named, self._has_warned = self._values.report(self._to_read, has_warned=self._has_warned)
         return named
 
     def log_dict(self) -> dict[str, float]:

@@ -180,6 +180,10 @@ class ConfusionMetric(RunningMetric):
         return self._guarded.state(self._counts)
 
     @property
+    def _to_read(self) -> ConfusionState:
+        return self._guarded.view(self._counts)
+
+    @property
     def _counts(self) -> Tensor:
         counts: Tensor = getattr(self, self._state)
         return counts

@@ -34,6 +34,11 @@ class RunningMetric(torchmetrics.Metric):
     def state(self) -> Any:
         """The counts of this process, as a running state."""
 
+    @property
+    def _to_read(self) -> Any:
+        """The same state, perhaps in the memory of the counts, with ``dropped`` in their dtype."""
+        return self.state._replace(dropped=self.dropped)
+
     @abstractmethod
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         """Raise if the states of a checkpoint do not fit the metric."""
@@ -49,9 +54,10 @@ class RunningMetric(torchmetrics.Metric):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
-        state = self.state._replace(dropped=self.dropped)  # in the dtype of the counts
         # torchmetrics itself warns of compute() before update().
-        named, self._has_warned = self._values.report(state, has_warned=self._has_warned, warns_of_nothing=False)
+        named, self._has_warned = self._values.report(
+            self._to_read, has_warned=self._has_warned, warns_of_nothing=False
+        )
         return named
 
     def log_dict(self) -> dict[str, float]:

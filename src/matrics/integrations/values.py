@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
 from matrics.arrays import Array, as_arrays
 from matrics.catalogue.naming import check_names, named, scalars, with_dropped
 from matrics.catalogue.record import Metric
@@ -66,7 +68,7 @@ class Values:
         odd, samples = self._oddity(state, counts), int(dropped)
         if odd and not has_warned:
             warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
-        if warns_of_nothing and not samples and not counts.any() and not carried.any():
+        if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
             warn_of_nothing()
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
@@ -121,11 +123,28 @@ class ConfusionValues(Values):
         """All measures of one matrix, as scalar arrays under names for a logger."""
         metrics = [metric for _, metric in self.metrics]
         found = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
-        seen = Seen.of(state.counts, state.carried)
-        pairs = zip(metrics, self.are_counts, strict=True)
-        return self._named([self.undefined.filled(found[one.spec], seen, is_count=is_count) for one, is_count in pairs])
+        values = [found[one.spec] for one in metrics]
+        if not _is_complete(state, values):
+            seen = Seen.of(state.counts, state.carried)
+            pairs = zip(values, self.are_counts, strict=True)
+            values = [self.undefined.filled(value, seen, is_count=is_count) for value, is_count in pairs]
+        return self._named(values)
 
     def _named(self, values: Sequence[Array]) -> dict[str, Array]:
         metrics = dict(self.metrics)
         keys = map(named, metrics, self.titles, metrics.values())
         return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
+
+
+def _is_complete(state: ConfusionState, values: Sequence[Array]) -> bool:
+    """Whether it is seen without waiting that there are samples, and that no value is undefined."""
+    backend, (counts,) = as_arrays(counts=state.counts)
+    view = backend.host_view(counts)
+    if view is None or not _are_some(view):
+        return False
+    return not any(np.isnan(backend.to_numpy(value)).any() for value in values)
+
+
+def _are_some(counts: Array) -> bool:
+    """Whether any count is not 0; row by row, as nearly always the first one has some."""
+    return any(map(np.any, counts))

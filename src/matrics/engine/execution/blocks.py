@@ -14,6 +14,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array
 from matrics.engine.execution.digits import holds_products, product_dtype_of, rounds_from
 from matrics.engine.execution.host import HostTable, Looked, Swept
+from matrics.engine.execution.sums import MANY_CLASSES, summed
 from matrics.engine.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
@@ -67,9 +68,15 @@ def _score_one_block(
     stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, dtype: Any
 ) -> tuple[list[Array], list[Array]]:
     """Score a single block, as in a loop of small calls, without the overhead for many blocks."""
-    scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+    if stack.shape[-1] >= MANY_CLASSES:
+        keep_freed_memory()
     with np.errstate(all="ignore"):
-        values, valid = _score_block(stack, functions, zero_division, scratch)
+        table = summed(stack, zero_division, dtype)
+        if table is None:
+            scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+            values, valid = _score_block(stack, functions, zero_division, scratch)
+        else:
+            values, valid = [function(table) for function in functions], None
         results = [_room(value, len(stack), dtype) for value in values]
         for result, value in zip(results, values, strict=True):
             result[:] = value.T
