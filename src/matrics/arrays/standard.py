@@ -197,6 +197,10 @@ class Standard:
         """Ascending eigenvalues of a stack of symmetric, finite matrices (…, n, n)."""
         return self.xp.linalg.eigvalsh(x)
 
+    def waits_for_eigenvalues(self, x: Array) -> bool:  # noqa: ARG002
+        """Whether ``eigvalsh`` makes the host wait for the device, and nothing needs its derivative."""
+        return False
+
     def normal_cdf(self, x: Array) -> Array:
         """The probability that a normal variate is below x."""
         return self.on_host(np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2, otypes=[float]), x)

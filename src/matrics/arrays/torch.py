@@ -136,6 +136,10 @@ class Torch(InOneRow):
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
         return bits.view(exponent.dtype)
 
+    def waits_for_eigenvalues(self, x: Array) -> bool:
+        """See ``Standard``. In a compiled graph the operations that do not wait would take minutes to compile."""
+        return x.device.type != "cpu" and not torch.compiler.is_compiling() and not _is_differentiated(x)
+
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
         return torch.special.ndtr(x)
@@ -248,6 +252,15 @@ _forward = torch.autograd.forward_ad
 def _is_watched() -> bool:
     """Whether something may listen to operations on any tensor: vmap and grad of torch.func, tracing, a mode."""
     return _transforms() is not None or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing()
+
+
+def _is_differentiated(x: Array) -> bool:
+    """Whether autograd records what is done to the tensor, or something of ``torch.func`` may differentiate it."""
+    return (
+        (x.requires_grad and torch.is_grad_enabled())
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+    )
 
 
 def _stays(x: Array) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from matrics.arrays import Array
+from matrics.engine.eigenvalues import bisection
 from matrics.engine.margins import Margins, margin
 
 
@@ -283,6 +284,16 @@ class Table(Margins):
         # The shares of a row and of a column are not multiplied with each other: their product may vanish.
         terms = self.rowwise(self.true_share) * (rates * log_ratio - beyond)
         return self.sum(terms, axis=(self.true_axis, self.pred_axis))
+
+    def eigenvalues(self, x: Array) -> Array:
+        """Ascending eigenvalues ``[class, *batch]`` of symmetric matrices in the order of the cells.
+
+        No cell is NaN or infinite, or much above 1.
+        """
+        matrices = self.as_matrices(x)
+        if self.n <= bisection.MOST_CLASSES and self.backend.waits_for_eigenvalues(x):
+            return self.lead(bisection.eigenvalues(self.backend, matrices))
+        return self.lead(self.backend.eigvalsh(matrices))
 
     def log_share(self, size: Array, rest: Array) -> Array:
         """Ln (size / m), finite for a size of 0: the share itself may vanish, or have no digits left near 1."""

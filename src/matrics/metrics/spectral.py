@@ -61,7 +61,7 @@ def _eigenvalues(t: Table, rates: Array, defined: Array) -> Array:
     xp = t.xp
     safe = t.zero_unless(defined, rates)  # one NaN or infinity makes LAPACK's callers raise for the whole stack
     if t.n > 3:
-        return t.lead(t.backend.eigvalsh(t.as_matrices(_symmetric_part(t, safe))))
+        return t.eigenvalues(_symmetric_part(t, safe))
 
     def cell(i: int, j: int) -> Array:
         return t.cell(safe, i, i) if i == j else 0.5 * (t.cell(safe, i, j) + t.cell(safe, j, i))
@@ -232,8 +232,11 @@ def eigenvalues(cm: Any, *, matrix: Matrix = "B", invalid: Invalid = "warn") -> 
     def spectrum(t: Table) -> Array:
         b = t.true_rates
         defined = t.xp.all((t.true if matrix == "B" else t.tp) != 0, axis=0)
-        values = _eigenvalues(t, b if matrix == "B" else _scaled(t, _symmetric_part(t, b)), defined)
-        return t.define(values, defined[None, ...])
+        if matrix == "B":
+            return t.define(_eigenvalues(t, b, defined), defined[None, ...])
+        a = t.zero_unless(defined, _scaled(t, _symmetric_part(t, b)))
+        unit = t.unit(t.xp.max(a, axis=(t.true_axis, t.pred_axis)))  # a diagonal near 0 makes the others large
+        return t.define(_eigenvalues(t, a * t.cellwise(unit), defined) / unit[None, ...], defined[None, ...])
 
     return evaluate(cm, [spectrum], invalid=invalid)[0]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array
 from matrics.engine.execution.digits import holds_products, product_dtype_of, rounds_from
-from matrics.engine.execution.host import HostTable, Looked, Swept
+from matrics.engine.execution.host import HostTable, Looked, Swept, TableFunction, WholeStack
 from matrics.engine.execution.sums import MANY_CLASSES, summed
 from matrics.engine.table import Table
 
@@ -31,6 +31,9 @@ LOOK_BYTES = 256 * 1024
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
 HEAD_OF_THREADS = 8
+# Eigenvalues in steps take thousands of calls, which cost more than a cache that is too small: so many matrices.
+STEPPED_LANE_BYTES = 128 * 1024
+STEPPED_BYTES = 32 * 1024 * 1024
 # Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
 MIN_BLOCK = 64
 MIN_BLOCK_BYTES = 4 * 1024 * 1024
@@ -45,7 +48,7 @@ KEPT_BYTES = 31 * 1024 * 1024
 
 
 def score_blocks(
-    cm: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, workers: int
+    cm: Array, functions: Sequence[TableFunction], zero_division: float, workers: int
 ) -> tuple[list[Array], Array]:
     """The results of all functions, and the positions of invalid matrices, which are NaN in them."""
     n = cm.shape[-1]
@@ -58,14 +61,14 @@ def score_blocks(
         results, found = _score_one_block(stack, functions, zero_division, dtype)
     else:
         sizes = _Sizes(size, smallest, margin, number_of_threads(workers), dtype)
-        results, found = _score_many_blocks(stack, functions, zero_division, sizes)
+        results, found = _ManyBlocks(stack, functions, zero_division, sizes).scored()
     # [()] makes the result of one matrix a NumPy scalar, as NumPy's own reductions do.
     results = [result.reshape(cm.shape[:-2] + result.shape[1:])[()] for result in results]
-    return results, np.sort(np.concatenate(found)) if found else np.empty(0, np.intp)
+    return results, np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
 
 
 def _score_one_block(
-    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, dtype: Any
+    stack: Array, functions: Sequence[TableFunction], zero_division: float, dtype: Any
 ) -> tuple[list[Array], list[Array]]:
     """Score a single block, as in a loop of small calls, without the overhead for many blocks."""
     if stack.shape[-1] >= MANY_CLASSES:
@@ -74,7 +77,7 @@ def _score_one_block(
         table = summed(stack, zero_division, dtype)
         if table is None:
             scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
-            values, valid = _score_block(stack, functions, zero_division, scratch)
+            values, valid = _score_block(stack, functions, zero_division, scratch, WholeStack(len(stack)))
         else:
             values, valid = [function(table) for function in functions], None
         results = [_room(value, len(stack), dtype) for value in values]
@@ -84,12 +87,16 @@ def _score_one_block(
 
 
 def _score_block(
-    block: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, scratch: _Scratch
+    block: Array,
+    functions: Sequence[TableFunction],
+    zero_division: float,
+    scratch: _Scratch,
+    whole: WholeStack,
 ) -> tuple[list[Array], Array | None]:
     """The values of all functions, ``[matrix]`` or ``[class, matrix]``; which matrices are valid, if not all are."""
     cells = _class_first(block, scratch)
     integers = NUMPY.is_integer(block)
-    table, valid = _look(cells, zero_division, lambda: integers or scratch.all_integers(cells))
+    table, valid = _look(cells, zero_division, whole, lambda: integers or scratch.all_integers(cells))
     values = [function(table) for function in functions]
     return values if valid is None else [np.where(valid, value, np.nan) for value in values], valid
 
@@ -104,53 +111,104 @@ class _Sizes(NamedTuple):
     dtype: Any
 
 
-def _score_many_blocks(  # noqa: C901 (one pass over the stack, told in order)
-    stack: Array, functions: Sequence[Callable[[Table], Array]], zero_division: float, sizes: _Sizes
-) -> tuple[list[Array], list[Array]]:
-    """The first block shows the shapes of the results, and whether the rest can do without cells."""
-    size, smallest, margin, threads, dtype = sizes
-    count, n = stack.shape[:2]
-    integers = NUMPY.is_integer(stack)
-    head = min(size, HEAD_OF_THREADS) if threads > 1 else size
-    head -= count - head == 1  # as in _slices
-    larger = LARGER_IN_THREADS if threads > 1 else 1
-    part, look = (larger * limit // dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
-    found: list[Array] = []  # positions of invalid matrices
+class _ManyBlocks:
+    """A stack of many blocks, the first of which shows what suits the rest.
 
-    def score(start: int, stop: int, scratch: _Scratch) -> list[Array]:
-        values, valid = _score_block(stack[start:stop], functions, zero_division, scratch)
+    Parameters
+    ----------
+    stack
+        The matrices ``[matrix, true, pred]``.
+    functions
+        What is computed.
+    zero_division
+        What an undefined measure is worth.
+    sizes
+        How the stack is cut.
+    """
+
+    def __init__(self, stack: Array, functions: Sequence[TableFunction], zero_division: float, sizes: _Sizes) -> None:
+        self._stack = stack
+        self._functions = functions
+        self._zero_division = zero_division
+        self._sizes = sizes
+        self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
+        self._part, self._look = (self._larger * limit // sizes.dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
+        self._whole = WholeStack(len(stack))
+        self._invalid: list[Array] = []  # positions
+        self._results: list[Array] = []
+
+    def scored(self) -> tuple[list[Array], list[Array]]:
+        """The results of all functions, and the positions of invalid matrices, some of them several times."""
+        size, smallest, margin, threads, _ = self._sizes
+        count = len(self._stack)
+        head = min(size, HEAD_OF_THREADS) if threads > 1 else size
+        head -= count - head == 1  # as in _slices
+        wide = self._score_head(head)
+        keep_freed_memory()
+        stepped = [k for k, function in enumerate(self._functions) if function in self._whole.stepped]
+        others = [k for k in range(len(self._functions)) if k not in stepped]
+        if others or not stepped:  # without a function invalid matrices are still found
+            step = max(size, self._larger * margin) if wide else size
+            self._score_rest(others, _shares(head, count, step, smallest, threads), size, wide=wide)
+        if stepped:
+            block = self._stepped_block(count - head)
+            self._score_rest(stepped, _shares(head, count, block, smallest, threads), block, wide=False)
+        return self._results, self._invalid
+
+    def _stepped_block(self, count: int) -> int:
+        """The matrices of a block for eigenvalues: of equal blocks, because each takes as many calls."""
+        size, dtype = self._sizes.block, self._sizes.dtype
+        n = self._stack.shape[-1]
+        most: int = max(size, min(STEPPED_LANE_BYTES, STEPPED_BYTES // (n * n)) // dtype.itemsize)
+        return math.ceil(count / math.ceil(count / most))
+
+    def _score_head(self, head: int) -> bool:
+        """Score the first matrices, make room for all results; whether the functions need no cells."""
+        n, dtype = self._stack.shape[-1], self._sizes.dtype
+        noted = [self._whole.noting(function) for function in self._functions]
+        with np.errstate(all="ignore"):
+            scratch = _Scratch(self._sizes.block * n * n, self._look, dtype)
+            table = self._sweep(0, head, scratch)
+            values = self._score(noted, 0, head, scratch) if table is None else [function(table) for function in noted]
+            self._results = [_room(value, len(self._stack), dtype) for value in values]
+            for result, value in zip(self._results, values, strict=True):
+                result[:head] = value.T
+        return table is not None and not table.cells_were_read
+
+    def _score_rest(
+        self, chosen: Sequence[int], shares: list[list[tuple[int, int]]], block: int, *, wide: bool
+    ) -> None:
+        """Score some functions, of each thread's share; ``wide`` ones are of sums alone, or else cut into blocks."""
+        functions, rooms = [self._functions[k] for k in chosen], [self._results[k] for k in chosen]
+        n, dtype = self._stack.shape[-1], self._sizes.dtype
+
+        def write(start: int, stop: int, values: Sequence[Array]) -> None:
+            for room, value in zip(rooms, values, strict=True):
+                room[start:stop] = value.T
+
+        def write_share(share: Sequence[tuple[int, int]]) -> None:
+            scratch = _Scratch(max(block * n * n, self._part if wide else 0), self._look, dtype)
+            with np.errstate(all="ignore"):  # which belongs to the thread
+                for start, stop in share:
+                    table = self._sweep(start, stop, scratch) if wide else None
+                    if table is not None:
+                        write(start, stop, [function(table) for function in functions])
+                        continue
+                    for first, last in _slices(start, stop, block):
+                        write(first, last, self._score(functions, first, last, scratch))
+
+        in_threads(write_share, shares)
+
+    def _score(self, functions: Sequence[TableFunction], start: int, stop: int, scratch: _Scratch) -> list[Array]:
+        values, valid = _score_block(self._stack[start:stop], functions, self._zero_division, scratch, self._whole)
         if valid is not None:
-            found.append(start + np.flatnonzero(~valid))
+            self._invalid.append(start + np.flatnonzero(~valid))
         return values
 
-    def write_block(start: int, stop: int, scratch: _Scratch) -> None:
-        table = _sweep(stack[start:stop], scratch, zero_division, part=part, integers=integers) if wide else None
-        if table is not None:
-            for result, function in zip(results, functions, strict=True):
-                result[start:stop] = function(table).T
-            return
-        for first, last in _slices(start, stop, size):
-            for result, value in zip(results, score(first, last, scratch), strict=True):
-                result[first:last] = value.T
-
-    def write_blocks(blocks: Sequence[tuple[int, int]]) -> None:
-        scratch = _Scratch(max(size * n * n, part if wide else 0), look, dtype)
-        with np.errstate(all="ignore"):  # which belongs to the thread
-            for start, stop in blocks:
-                write_block(start, stop, scratch)
-
-    with np.errstate(all="ignore"):
-        scratch = _Scratch(size * n * n, look, dtype)
-        table = _sweep(stack[:head], scratch, zero_division, part=part, integers=integers)
-        values = score(0, head, scratch) if table is None else [function(table) for function in functions]
-        results = [_room(value, count, dtype) for value in values]
-        for result, value in zip(results, values, strict=True):
-            result[:head] = value.T
-    wide = table is not None and not table.cells_were_read
-    keep_freed_memory()
-    step = max(size, larger * margin) if wide else size
-    in_threads(write_blocks, _shares(head, count, step, smallest, threads))
-    return results, found
+    def _sweep(self, start: int, stop: int, scratch: _Scratch) -> Swept | None:
+        integers = NUMPY.is_integer(self._stack)
+        options: dict[str, Any] = {"part": self._part, "integers": integers}
+        return _sweep(self._stack[start:stop], scratch, self._zero_division, self._whole, **options)
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
@@ -252,16 +310,18 @@ def _class_first(block: Array, scratch: _Scratch) -> Array:
     return scratch.floats(block).transpose(1, 2, 0)
 
 
-def _look(cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> tuple[Table, Array | None]:
+def _look(
+    cells: Array, zero_division: float, whole: WholeStack, all_integers: Callable[[], bool]
+) -> tuple[Table, Array | None]:
     """The table of a block after one check, and which of its matrices are valid if not all are."""
-    looked = Looked(cells, zero_division, all_integers)
+    looked = Looked(cells, zero_division, whole, all_integers)
     least = np.minimum.reduce(cells, axis=None, initial=0)
     if least >= 0 and math.isfinite(looked.largest):  # NaN fails every comparison
         return looked, None
     valid = looked.valid
     cells = cells.copy(order="K")  # in the same order, so that sums round alike
     cells[..., ~valid] = 0
-    return HostTable(cells, zero_division=zero_division), valid
+    return HostTable(cells, whole=whole, zero_division=zero_division), valid
 
 
 # Sums alone ---------------------------------------------------------------------------------------------------------
@@ -274,7 +334,9 @@ def _factors(n: int, dtype: Any) -> Array:
     return np.concatenate([row, column, row * column])
 
 
-def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, integers: bool) -> Swept | None:
+def _sweep(
+    block: Array, scratch: _Scratch, zero_division: float, whole: WholeStack, *, part: int, integers: bool
+) -> Swept | None:
     """The table of a block from one sweep over its cells, in parts; None if the block needs a full check."""
     count, n, _ = block.shape
     dtype = scratch.cells.dtype
@@ -311,5 +373,6 @@ def _sweep(block: Array, scratch: _Scratch, zero_division: float, *, part: int, 
         in_place=n >= MIN_CLASSES_IN_PLACE,
         exact_products=holds_products(np.float64, largest),
         product_dtype=product_dtype_of(dtype, largest),
+        whole=whole,
         zero_division=zero_division,
     )

@@ -6,12 +6,15 @@ in its block have (how many they are may change the order of a sum, and so the l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
+from matrics.engine.eigenvalues.host import eigenvalues as stepped_eigenvalues
+from matrics.engine.eigenvalues.host import takes_steps
 from matrics.engine.execution.digits import holds_products, moderate_totals, product_dtype_of, rounds_from
 from matrics.engine.margins import margin
 from matrics.engine.table import Table
@@ -19,6 +22,37 @@ from matrics.engine.wide import Wide
 
 # Arrays up to this size are checked by the cheaper call; larger ones by the faster operation.
 SMALL = 1000
+
+
+TableFunction = Callable[[Table], Array]
+
+
+class WholeStack:
+    """The stack of which a table has a block.
+
+    Parameters
+    ----------
+    matrices
+        Their number.
+    """
+
+    def __init__(self, matrices: int) -> None:
+        self.matrices = matrices
+        self.stepped: set[TableFunction] = set()
+        """The functions that find eigenvalues in steps, which take large blocks."""
+        self.takes_steps = False
+
+    def noting(self, function: TableFunction) -> TableFunction:
+        """The function, which is added to ``stepped`` if it belongs there."""
+
+        def noted(table: Table) -> Array:
+            self.takes_steps = False
+            value = function(table)
+            if self.takes_steps:
+                self.stepped.add(function)
+            return value
+
+        return noted
 
 
 class HostTable(Table):
@@ -36,12 +70,17 @@ class HostTable(Table):
     product_dtype: Any = np.float64
     """The dtype of products: float64, or that of the cells where it holds them."""
 
-    def __init__(self, cells: Array, *, class_first: bool = True, **options: Any) -> None:
+    def __init__(
+        self, cells: Array, *, class_first: bool = True, whole: WholeStack | None = None, **options: Any
+    ) -> None:
         super().__init__(cells, NUMPY, class_first=class_first, **options)
+        batch = cells.shape[2:] if class_first else cells.shape[:-2]
+        self.whole = WholeStack(math.prod(batch)) if whole is None else whole
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, without known properties."""
-        return HostTable(cells, class_first=class_first, zero_division=self.zero_division, is_moderate=is_moderate)
+        options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
+        return HostTable(cells, class_first=class_first, whole=self.whole, **options)
 
     def regrouped(self, cells: Array) -> Table:
         """A table of the same samples in other classes, whose sums are as exact."""
@@ -50,6 +89,7 @@ class HostTable(Table):
             exact=self.exact,
             exact_products=self.exact_products,
             product_dtype=self.product_dtype,
+            whole=self.whole,
             zero_division=self.zero_division,
             is_moderate=self.is_moderate,
         )
@@ -143,6 +183,16 @@ class HostTable(Table):
     def zero_unless(self, condition: Array, x: Array) -> Array:  # noqa: ARG002
         """Return x: zeros are in the place of invalid matrices."""
         return x
+
+    # Eigenvalues ------------------------------------------------------------------------------------------------------
+
+    def eigenvalues(self, x: Array) -> Array:
+        """See ``Table``; in steps where that is faster, by a rule for the whole stack, not for the block."""
+        if not (self.class_first and takes_steps(self.n, x.dtype, self.whole.matrices)):
+            return super().eigenvalues(x)
+        self.whole.takes_steps = True
+        values = stepped_eigenvalues(x.reshape(self.n, self.n, -1))
+        return values.reshape(self.n, *x.shape[2:])
 
     # Margins ----------------------------------------------------------------------------------------------------------
 
@@ -316,8 +366,8 @@ class Known(HostTable):
 class Looked(HostTable):
     """A table that inspects whether all cells are integer-valued when a formula needs exact differences."""
 
-    def __init__(self, cells: Array, zero_division: float, all_integers: Callable[[], bool]) -> None:
-        super().__init__(cells, zero_division=zero_division)
+    def __init__(self, cells: Array, zero_division: float, whole: WholeStack, all_integers: Callable[[], bool]) -> None:
+        super().__init__(cells, whole=whole, zero_division=zero_division)
         self._all_integers = all_integers
         self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
 
