@@ -258,8 +258,8 @@ def _is_differentiated(x: Array) -> bool:
     """Whether autograd records what is done to the tensor, or something of ``torch.func`` may differentiate it."""
     return (
         (x.requires_grad and torch.is_grad_enabled())
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
+        or _transforms() is not None
+        or _forward.unpack_dual(x).tangent is not None
     )
 
 

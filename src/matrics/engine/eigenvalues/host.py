@@ -69,3 +69,5 @@ def _finish(lanes: Lanes, diagonal: Sequence[Array], squares: Sequence[Array]) -
             for x, value in zip(arrays, values, strict=True):
                 x[left] = value
         left = left[swept[1][0] > lanes.negligible_square]
+    for x in diagonal:
+        x[left] = np.nan

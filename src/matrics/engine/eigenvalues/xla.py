@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -36,8 +37,8 @@ class XlaLanes(Lanes):
 
     def once(self, x: Array) -> Array:
         """See ``Lanes``: a pivot of exactly 0 must not be another number where its square is computed."""
-        found: Array = lax.optimization_barrier(x)
-        return found
+        barrier: Any = lax.optimization_barrier
+        return barrier(x)
 
 
 @jax.custom_jvp
@@ -107,14 +108,15 @@ def _reflected(rest: Array, vector: Array, factor: Array) -> Array:
 
     def add_column(j: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         image, rest, vector = state
-        return image + rest[j] * vector[j], rest, vector
+        return image + rest[j] * vector[j][None, :], rest, vector
 
     def change_row(i: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         rest, vector, image = state
-        return rest.at[i].add(-(vector[i] * image + image[i] * vector)), vector, image
+        row = rest[i] - (vector[i][None, :] * image + image[i][None, :] * vector)
+        return rest.at[i].set(row), vector, image
 
     size = len(rest)
     image = lax.fori_loop(0, size, add_column, (jnp.zeros_like(vector), rest, vector))[0]
-    image *= factor
-    image -= vector * (dot(list(vector), list(image)) * (factor * 0.5))
+    image *= factor[None, :]
+    image -= vector * (dot(list(vector), list(image)) * (factor * 0.5))[None, :]
     return lax.fori_loop(0, size, change_row, (rest, vector, image))[0]

@@ -321,7 +321,7 @@ def _look(
     valid = looked.valid
     cells = cells.copy(order="K")  # in the same order, so that sums round alike
     cells[..., ~valid] = 0
-    return HostTable(cells, whole=whole, zero_division=zero_division), valid
+    return HostTable(cells, stack=whole, zero_division=zero_division), valid
 
 
 # Sums alone ---------------------------------------------------------------------------------------------------------
@@ -373,6 +373,6 @@ def _sweep(
         in_place=n >= MIN_CLASSES_IN_PLACE,
         exact_products=holds_products(np.float64, largest),
         product_dtype=product_dtype_of(dtype, largest),
-        whole=whole,
+        stack=whole,
         zero_division=zero_division,
     )

@@ -71,16 +71,16 @@ class HostTable(Table):
     """The dtype of products: float64, or that of the cells where it holds them."""
 
     def __init__(
-        self, cells: Array, *, class_first: bool = True, whole: WholeStack | None = None, **options: Any
+        self, cells: Array, *, class_first: bool = True, stack: WholeStack | None = None, **options: Any
     ) -> None:
         super().__init__(cells, NUMPY, class_first=class_first, **options)
         batch = cells.shape[2:] if class_first else cells.shape[:-2]
-        self.whole = WholeStack(math.prod(batch)) if whole is None else whole
+        self.stack = WholeStack(math.prod(batch)) if stack is None else stack
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """A table of other cells, without known properties."""
         options: dict[str, Any] = {"zero_division": self.zero_division, "is_moderate": is_moderate}
-        return HostTable(cells, class_first=class_first, whole=self.whole, **options)
+        return HostTable(cells, class_first=class_first, stack=self.stack, **options)
 
     def regrouped(self, cells: Array) -> Table:
         """A table of the same samples in other classes, whose sums are as exact."""
@@ -89,7 +89,7 @@ class HostTable(Table):
             exact=self.exact,
             exact_products=self.exact_products,
             product_dtype=self.product_dtype,
-            whole=self.whole,
+            stack=self.stack,
             zero_division=self.zero_division,
             is_moderate=self.is_moderate,
         )
@@ -188,9 +188,9 @@ class HostTable(Table):
 
     def eigenvalues(self, x: Array) -> Array:
         """See ``Table``; in steps where that is faster, by a rule for the whole stack, not for the block."""
-        if not (self.class_first and takes_steps(self.n, x.dtype, self.whole.matrices)):
+        if not (self.class_first and takes_steps(self.n, x.dtype, self.stack.matrices)):
             return super().eigenvalues(x)
-        self.whole.takes_steps = True
+        self.stack.takes_steps = True
         values = stepped_eigenvalues(x.reshape(self.n, self.n, -1))
         return values.reshape(self.n, *x.shape[2:])
 
@@ -366,8 +366,8 @@ class Known(HostTable):
 class Looked(HostTable):
     """A table that inspects whether all cells are integer-valued when a formula needs exact differences."""
 
-    def __init__(self, cells: Array, zero_division: float, whole: WholeStack, all_integers: Callable[[], bool]) -> None:
-        super().__init__(cells, whole=whole, zero_division=zero_division)
+    def __init__(self, cells: Array, zero_division: float, stack: WholeStack, all_integers: Callable[[], bool]) -> None:
+        super().__init__(cells, stack=stack, zero_division=zero_division)
         self._all_integers = all_integers
         self.largest = float(np.maximum.reduce(self.total, axis=None, initial=0))
 

@@ -1,0 +1,338 @@
+"""Eigenvalues without LAPACK: their digits for hard matrices on every road, and that no matrix affects another."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from roads import jax_bits
+
+import matrics
+from matrics.arrays import Standard
+from matrics.engine.eigenvalues import bisection, host
+from matrics.engine.eigenvalues.lanes import LEAST_MATRICES
+
+RANDOM = np.random.default_rng(31)
+# Of the precision, the number of classes and the largest eigenvalue: the largest error seen was 3.5.
+MOST = 6
+
+
+def needs(library: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(importlib.util.find_spec(library) is None, reason=f"needs {library}")
+
+
+def symmetric(x: np.ndarray) -> np.ndarray:
+    return (x + np.swapaxes(x, -1, -2)) / 2
+
+
+def hard_matrices(n: int, count: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Classes of matrices in which pivots vanish, eigenvalues coincide, or sizes differ widely."""
+    normal, one = RANDOM.standard_normal, np.eye(n)
+    half = n // 2
+    yield "random", symmetric(normal((count, n, n)))
+    some = normal((count, n, max(1, half)))
+    yield "half of the rank", some @ np.swapaxes(some, 1, 2)
+    vector = normal((count, n, 1))
+    yield "rank 1", vector * np.swapaxes(vector, 1, 2)
+    turned = np.linalg.qr(normal((count, n, n)))[0]
+    repeated = RANDOM.integers(0, 3, (count, 1, n))
+    yield "repeated eigenvalues", symmetric((turned * repeated) @ np.swapaxes(turned, 1, 2))
+    yield "nearly a multiple of 1", 0.5 * one + 1e-15 * symmetric(normal((count, n, n)))
+    yield "one", np.tile(one, (count, 1, 1))
+    yield "zero", np.zeros((count, n, n))
+    yield "all cells equal", np.ones((count, n, n))
+    blocks = symmetric(normal((count, n, n)))
+    blocks[:, :half, half:] = blocks[:, half:, :half] = 0
+    yield "two blocks", blocks
+    same = np.zeros((count, n, n))
+    same[:, :half, :half] = same[:, half : 2 * half, half : 2 * half] = symmetric(
+        RANDOM.integers(-2, 3, (count, half, half))
+    )
+    yield "two equal blocks of integers", same
+    yield "integers -1 to 1", symmetric(RANDOM.integers(-1, 2, (count, n, n)))
+    yield "diagonal", RANDOM.random((count, n, 1)) * one
+    yield "permutations", symmetric(one[np.argsort(RANDOM.random((count, n)))])
+    yield "exchange", np.tile(one[::-1], (count, 1, 1))
+    path = np.tile(np.eye(n, k=1) + np.eye(n, k=-1), (count, 1, 1))
+    yield "path", path
+    yield "Wilkinson's", path + np.diag(np.abs(np.arange(n) - (n - 1) / 2))
+    yield "cells of all sizes", symmetric(10.0 ** RANDOM.uniform(-8, 8, (count, n, n)))
+    sizes = 10.0 ** RANDOM.uniform(-8, 8, (count, n, 1))
+    yield "rows of all sizes", sizes * symmetric(normal((count, n, n))) * np.swapaxes(sizes, 1, 2)
+    for name, counts in (
+        ("counts", RANDOM.poisson(10.0 ** RANDOM.uniform(-1, 4, (count, n, n)))),
+        ("few counts", np.floor(10.0 ** RANDOM.uniform(0, 2, (count, n, n))) * (RANDOM.random((count, n, n)) < 0.3)),
+        ("nearly no errors", 10**6 * np.eye(n) + RANDOM.poisson(0.1, (count, n, n))),
+    ):
+        yield name, symmetric(counts / np.maximum(counts.sum(-1, keepdims=True), 1))
+    yield "1e-310", 1e-310 * symmetric(normal((count, n, n)))
+    yield "1e-160 beside the diagonal", one * RANDOM.random((count, 1, n)) + 1e-160 * symmetric(normal((count, n, n)))
+
+
+def scaled(matrices: np.ndarray, dtype: Any) -> np.ndarray:
+    """Cells of at most 1, by powers of two, as the rates of a confusion matrix have."""
+    size = np.abs(matrices).max((1, 2), keepdims=True)
+    return symmetric(np.where(size > 1, matrices / 2.0 ** np.frexp(size)[1], matrices).astype(dtype))
+
+
+def by_host(matrices: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return host.eigenvalues(np.ascontiguousarray(matrices.transpose(1, 2, 0))).T
+
+
+def by_bisection(matrices: np.ndarray, library: str = "numpy") -> np.ndarray:
+    xp = importlib.import_module(library)
+    backend = Standard(xp)
+    if library == "array_api_compat.torch":
+        backend = importlib.import_module("matrics.arrays.torch").TORCH
+    with np.errstate(all="ignore"):
+        return np.asarray(bisection.eigenvalues(backend, xp.asarray(matrices)))
+
+
+def by_jit(matrices: np.ndarray) -> np.ndarray:
+    import jax
+
+    from matrics.engine.eigenvalues import xla
+
+    with jax_bits(float64=matrices.dtype == np.float64), jax.numpy_rank_promotion("raise"):
+        if (matrices.shape, matrices.dtype) not in COMPILED:
+            COMPILED[matrices.shape, matrices.dtype] = jax.jit(xla.eigenvalues).lower(matrices).compile()
+        return np.asarray(COMPILED[matrices.shape, matrices.dtype](matrices))
+
+
+COMPILED: dict[Any, Any] = {}
+ROADS = {
+    "host": by_host,
+    "bisection-torch": lambda x: by_bisection(x, "array_api_compat.torch"),
+    "bisection-strict": lambda x: by_bisection(x, "array_api_strict"),
+    "jit": by_jit,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("road", "n"),
+    [
+        *(("host", n) for n in (4, 5, 7, 10, 20)),
+        pytest.param("host", 30, marks=pytest.mark.exhaustive),
+        *(pytest.param("bisection-torch", n, marks=needs("torch")) for n in (4, 5, 10)),
+        pytest.param("bisection-torch", 30, marks=[needs("torch"), pytest.mark.exhaustive]),
+        *(pytest.param("bisection-strict", n, marks=needs("array_api_strict")) for n in (2, 3, 5)),
+        pytest.param("jit", 5, marks=needs("jax")),
+        *(pytest.param("jit", n, marks=[needs("jax"), pytest.mark.exhaustive]) for n in (4, 7, 10)),
+    ],
+)
+def test_hard_matrices(road: str, n: int, dtype: type) -> None:
+    """To some units of rounding of the largest eigenvalue, as LAPACK computes them in float64."""
+    for name, matrices in hard_matrices(n, 40):
+        cells = scaled(matrices, dtype)
+        expected = np.linalg.eigvalsh(cells.astype(np.float64))
+        found = ROADS[road](cells)
+        assert found.dtype == dtype
+        assert np.isfinite(found).all(), name
+        assert (np.diff(found, axis=1) >= 0).all(), name
+        precision = np.finfo(dtype).eps
+        allowed = MOST * n * precision * np.abs(expected).max(1, keepdims=True) + 20 * precision**2
+        error = np.abs(found - expected)
+        assert (error <= allowed).all(), (name, error.max())
+
+
+@pytest.mark.parametrize("n", [4, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_beside_forty_digits(n: int) -> None:
+    """LAPACK itself is not asked."""
+    with mpmath.workdps(40):
+        for name, matrices in hard_matrices(n, 1):
+            cells = scaled(matrices, np.float64)
+            expected = [float(x) for x in sorted(mpmath.eigsy(mpmath.matrix(cells[0].tolist()), eigvals_only=True))]
+            size = max(map(abs, expected)) + 1e-300
+            for road in (by_host, by_bisection):
+                error = np.abs(road(cells)[0] - expected).max()
+                assert error <= MOST * n * np.finfo(float).eps * size + 1e-30, (name, road)
+
+
+# Whole stacks ---------------------------------------------------------------------------------------------------------
+
+
+def stack_of(n: int, count: int, dtype: Any = np.float64) -> np.ndarray:
+    return RANDOM.integers(0, 20, (count, n, n)).astype(dtype) + np.eye(n, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("n", [4, 7])
+def test_no_matrix_affects_another(n: int, dtype: type) -> None:
+    """Neither their order, nor what the others are, nor the threads change a bit; the stack has several blocks."""
+    count = 45_000 if n == 4 else 20_000
+    stack = stack_of(n, count, dtype)
+    values, spectrum = matrics.eve(stack), matrics.eigenvalues(stack)
+    order = RANDOM.permutation(count)
+    np.testing.assert_array_equal(matrics.eve(stack[order]), values[order])
+    kept = RANDOM.random(count) < 0.5
+    others = stack.copy()
+    others[~kept] = np.eye(n)  # which are done at once, or later than the rest
+    others[~kept][::3] = RANDOM.integers(0, 2, (n, n))
+    others[np.flatnonzero(~kept)[::7], 0, 1] = -1
+    np.testing.assert_array_equal(matrics.eve(others, invalid="nan")[kept], values[kept])
+    np.testing.assert_array_equal(matrics.eigenvalues(others, invalid="nan")[kept], spectrum[kept])
+    both = matrics.score(stack, ["mcc", "eve", "accuracy"], workers=2)
+    np.testing.assert_array_equal(both["eve"], values)
+    np.testing.assert_array_equal(both["mcc"], matrics.mcc(stack))
+
+
+def test_a_matrix_alone_is_lapacks() -> None:
+    """And differs from the same in a large stack by rounding only."""
+    stack = stack_of(5, LEAST_MATRICES * 5)
+    values = matrics.eve(stack)
+    alone = np.array([matrics.eve(matrix) for matrix in stack[:50]])
+    np.testing.assert_allclose(values[:50], alone, rtol=0, atol=1e-14)
+    rates = stack / stack.sum(-1, keepdims=True)
+    np.testing.assert_array_equal(matrics.eigenvalues(stack[:50]), np.linalg.eigvalsh(symmetric(rates[:50])))
+
+
+def test_the_rule() -> None:
+    """By the numbers of classes and matrices and the dtype."""
+    double, single = np.dtype(np.float64), np.dtype(np.float32)
+    assert host.takes_steps(20, double, 4000)
+    assert not host.takes_steps(20, double, 3999)
+    assert not host.takes_steps(21, double, 10**9)
+    assert host.takes_steps(30, single, 6000)
+    assert not host.takes_steps(31, single, 10**9)
+
+
+@pytest.mark.parametrize("matrix", ["A", "B"])
+@pytest.mark.parametrize("shape", [(2, 600), (1200,)])
+def test_scales_and_shapes(matrix: str, shape: tuple[int, ...]) -> None:
+    """Cells of A may be as large as floats are: they are scaled by powers of two."""
+    stack = np.full((*shape, 4, 4), 1.0)
+    stack[..., 0, 0] = 1e-290
+    stack[..., 3, 3] = 5
+    found = matrics.eigenvalues(stack, matrix=matrix)
+    assert found.shape == (*shape, 4)
+    alone = matrics.eigenvalues(stack.reshape(-1, 4, 4)[0], matrix=matrix)
+    np.testing.assert_allclose(found, np.broadcast_to(alone, found.shape), rtol=0, atol=1e-14 * abs(alone).max())
+
+
+def test_repaired_and_empty_classes() -> None:
+    """The table that a repair makes follows the same rule."""
+    stack = stack_of(4, LEAST_MATRICES * 4)
+    stack[::3, 1] = 0
+    for empty in ("nan", "repair", "zero"):
+        found = matrics.eve(stack, empty=empty)
+        alone = np.array([matrics.eve(matrix, empty=empty) for matrix in stack[:30]])
+        np.testing.assert_allclose(found[:30], alone, rtol=0, atol=1e-14)
+
+
+def test_a_matrix_that_does_not_converge_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It alone."""
+    easy, hard = np.tile(np.eye(4), (20, 1, 1)), symmetric(RANDOM.random((20, 4, 4)))
+    for name in ("SWEEPS_OF_FIRST", "SWEEPS", "SWEEPS_OF_LAST", "MOST_SWEEPS"):
+        monkeypatch.setattr(host, name, 1)
+    found = by_host(np.concatenate([easy, hard]))
+    np.testing.assert_array_equal(found[:20], 1)
+    lost = np.isnan(found[20:])
+    assert lost.any()
+    assert (lost.all(1) == lost.any(1)).all()
+    np.testing.assert_allclose(found[20:][~lost.any(1)], np.linalg.eigvalsh(hard[~lost.any(1)]), atol=1e-14)
+
+
+# Compiled code and derivatives ----------------------------------------------------------------------------------------
+
+
+@needs("jax")
+def test_jit_and_derivatives() -> None:
+    """Forward and backward, where eigenvalues coincide as well, and of second order where they do not."""
+    import jax
+
+    n, count = 4, LEAST_MATRICES * 4
+    with jax_bits(float64=True), jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        stack = stack_of(n, count) + 1
+        stack[0] = 3 * np.eye(n)
+        stack[1:] += 30 * np.eye(n)  # away from where an eigenvalue vanishes, at which the slope jumps
+        x = jax.numpy.asarray(stack)
+        jitted = jax.jit(matrics.eve)
+        assert "eigh" not in str(jax.make_jaxpr(jitted)(x))
+        np.testing.assert_allclose(jitted(x), matrics.eve(stack), rtol=0, atol=1e-13)
+
+        def total(x: Any) -> Any:
+            return matrics.eve(x, zero_division=0).sum()
+
+        slope = jax.jit(jax.grad(total))(x)
+        assert np.isfinite(slope).all()
+        alone = jax.jit(jax.vmap(jax.grad(total)))(x[:20])  # by LAPACK: a single matrix is in sight
+        np.testing.assert_allclose(slope[:20], alone, rtol=1e-9, atol=1e-12)
+        along = jax.numpy.ones_like(x).at[:, 0, 0].set(2)
+        moved = jax.jit(lambda x, along: jax.jvp(matrics.eve, (x,), (along,))[1])(x, along)
+        np.testing.assert_allclose(moved, (slope * along).sum((1, 2)), rtol=1e-9, atol=1e-12)
+        curve = jax.jit(lambda x, along: jax.jvp(jax.grad(total), (x,), (along,))[1])(x, along)
+        step = 1e-5
+        rise = (jax.jit(jax.grad(total))(x + step * along) - jax.jit(jax.grad(total))(x - step * along)) / (2 * step)
+        np.testing.assert_allclose(curve[1:], rise[1:], rtol=1e-4, atol=1e-6)
+
+
+@needs("jax")
+def test_companions_under_jit() -> None:
+    """Blocks that are not full, NaN, and matrices that converge at once change no bit of another."""
+    import jax
+
+    count = LEAST_MATRICES * 5
+    stack = stack_of(5, count, np.float32)
+    with jax_bits(float64=False):
+        jitted = jax.jit(lambda x: matrics.eigenvalues(x, invalid="nan"))
+        values = np.asarray(jitted(stack))
+        stack[::2] = np.eye(5)
+        stack[::4, 0, 0] = np.nan
+        np.testing.assert_array_equal(np.asarray(jitted(stack))[1::2], values[1::2])
+
+
+@needs("torch")
+def test_devices_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors elsewhere are not given to PyTorch's eigvalsh, unless a derivative is asked for."""
+    import torch
+
+    from matrics.arrays.torch import Torch
+
+    asked: list[torch.Size] = []
+    kept = Torch.eigvalsh
+
+    def noted(self: Torch, x: torch.Tensor) -> torch.Tensor:
+        asked.append(x.shape)
+        return kept(self, x)
+
+    monkeypatch.setattr(Torch, "eigvalsh", noted)
+    cm = torch.ones((7, 6, 6), device="meta")
+    assert matrics.eve(cm).shape == (7,)
+    assert not asked
+    assert matrics.eve(cm.requires_grad_()).shape == (7,)
+    assert asked == [(7, 6, 6)]
+
+
+@needs("torch")
+@pytest.mark.parametrize("shape", [(), (3, 5)])
+def test_as_on_a_device(monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...]) -> None:
+    """What a device computes, here on the CPU, for one matrix and a batch, with an invalid one among them."""
+    import torch
+
+    from matrics.arrays.torch import Torch
+
+    stack = stack_of(5, 15).reshape(3, 5, 5, 5) if shape else stack_of(5, 1)[0]
+    if shape:
+        stack[1, 1, 0, 0] = np.nan
+    monkeypatch.setattr(Torch, "host_view", lambda *_: None)
+    monkeypatch.setattr(Torch, "waits_for_eigenvalues", lambda *_: True)
+    monkeypatch.setattr(Torch, "eigvalsh", None)
+    with torch.autocast("cpu") if shape else nullcontext():
+        found = matrics.eve(torch.from_numpy(stack))
+    np.testing.assert_allclose(found, matrics.eve(stack, invalid="nan"), rtol=0, atol=1e-14)
+
+
+def test_many_points_are_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large stack on a device is searched by halves, which takes less memory."""
+    cells = scaled(symmetric(RANDOM.random((9, 5, 5))), np.float64)
+    expected = by_bisection(cells)
+    monkeypatch.setattr(bisection, "MOST_POINTS", 1)
+    np.testing.assert_allclose(by_bisection(cells), expected, rtol=0, atol=1e-15)
