@@ -32,7 +32,7 @@ class ConfusionMetric(RunningMetric):
 
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
     ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
-    ``update`` nor ``compute`` inspects a value there (except PyTorch's own ``eigvalsh``, which EVE uses, on a GPU).
+    ``update`` nor ``compute`` inspects a value there (but compiled, EVE on a GPU waits in PyTorch's ``eigvalsh``).
     Both compile without a graph break, together with the step around them.
 
     Parameters

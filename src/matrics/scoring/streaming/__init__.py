@@ -96,7 +96,7 @@ def score_blocks(
 
     JAX compiles one program for all blocks; the last one is filled up with empty matrices. Measures of the group
     ``on_host`` cannot be part of it. On PyTorch's devices nothing waits but the fetching of results, and
-    eigenvalues of more than three classes, for which PyTorch itself waits.
+    eigenvalues of more than 128 classes, for which PyTorch itself waits.
 
     Examples
     --------
