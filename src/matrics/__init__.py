@@ -14,53 +14,133 @@ if (
     # This is the command line: Ctrl-C during the imports ends it without a traceback. Its main() raises again.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-import difflib
-from importlib.util import find_spec
+import importlib.util
 from typing import TYPE_CHECKING
 
-from matrics import metrics, ranking, uncertainty
-from matrics.catalogue.description import describe
+from matrics import metrics
 from matrics.catalogue.own import metric
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric, list_metrics, register
-from matrics.catalogue.verbal import interpret, list_benchmarks
-from matrics.counting.build import confusion_matrix, soft_confusion_matrix
 from matrics.engine.evaluation import InvalidConfusionMatrix, check
 from matrics.engine.results import to_dict
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
-from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
 from matrics.quoting import quoted
-from matrics.ranking import *  # noqa: F403 (likewise)
-from matrics.scoring.costs import expected_cost
-from matrics.scoring.fairness import (
-    Disparity,
-    EqualizedOdds,
-    demographic_parity,
-    disparity,
-    equal_opportunity,
-    equalized_odds,
-)
 from matrics.scoring.score import score
-from matrics.scoring.streaming import score_blocks
-from matrics.stacks.merging import merge_classes
-from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
-from matrics.stacks.transform import (
-    normalize,
-    one_vs_rest,
-    pair_counts,
-    rebalance,
-    repair,
-    transpose,
-    weight_cells,
-)
-from matrics.states.confusion import ConfusionState
-from matrics.states.margins import MarginState
-from matrics.tables import FrameCounts, count_frame, to_frame
-from matrics.uncertainty import *  # noqa: F403 (likewise)
 
 if TYPE_CHECKING:
     from matrics import plot, study
+    from matrics.catalogue.description import describe
+    from matrics.catalogue.verbal import interpret, list_benchmarks
+    from matrics.counting.build import confusion_matrix, soft_confusion_matrix
+    from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
+    from matrics.ranking import *  # noqa: F403 (as above)
     from matrics.reporting.report import Report, report
+    from matrics.scoring.costs import expected_cost
+    from matrics.scoring.fairness import (
+        Disparity,
+        EqualizedOdds,
+        demographic_parity,
+        disparity,
+        equal_opportunity,
+        equalized_odds,
+    )
+    from matrics.scoring.streaming import score_blocks
+    from matrics.stacks.merging import merge_classes
+    from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
+    from matrics.stacks.transform import (
+        normalize,
+        one_vs_rest,
+        pair_counts,
+        rebalance,
+        repair,
+        transpose,
+        weight_cells,
+    )
+    from matrics.states.confusion import ConfusionState
+    from matrics.states.margins import MarginState
+    from matrics.tables import FrameCounts, count_frame, to_frame
+    from matrics.uncertainty import *  # noqa: F403 (as above)
+
+#: The names that are imported when they are first used, by the module that has them: with them, the import would
+#: take twice as long. Type checkers read them above.
+_LATER = {
+    "matrics.catalogue.description": ("describe",),
+    "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
+    "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
+    "matrics.multilabel": ("MultilabelState", "multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
+    "matrics.ranking": (
+        "BestThreshold",
+        "BestThresholdInterval",
+        "Bounded",
+        "BrierDecomposition",
+        "PrecisionRecallCurve",
+        "Reliability",
+        "RocCurve",
+        "ScoreState",
+        "ThresholdCurve",
+        "average_precision",
+        "best_threshold",
+        "best_threshold_interval",
+        "binary_cross_entropy",
+        "brier_decomposition",
+        "brier_score",
+        "expected_calibration_error",
+        "log_loss",
+        "partial_roc_auc",
+        "precision_at_recall",
+        "precision_recall_curve",
+        "recall_at_precision",
+        "reliability_curve",
+        "roc_auc",
+        "roc_auc_variance",
+        "roc_curve",
+        "threshold_confusion_matrix",
+        "threshold_curve",
+        "top_k_accuracy",
+        "top_k_recall",
+    ),
+    "matrics.reporting.report": ("Report", "report"),
+    "matrics.scoring.costs": ("expected_cost",),
+    "matrics.scoring.fairness": (
+        "Disparity",
+        "EqualizedOdds",
+        "demographic_parity",
+        "disparity",
+        "equal_opportunity",
+        "equalized_odds",
+    ),
+    "matrics.scoring.streaming": ("score_blocks",),
+    "matrics.stacks.merging": ("merge_classes",),
+    "matrics.stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
+    "matrics.stacks.transform": (
+        "normalize",
+        "one_vs_rest",
+        "pair_counts",
+        "rebalance",
+        "repair",
+        "transpose",
+        "weight_cells",
+    ),
+    "matrics.states.confusion": ("ConfusionState",),
+    "matrics.states.margins": ("MarginState",),
+    "matrics.tables": ("FrameCounts", "count_frame", "to_frame"),
+    "matrics.uncertainty": (
+        "Comparison",
+        "Interval",
+        "IntervalStatus",
+        "McNemar",
+        "ModelComparison",
+        "PairedComparison",
+        "compare",
+        "compare_models",
+        "compare_paired",
+        "interval",
+        "joint_confusion_matrix",
+        "mcnemar",
+        "samples_needed",
+    ),
+}
+_WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     "ConfusionState",
@@ -111,7 +191,8 @@ __all__ = [
     "transpose",
     "weight_cells",
 ]
-__all__ += metrics.__all__ + ranking.__all__ + uncertainty.__all__
+__all__ += metrics.__all__
+__all__ += list(_LATER["matrics.ranking"] + _LATER["matrics.uncertainty"])
 
 __version__ = "0.1.0"
 
@@ -122,24 +203,25 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Import pictures, studies and reports when they are first used, and name the measure that an alias means.
+    """Import what is needed later when it is first used, and name the measure that an alias means.
 
     Each measure has one name in Python, and all its names in ``score``.
     """
-    if name in {"plot", "study", "Report", "report"}:  # they would take a third of the time of the import
-        import matrics.plot
-        import matrics.study  # noqa: F401 (which makes it an attribute)
-        from matrics.reporting import report as reporting
-
-        globals().update(Report=reporting.Report, report=reporting.report)
-        return globals()[name]
-    if name.isidentifier() and not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
+    if name in {"plot", "study"}:
+        return importlib.import_module(f"matrics.{name}")
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value  # from now on without this function
+        return value
+    if name.isidentifier() and not name.startswith("_") and importlib.util.find_spec(f"matrics.{name}") is not None:
         raise AttributeError(
             f"module 'matrics' has no attribute {quoted(name)} before it is imported: import matrics.{name}"
         )
     try:
         known = get_metric(name) if not name.startswith("_") else None
     except ValueError as error:
+        import difflib
+
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.85)
         if near:
             raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}; did you mean {near[0]}?") from None
