@@ -6,12 +6,11 @@ np.float64(0.8)
 """
 
 import signal
-import sys
 
-if (
-    sys.orig_argv[1:3] == ["-m", "matrics"] or (sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics")))
-) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # This is the command line: Ctrl-C during the imports ends it without a traceback. Its main() raises again.
+from matrics.process import IS_COMMAND
+
+if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Ctrl-C during the imports ends the command line without a traceback. Its main() raises again.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import importlib.util
@@ -32,8 +31,27 @@ if TYPE_CHECKING:
     from matrics.catalogue.description import describe
     from matrics.catalogue.verbal import interpret, list_benchmarks
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
-    from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
-    from matrics.ranking import *  # noqa: F403 (as above)
+    from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
+    from matrics.multilabel.state import MultilabelState
+    from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
+    from matrics.ranking.best import BestThreshold, best_threshold
+    from matrics.ranking.best_interval import BestThresholdInterval, best_threshold_interval
+    from matrics.ranking.bounds import Bounded
+    from matrics.ranking.brier import BrierDecomposition, brier_decomposition, brier_score
+    from matrics.ranking.calibration import Reliability, expected_calibration_error, reliability_curve
+    from matrics.ranking.curves import (
+        PrecisionRecallCurve,
+        RocCurve,
+        precision_at_recall,
+        precision_recall_curve,
+        recall_at_precision,
+        roc_curve,
+    )
+    from matrics.ranking.losses import binary_cross_entropy, log_loss
+    from matrics.ranking.state import ScoreState
+    from matrics.ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
+    from matrics.ranking.top_k import top_k_accuracy, top_k_recall
+    from matrics.ranking.variance import roc_auc_variance
     from matrics.reporting.report import Report, report
     from matrics.scoring.costs import expected_cost
     from matrics.scoring.fairness import (
@@ -47,19 +65,17 @@ if TYPE_CHECKING:
     from matrics.scoring.streaming import score_blocks
     from matrics.stacks.merging import merge_classes
     from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
-    from matrics.stacks.transform import (
-        normalize,
-        one_vs_rest,
-        pair_counts,
-        rebalance,
-        repair,
-        transpose,
-        weight_cells,
-    )
+    from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
     from matrics.states.confusion import ConfusionState
     from matrics.states.margins import MarginState
-    from matrics.tables import FrameCounts, count_frame, to_frame
-    from matrics.uncertainty import *  # noqa: F403 (as above)
+    from matrics.tables.counts import FrameCounts, count_frame
+    from matrics.tables.table import to_frame
+    from matrics.uncertainty.compare import compare, compare_paired
+    from matrics.uncertainty.interval import interval
+    from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
+    from matrics.uncertainty.models import compare_models
+    from matrics.uncertainty.planning import samples_needed
+    from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
 
 #: The names that are imported when they are first used, by the module that has them: with them, the import would
 #: take twice as long. Type checkers read them above.
@@ -67,38 +83,27 @@ _LATER = {
     "matrics.catalogue.description": ("describe",),
     "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
     "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
-    "matrics.multilabel": ("MultilabelState", "multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
-    "matrics.ranking": (
-        "BestThreshold",
-        "BestThresholdInterval",
-        "Bounded",
-        "BrierDecomposition",
+    "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
+    "matrics.multilabel.state": ("MultilabelState",),
+    "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
+    "matrics.ranking.best": ("BestThreshold", "best_threshold"),
+    "matrics.ranking.best_interval": ("BestThresholdInterval", "best_threshold_interval"),
+    "matrics.ranking.bounds": ("Bounded",),
+    "matrics.ranking.brier": ("BrierDecomposition", "brier_decomposition", "brier_score"),
+    "matrics.ranking.calibration": ("Reliability", "expected_calibration_error", "reliability_curve"),
+    "matrics.ranking.curves": (
         "PrecisionRecallCurve",
-        "Reliability",
         "RocCurve",
-        "ScoreState",
-        "ThresholdCurve",
-        "average_precision",
-        "best_threshold",
-        "best_threshold_interval",
-        "binary_cross_entropy",
-        "brier_decomposition",
-        "brier_score",
-        "expected_calibration_error",
-        "log_loss",
-        "partial_roc_auc",
         "precision_at_recall",
         "precision_recall_curve",
         "recall_at_precision",
-        "reliability_curve",
-        "roc_auc",
-        "roc_auc_variance",
         "roc_curve",
-        "threshold_confusion_matrix",
-        "threshold_curve",
-        "top_k_accuracy",
-        "top_k_recall",
     ),
+    "matrics.ranking.losses": ("binary_cross_entropy", "log_loss"),
+    "matrics.ranking.state": ("ScoreState",),
+    "matrics.ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
+    "matrics.ranking.top_k": ("top_k_accuracy", "top_k_recall"),
+    "matrics.ranking.variance": ("roc_auc_variance",),
     "matrics.reporting.report": ("Report", "report"),
     "matrics.scoring.costs": ("expected_cost",),
     "matrics.scoring.fairness": (
@@ -123,37 +128,53 @@ _LATER = {
     ),
     "matrics.states.confusion": ("ConfusionState",),
     "matrics.states.margins": ("MarginState",),
-    "matrics.tables": ("FrameCounts", "count_frame", "to_frame"),
-    "matrics.uncertainty": (
-        "Comparison",
-        "Interval",
-        "IntervalStatus",
-        "McNemar",
-        "ModelComparison",
-        "PairedComparison",
-        "compare",
-        "compare_models",
-        "compare_paired",
-        "interval",
-        "joint_confusion_matrix",
-        "mcnemar",
-        "samples_needed",
-    ),
+    "matrics.tables.counts": ("FrameCounts", "count_frame"),
+    "matrics.tables.table": ("to_frame",),
+    "matrics.uncertainty.compare": ("compare", "compare_paired"),
+    "matrics.uncertainty.interval": ("interval",),
+    "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
+    "matrics.uncertainty.models": ("compare_models",),
+    "matrics.uncertainty.planning": ("samples_needed",),
+    "matrics.uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
 }
 _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "BestThreshold",
+    "BestThresholdInterval",
+    "Bounded",
+    "BrierDecomposition",
+    "Comparison",
     "ConfusionState",
     "Disparity",
     "EqualizedOdds",
     "FrameCounts",
+    "Interval",
+    "IntervalStatus",
     "InvalidConfusionMatrix",
     "MarginState",
+    "McNemar",
     "Metric",
+    "ModelComparison",
     "MultilabelState",
+    "PairedComparison",
+    "PrecisionRecallCurve",
+    "Reliability",
     "Report",
+    "RocCurve",
+    "ScoreState",
+    "ThresholdCurve",
+    "average_precision",
+    "best_threshold",
+    "best_threshold_interval",
+    "binary_cross_entropy",
+    "brier_decomposition",
+    "brier_score",
     "check",
     "class_proportions",
+    "compare",
+    "compare_models",
+    "compare_paired",
     "confusion_matrix",
     "controlled_errors",
     "count_frame",
@@ -162,11 +183,16 @@ __all__ = [
     "disparity",
     "equal_opportunity",
     "equalized_odds",
+    "expected_calibration_error",
     "expected_cost",
     "get_metric",
     "interpret",
+    "interval",
+    "joint_confusion_matrix",
     "list_benchmarks",
     "list_metrics",
+    "log_loss",
+    "mcnemar",
     "merge_classes",
     "metric",
     "multilabel_confusion_matrix",
@@ -174,25 +200,37 @@ __all__ = [
     "normalize",
     "one_vs_rest",
     "pair_counts",
+    "partial_roc_auc",
     "plot",
+    "precision_at_recall",
+    "precision_recall_curve",
     "random_matrices",
     "rebalance",
+    "recall_at_precision",
     "register",
+    "reliability_curve",
     "repair",
     "report",
     "resample",
+    "roc_auc",
+    "roc_auc_variance",
+    "roc_curve",
+    "samples_needed",
     "score",
     "score_blocks",
     "soft_confusion_matrix",
     "study",
     "subset_accuracy",
+    "threshold_confusion_matrix",
+    "threshold_curve",
     "to_dict",
     "to_frame",
+    "top_k_accuracy",
+    "top_k_recall",
     "transpose",
     "weight_cells",
 ]
 __all__ += metrics.__all__
-__all__ += list(_LATER["matrics.ranking"] + _LATER["matrics.uncertainty"])
 
 __version__ = "0.1.0"
 
