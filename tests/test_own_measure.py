@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import matrics
-from matrics.catalogue import own, registry
+from matrics.catalogue import registry
 from matrics.catalogue.record import Metric
 from matrics.engine.table import Table
 
@@ -466,7 +466,7 @@ def test_packages_are_asked_at_the_first_unknown_name(monkeypatch: pytest.Monkey
         return [Entry("broken", OSError("no such disk")), Entry("taken", constant(1, "mcc")), Entry("good", [lenient])]
 
     monkeypatch.setattr("matrics.catalogue.registry._ASKED", {})
-    monkeypatch.setattr(own.metadata, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     assert matrics.score(CM, "mcc")
     assert not asked
     taken = "the name 'mcc' of test_own_measure.constant.<locals>.one belongs to mcc of this library: give it another "

@@ -6,74 +6,175 @@ np.float64(0.8)
 """
 
 import signal
-import sys
 
-if (
-    sys.orig_argv[1:3] == ["-m", "matrics"] or (sys.argv and sys.argv[0].endswith(("/matrics", "\\matrics")))
-) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # This is the command line: Ctrl-C during the imports ends it without a traceback. Its main() raises again.
+from matrics.process import IS_COMMAND
+
+if IS_COMMAND and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Ctrl-C during the imports ends the command line without a traceback. Its main() raises again.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-import difflib
-from importlib.util import find_spec
+import importlib.util
 from typing import TYPE_CHECKING
 
-from matrics import metrics, ranking, uncertainty
-from matrics.catalogue.description import describe
+from matrics import metrics
 from matrics.catalogue.own import metric
 from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import get_metric, list_metrics, register
-from matrics.catalogue.verbal import interpret, list_benchmarks
-from matrics.counting.build import confusion_matrix, soft_confusion_matrix
 from matrics.engine.evaluation import InvalidConfusionMatrix, check
 from matrics.engine.results import to_dict
 from matrics.metrics import *  # noqa: F403 (each family says what of it is public)
-from matrics.multilabel import MultilabelState, multilabel_confusion_matrix, multilabel_score, subset_accuracy
 from matrics.quoting import quoted
-from matrics.ranking import *  # noqa: F403 (likewise)
-from matrics.scoring.costs import expected_cost
-from matrics.scoring.fairness import (
-    Disparity,
-    EqualizedOdds,
-    demographic_parity,
-    disparity,
-    equal_opportunity,
-    equalized_odds,
-)
 from matrics.scoring.score import score
-from matrics.scoring.streaming import score_blocks
-from matrics.stacks.merging import merge_classes
-from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
-from matrics.stacks.transform import (
-    normalize,
-    one_vs_rest,
-    pair_counts,
-    rebalance,
-    repair,
-    transpose,
-    weight_cells,
-)
-from matrics.states.confusion import ConfusionState
-from matrics.states.margins import MarginState
-from matrics.tables import FrameCounts, count_frame, to_frame
-from matrics.uncertainty import *  # noqa: F403 (likewise)
 
 if TYPE_CHECKING:
     from matrics import plot, study
+    from matrics.catalogue.description import describe
+    from matrics.catalogue.verbal import interpret, list_benchmarks
+    from matrics.counting.build import confusion_matrix, soft_confusion_matrix
+    from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
+    from matrics.multilabel.state import MultilabelState
+    from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
+    from matrics.ranking.best import BestThreshold, best_threshold
+    from matrics.ranking.best_interval import BestThresholdInterval, best_threshold_interval
+    from matrics.ranking.bounds import Bounded
+    from matrics.ranking.brier import BrierDecomposition, brier_decomposition, brier_score
+    from matrics.ranking.calibration import Reliability, expected_calibration_error, reliability_curve
+    from matrics.ranking.curves import (
+        PrecisionRecallCurve,
+        RocCurve,
+        precision_at_recall,
+        precision_recall_curve,
+        recall_at_precision,
+        roc_curve,
+    )
+    from matrics.ranking.losses import binary_cross_entropy, log_loss
+    from matrics.ranking.state import ScoreState
+    from matrics.ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
+    from matrics.ranking.top_k import top_k_accuracy, top_k_recall
+    from matrics.ranking.variance import roc_auc_variance
     from matrics.reporting.report import Report, report
+    from matrics.scoring.costs import expected_cost
+    from matrics.scoring.fairness import (
+        Disparity,
+        EqualizedOdds,
+        demographic_parity,
+        disparity,
+        equal_opportunity,
+        equalized_odds,
+    )
+    from matrics.scoring.streaming import score_blocks
+    from matrics.stacks.merging import merge_classes
+    from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
+    from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
+    from matrics.states.confusion import ConfusionState
+    from matrics.states.margins import MarginState
+    from matrics.tables.counts import FrameCounts, count_frame
+    from matrics.tables.table import to_frame
+    from matrics.uncertainty.compare import compare, compare_paired
+    from matrics.uncertainty.interval import interval
+    from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
+    from matrics.uncertainty.models import compare_models
+    from matrics.uncertainty.planning import samples_needed
+    from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
+
+#: The names that are imported when they are first used, by the module that has them: with them, the import would
+#: take twice as long. Type checkers read them above.
+_LATER = {
+    "matrics.catalogue.description": ("describe",),
+    "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
+    "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
+    "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
+    "matrics.multilabel.state": ("MultilabelState",),
+    "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
+    "matrics.ranking.best": ("BestThreshold", "best_threshold"),
+    "matrics.ranking.best_interval": ("BestThresholdInterval", "best_threshold_interval"),
+    "matrics.ranking.bounds": ("Bounded",),
+    "matrics.ranking.brier": ("BrierDecomposition", "brier_decomposition", "brier_score"),
+    "matrics.ranking.calibration": ("Reliability", "expected_calibration_error", "reliability_curve"),
+    "matrics.ranking.curves": (
+        "PrecisionRecallCurve",
+        "RocCurve",
+        "precision_at_recall",
+        "precision_recall_curve",
+        "recall_at_precision",
+        "roc_curve",
+    ),
+    "matrics.ranking.losses": ("binary_cross_entropy", "log_loss"),
+    "matrics.ranking.state": ("ScoreState",),
+    "matrics.ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
+    "matrics.ranking.top_k": ("top_k_accuracy", "top_k_recall"),
+    "matrics.ranking.variance": ("roc_auc_variance",),
+    "matrics.reporting.report": ("Report", "report"),
+    "matrics.scoring.costs": ("expected_cost",),
+    "matrics.scoring.fairness": (
+        "Disparity",
+        "EqualizedOdds",
+        "demographic_parity",
+        "disparity",
+        "equal_opportunity",
+        "equalized_odds",
+    ),
+    "matrics.scoring.streaming": ("score_blocks",),
+    "matrics.stacks.merging": ("merge_classes",),
+    "matrics.stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
+    "matrics.stacks.transform": (
+        "normalize",
+        "one_vs_rest",
+        "pair_counts",
+        "rebalance",
+        "repair",
+        "transpose",
+        "weight_cells",
+    ),
+    "matrics.states.confusion": ("ConfusionState",),
+    "matrics.states.margins": ("MarginState",),
+    "matrics.tables.counts": ("FrameCounts", "count_frame"),
+    "matrics.tables.table": ("to_frame",),
+    "matrics.uncertainty.compare": ("compare", "compare_paired"),
+    "matrics.uncertainty.interval": ("interval",),
+    "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
+    "matrics.uncertainty.models": ("compare_models",),
+    "matrics.uncertainty.planning": ("samples_needed",),
+    "matrics.uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
+}
+_WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
+    "BestThreshold",
+    "BestThresholdInterval",
+    "Bounded",
+    "BrierDecomposition",
+    "Comparison",
     "ConfusionState",
     "Disparity",
     "EqualizedOdds",
     "FrameCounts",
+    "Interval",
+    "IntervalStatus",
     "InvalidConfusionMatrix",
     "MarginState",
+    "McNemar",
     "Metric",
+    "ModelComparison",
     "MultilabelState",
+    "PairedComparison",
+    "PrecisionRecallCurve",
+    "Reliability",
     "Report",
+    "RocCurve",
+    "ScoreState",
+    "ThresholdCurve",
+    "average_precision",
+    "best_threshold",
+    "best_threshold_interval",
+    "binary_cross_entropy",
+    "brier_decomposition",
+    "brier_score",
     "check",
     "class_proportions",
+    "compare",
+    "compare_models",
+    "compare_paired",
     "confusion_matrix",
     "controlled_errors",
     "count_frame",
@@ -82,11 +183,16 @@ __all__ = [
     "disparity",
     "equal_opportunity",
     "equalized_odds",
+    "expected_calibration_error",
     "expected_cost",
     "get_metric",
     "interpret",
+    "interval",
+    "joint_confusion_matrix",
     "list_benchmarks",
     "list_metrics",
+    "log_loss",
+    "mcnemar",
     "merge_classes",
     "metric",
     "multilabel_confusion_matrix",
@@ -94,24 +200,37 @@ __all__ = [
     "normalize",
     "one_vs_rest",
     "pair_counts",
+    "partial_roc_auc",
     "plot",
+    "precision_at_recall",
+    "precision_recall_curve",
     "random_matrices",
     "rebalance",
+    "recall_at_precision",
     "register",
+    "reliability_curve",
     "repair",
     "report",
     "resample",
+    "roc_auc",
+    "roc_auc_variance",
+    "roc_curve",
+    "samples_needed",
     "score",
     "score_blocks",
     "soft_confusion_matrix",
     "study",
     "subset_accuracy",
+    "threshold_confusion_matrix",
+    "threshold_curve",
     "to_dict",
     "to_frame",
+    "top_k_accuracy",
+    "top_k_recall",
     "transpose",
     "weight_cells",
 ]
-__all__ += metrics.__all__ + ranking.__all__ + uncertainty.__all__
+__all__ += metrics.__all__
 
 __version__ = "0.1.0"
 
@@ -122,24 +241,25 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Import pictures, studies and reports when they are first used, and name the measure that an alias means.
+    """Import what is needed later when it is first used, and name the measure that an alias means.
 
     Each measure has one name in Python, and all its names in ``score``.
     """
-    if name in {"plot", "study", "Report", "report"}:  # they would take a third of the time of the import
-        import matrics.plot
-        import matrics.study  # noqa: F401 (which makes it an attribute)
-        from matrics.reporting import report as reporting
-
-        globals().update(Report=reporting.Report, report=reporting.report)
-        return globals()[name]
-    if name.isidentifier() and not name.startswith("_") and find_spec(f"matrics.{name}") is not None:
+    if name in {"plot", "study"}:
+        return importlib.import_module(f"matrics.{name}")
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value  # from now on without this function
+        return value
+    if name.isidentifier() and not name.startswith("_") and importlib.util.find_spec(f"matrics.{name}") is not None:
         raise AttributeError(
             f"module 'matrics' has no attribute {quoted(name)} before it is imported: import matrics.{name}"
         )
     try:
         known = get_metric(name) if not name.startswith("_") else None
     except ValueError as error:
+        import difflib
+
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.85)
         if near:
             raise AttributeError(f"module 'matrics' has no attribute {quoted(name)}; did you mean {near[0]}?") from None

@@ -14,6 +14,8 @@ from matrics.quoting import quoted
 MOST_COUNT = 2**31 - 1
 MOST_BYTES = 2**40
 LARGE_BYTES = 2**33
+# 8 GiB of counts: with more, the labels are probably not classes but numbers of samples.
+MOST_CELLS = 2**30
 
 
 def is_whole(value: Any) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -207,6 +206,8 @@ class Standard:
 
     def normal_quantile(self, share: Array) -> Array:
         """The quantile of the normal distribution for a probability above 0 and below 1."""
+        from statistics import NormalDist  # which takes as long to import as all of ``arrays``
+
         return self.on_host(np.vectorize(NormalDist().inv_cdf, otypes=[float]), share)
 
     def derivatives(

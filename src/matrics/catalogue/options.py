@@ -87,7 +87,7 @@ def read_options(function: Callable[..., Array]) -> tuple[Option, ...]:
     given = {option.name: option.annotation for option in parameters[1:] if option.annotation is not option.empty}
     globals_ = getattr(inspect.unwrap(function), "__globals__", {})
     try:
-        hints = get_type_hints(SimpleNamespace(__annotations__=given), globals_, include_extras=True)
+        hints = get_type_hints(SimpleNamespace(__annotations__=given), globals_, include_extras=True) if given else {}
     except NameError as error:
         raise TypeError(f"{expected}, got a type that is unknown when the program runs: {error}") from error
     return tuple([_read_option(parameter, hints.get(parameter.name), expected) for parameter in parameters[1:]])

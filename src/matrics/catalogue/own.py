@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from importlib import metadata
 from types import ModuleType
 from typing import Any
 
@@ -100,6 +99,8 @@ def measures_of(found: Any, where: str) -> list[Metric]:
 
 def of_packages(register: Callable[[Metric], Any]) -> None:
     """Register the measures of all installed packages; warn of packages that cannot be loaded."""
+    from importlib import metadata  # with all of ``email``: 30 ms
+
     for entry in metadata.entry_points(group=GROUP):
         try:
             for measure in measures_of(entry.load(), entry.value):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from matrics.arrays import Array, is_compiling
-from matrics.catalogue import verbal
 from matrics.catalogue.averages import AVERAGES, TWO_CLASS_WORDS
 from matrics.catalogue.functions import place_of
 from matrics.catalogue.options import read_options
@@ -473,6 +471,10 @@ def _unknown(name: str, spec: str) -> str:
     if fold(name) in _PYCM:
         specs = " and ".join(PYCM[_PYCM[fold(name)]])
         return f"{quoted(spec)}: PyCM's name {name} takes no options; it is {specs} here"
+    import difflib
+
+    from matrics.catalogue import verbal
+
     with contextlib.suppress(ValueError):
         scale = verbal.get_benchmark(name)
         return f"{quoted(name)} is words, not numbers: matrics.interpret(values of {scale.of}, {scale.name!r})"

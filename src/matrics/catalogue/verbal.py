@@ -26,7 +26,6 @@ Otherwise the cuts are those of PyCM, also where those of the authors differ:
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -185,6 +184,8 @@ def get_benchmark(name: str) -> Benchmark:
         raise TypeError(f"benchmark: expected the name of a benchmark, got {type(name).__name__}: {quoted(name)}")
     folded = fold(name)
     if folded not in _NAMES:
+        import difflib
+
         near = dict.fromkeys(_NAMES[near] for near in difflib.get_close_matches(folded, _NAMES, n=3, cutoff=0.5))
         hint = f"did you mean {', '.join(near)}? " if near else ""
         raise ValueError(f"unknown benchmark {quoted(name)}; {hint}expected one of {', '.join(BENCHMARKS)}")

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 PACKAGES = ("typer", "rich", "pyarrow", "filelock")
@@ -17,17 +18,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # do not fail on a terminal that cannot print "–"
             stream.reconfigure(errors="replace")
-    try:
-        import filelock  # noqa: F401 (only to check that it is installed, as the next two)
-        import rich  # noqa: F401
-        import typer  # noqa: F401
-
-        from matrics.cli import app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in PACKAGES:
-            raise
+    if not all(map(find_spec, PACKAGES)):
         print(f"the command line needs more packages: python -m pip install {' '.join(PACKAGES)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    from matrics.cli import app
+
     sys.exit(_end(app))
 
 
@@ -61,8 +56,6 @@ def _end(app: Any) -> int:
 
 def _run(app: Any) -> int:
     """The exit code of a command."""
-    import pyarrow as pa
-
     from matrics.files.notices import say
 
     try:
@@ -72,9 +65,16 @@ def _run(app: Any) -> int:
         say(error.format_message())
     except BrokenPipeError:
         raise
-    except (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException) as error:
+    except _expected_errors() as error:
         say(_message(error))
     return 2
+
+
+def _expected_errors() -> tuple[type[Exception], ...]:
+    """Those that are reported in one line; called when there is one, as pyarrow is imported for files alone."""
+    import pyarrow as pa
+
+    return (ValueError, TypeError, OSError, ImportError, MemoryError, pa.ArrowException)
 
 
 def _close_output() -> None:

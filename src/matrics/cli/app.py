@@ -1,22 +1,15 @@
-"""The commands. Errors raise exceptions, which ``main`` prints in one line."""
+"""The commands. Errors raise exceptions, which ``main`` prints in one line.
+
+What a command needs is imported when it runs: the help and the other commands would wait for it.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import matrics
-from matrics import study
-from matrics.catalogue.description import facts
-from matrics.cli import count, decisions, markdown, printing, report_page
-from matrics.cli.certificate_report import show_certificate
-from matrics.cli.compare import compare_file
-from matrics.cli.compare_report import show_comparison
-from matrics.cli.interval import IntervalRequest, IntervalRun
-from matrics.cli.measures import measures
-from matrics.cli.open_run import ScoreRequest, open_matrices, open_run
+from matrics.cli import count, decisions, report_page
 from matrics.cli.options import (
     Average,
     By,
@@ -49,17 +42,9 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
-from matrics.cli.progress import watching
-from matrics.cli.reproduce import check_folder, chosen_source, draw
-from matrics.cli.reproduce_report import show_reproduction
-from matrics.cli.screen import deliver, open_console
-from matrics.cli.work import open_work
-from matrics.files.count import During
 from matrics.files.names import Names
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
-from matrics.study.certificates import CASES
-from matrics.study.sources.experiment import NUM
 
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
@@ -119,6 +104,10 @@ def score(
     progress: ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
+    from matrics.cli.open_run import ScoreRequest, open_run
+    from matrics.cli.screen import deliver
+    from matrics.cli.work import open_work
+
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     asked = ScoreRequest(
@@ -180,6 +169,14 @@ def interval(
     progress: ShowProgress = False,
 ) -> None:
     """Compute a confidence interval for every measure of every matrix."""
+    from matrics.cli.interval import IntervalRequest, IntervalRun
+    from matrics.cli.measures import measures
+    from matrics.cli.open_run import ScoreRequest, open_matrices
+    from matrics.cli.progress import watching
+    from matrics.cli.screen import deliver
+    from matrics.cli.work import open_work
+    from matrics.files.count import During
+
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
@@ -225,6 +222,10 @@ def compare(
     zero_division: ZeroDivision = "nan",
 ) -> None:
     """Compare the models of a file: differences from the best model, with confidence limits."""
+    from matrics.cli.compare import compare_file
+    from matrics.cli.compare_report import show_comparison
+    from matrics.cli.screen import open_console
+
     plug_in(plugin)
     columns = column_names(by or [])
     if not columns:
@@ -265,13 +266,22 @@ def reproduce(
     ] = None,
     num: Annotated[
         str | None,
-        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default=str(NUM)),
+        typer.Option(metavar="INTEGER", help="Matrices in the random experiment of 002.", show_default="200000"),
     ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "--all", help="Show every number next to the printed one.")
     ] = False,
 ) -> None:
     """Compute every number that the sources print again, and compare it with the print."""
+    from rich.text import Text
+
+    from matrics import study
+    from matrics.cli import printing
+    from matrics.cli.reproduce import check_folder, chosen_source, draw
+    from matrics.cli.reproduce_report import show_reproduction
+    from matrics.cli.screen import open_console
+    from matrics.study.sources.experiment import NUM
+
     chosen, drawn = chosen_source(source), integer("num", num)
     if figures is not None:
         check_folder(figures)
@@ -296,6 +306,12 @@ def list_metrics(
     plugin: Plugin = None,
 ) -> None:
     """List the measures."""
+    from rich.text import Text
+
+    from matrics.catalogue.description import range_of
+    from matrics.cli import markdown, printing
+    from matrics.cli.screen import open_console
+
     plug_in(plugin)
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
     if as_markdown:
@@ -308,7 +324,7 @@ def list_metrics(
     for column in table.columns[:3]:
         column.no_wrap = True
     for metric in listed:
-        interval, source = facts(metric)["range"], Text(metric.source, "dim")
+        interval, source = range_of(metric), Text(metric.source, "dim")
         about = [source, Text(metric.summary)] if apart else [Text(f"{metric.summary}\n").append_text(source)]
         table.add_row(metric.name, metric.kind.replace("_", " "), Text(interval), *about)
     printing.show(console, table)
@@ -321,6 +337,13 @@ def describe(
     plugin: Plugin = None,
 ) -> None:
     """Describe a measure: its properties, formula, source and names."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from matrics.catalogue.description import facts
+    from matrics.cli import printing
+    from matrics.cli.screen import open_console
+
     plug_in(plugin)
     metric = matrics.get_metric(name)
     table = Table.grid(padding=(0, 2))
@@ -335,7 +358,7 @@ def certificate(
     *,
     cases: Annotated[
         str | None,
-        typer.Option(metavar="INTEGER", help="Random matrices for each property.", show_default=str(CASES)),
+        typer.Option(metavar="INTEGER", help="Random matrices for each property.", show_default="20000"),
     ] = None,
     seed: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="The seed of the random matrices.", show_default="0")
@@ -343,8 +366,12 @@ def certificate(
     plugin: Plugin = None,
 ) -> None:
     """Search for matrices that show which properties a measure lacks."""
+    from matrics import study
+    from matrics.cli.certificate_report import show_certificate
+    from matrics.cli.screen import open_console
+
     plug_in(plugin)
     metric = matrics.get_metric(name)
     asked = {"cases": integer("cases", cases), "rng": integer("seed", seed)}
-    found = matrics.study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})
+    found = study.certificate(metric, **{key: value for key, value in asked.items() if value is not None})
     show_certificate(open_console(), found, metric.summary)

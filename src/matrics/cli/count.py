@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from matrics.cli import printing
 from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
-from matrics.cli.printing import counted as in_words
-from matrics.cli.progress import watching
-from matrics.cli.screen import open_console
-from matrics.cli.work import open_destination
-from matrics.files.count import During
-from matrics.files.count import count as count_rows
-from matrics.files.counts import SortedCounts
-from matrics.files.counts_file import write_counts
-from matrics.files.inputs import LabelRows, open_counts, open_input, open_labels
 from matrics.files.names import Names
-from matrics.files.outputs.destination import Destination, refuse_input
-from matrics.files.outputs.unfinished import Unfinished, whole_file
 from matrics.quoting import quoted
+
+if TYPE_CHECKING:
+    from matrics.files.counts import SortedCounts
+    from matrics.files.inputs import LabelRows
+    from matrics.files.outputs.destination import Destination
+    from matrics.files.outputs.unfinished import Unfinished
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
 
@@ -48,6 +41,9 @@ def count(
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
+    from matrics.cli.work import open_destination
+    from matrics.files.inputs import open_input, open_labels
+
     destination = _check_output(output, paths)
     names = Names(true, pred, column_names(by or []), counts=counts, weight=weight)
     names.check()
@@ -69,6 +65,9 @@ def merge(
     progress: ShowProgress = False,
 ) -> None:
     """Add up files of counts: their classes and groups are united."""
+    from matrics.cli.work import open_destination
+    from matrics.files.inputs import open_counts
+
     destination = _check_output(output, paths)
     given = open_counts(paths, Names(by=column_names(by or [])))
     with open_destination(context, paths, destination, resume=resume) as work:
@@ -76,21 +75,35 @@ def merge(
 
 
 def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
+    from rich.text import Text
+
+    from matrics.cli import printing
+    from matrics.cli.progress import watching
+    from matrics.cli.screen import open_console
+    from matrics.files.count import During
+    from matrics.files.count import count as count_rows
+    from matrics.files.counts_file import write_counts
+    from matrics.files.outputs.unfinished import whole_file
+
     counted = count_rows(given, During(work, watching(lines=progress)))
     output, number = work.destination.path, len(counted.starts)
     with whole_file(work) as file:
         write_counts(file, counted, given.names)
-    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {in_words(number, 'matrix', 'matrices')}"]
+    lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {printing.counted(number, 'matrix', 'matrices')}"]
     printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
 
 
 def _in_words(counted: SortedCounts) -> str:
+    from matrics.cli.printing import counted as in_words
+
     classes = in_words(len(counted.classes), "class", "classes")
     return f"{in_words(len(counted.starts), 'matrix', 'matrices')} of {classes}, {in_words(counted.samples, 'sample')}"
 
 
 def _check_output(output: Path | None, inputs: list[Path]) -> Destination:
     """Raise an error before the work begins if the output cannot be written."""
+    from matrics.files.outputs.destination import Destination, refuse_input
+
     if output is None or output.suffix.lower() != ".parquet":
         got = "none" if output is None else repr(str(output))
         raise ValueError(f"--output: expected a name that ends in .parquet, got {got}")

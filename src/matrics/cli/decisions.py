@@ -1,17 +1,12 @@
 """The commands that take columns of scores: measures at every threshold, and the best threshold."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pyarrow as pa
 import typer
-from rich.text import Text
 
-from matrics.cli import printing
-from matrics.cli.curve import CurveRun, read_thresholds
-from matrics.cli.curve_report import show_curves
-from matrics.cli.measures import measures
 from matrics.cli.options import (
     By,
     Level,
@@ -28,17 +23,14 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
-from matrics.cli.printing import counted
-from matrics.cli.screen import open_console
-from matrics.cli.threshold import NUM, Sureness, ThresholdRequest, ThresholdRun
-from matrics.cli.threshold_report import show_thresholds
 from matrics.files.names import Names
-from matrics.files.outputs.destination import check_file
-from matrics.files.outputs.whole import open_output
-from matrics.files.scores import Scored, ScoreNames, read_scores
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
-from matrics.uncertainty.options import check_level
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from matrics.files.scores import Scored
 
 FilePath = Annotated[
     Path,
@@ -72,6 +64,18 @@ def curve(
     output: Output = None,
 ) -> None:
     """Measures at every threshold of scores, and how well the scores rank."""
+    import numpy as np
+    import pyarrow as pa
+    from rich.text import Text
+
+    from matrics.cli import printing
+    from matrics.cli.curve import CurveRun, read_thresholds
+    from matrics.cli.curve_report import show_curves
+    from matrics.cli.measures import measures
+    from matrics.cli.screen import open_console
+    from matrics.files.outputs.whole import open_output
+    from matrics.uncertainty.options import check_level
+
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or CURVE_METRICS)  # raises before anything is read
@@ -99,7 +103,7 @@ def curve(
             repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in names.items()}
             append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
             count += len(found)
-    _show_written(output, title, count, f"{counted(len(labels), 'measure')}")
+    _show_written(output, title, count, f"{printing.counted(len(labels), 'measure')}")
 
 
 def threshold(
@@ -121,13 +125,22 @@ def threshold(
     level: Level = "0.95",
     num: Annotated[
         str | None,
-        typer.Option(metavar="INTEGER", help="The number of replicates; 0: no limits.", show_default=str(NUM)),
+        typer.Option(metavar="INTEGER", help="The number of replicates; 0: no limits.", show_default="1000"),
     ] = None,
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
     output: Output = None,
 ) -> None:
     """Find the best threshold for a measure, under constraints, with confidence limits."""
+    from rich.text import Text
+
+    from matrics.cli import printing
+    from matrics.cli.measures import measures
+    from matrics.cli.screen import open_console
+    from matrics.cli.threshold import Sureness, ThresholdRequest, ThresholdRun
+    from matrics.cli.threshold_report import show_thresholds
+    from matrics.files.outputs.whole import open_output
+
     plug_in(plugin)
     sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
     zero = number("zero-division", zero_division)
@@ -146,12 +159,17 @@ def threshold(
     _refuse_same(source, list(columns))
     with open_output(Path(output)) as append:
         append({**source.columns(0, source.count), **columns})
-    _show_written(output, title, len(found), counted(len(columns), "column"))
+    _show_written(output, title, len(found), printing.counted(len(columns), "column"))
 
 
 def _read(
     path: Path, scores: list[str], *, true: str, by: list[str] | None, positive: str | None, output: str | None
 ) -> Scored:
+    import numpy as np
+
+    from matrics.files.outputs.destination import check_file
+    from matrics.files.scores import ScoreNames, read_scores
+
     if output is not None:
         check_file(output, path)
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
@@ -165,9 +183,13 @@ def _read(
 
 
 def _title(source: Scored, what: str) -> Text:
+    from rich.text import Text
+
+    from matrics.cli.printing import counted, plain
+
     positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
     text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
-    return Text(printing.plain(text))
+    return Text(plain(text))
 
 
 def _refuse_same(source: Scored, names: list[str]) -> None:
@@ -177,5 +199,10 @@ def _refuse_same(source: Scored, names: list[str]) -> None:
 
 
 def _show_written(output: str, title: Text, rows: int, what: str) -> None:
-    written = f"{output}: {counted(rows, 'row')} of {what}"
+    from rich.text import Text
+
+    from matrics.cli import printing
+    from matrics.cli.screen import open_console
+
+    written = f"{output}: {printing.counted(rows, 'row')} of {what}"
     printing.show(open_console(), title, Text(printing.plain(written)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
+    from concurrent.futures import Future
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -25,6 +25,8 @@ def in_order(function: Callable[[Given], Made], given: Iterable[Given], workers:
     if workers == 1:
         yield from map(function, given)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     waiting: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:

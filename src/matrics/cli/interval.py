@@ -11,11 +11,11 @@ import numpy as np
 import matrics
 from matrics.cli.run import MatrixRun, name_cell
 from matrics.quoting import quoted
-from matrics.uncertainty.options import DRAWING, Options, read_options
 
 if TYPE_CHECKING:
     from matrics.cli.block_results import Totals
     from matrics.files.source import MatrixSource
+    from matrics.uncertainty.options import Options
 
 Array = Any
 
@@ -38,6 +38,8 @@ class IntervalRequest:
         cls, *, level: float, method: str, scheme: str | None, num: int | None, seed: int | None, clusters: str | None
     ) -> IntervalRequest:
         """Check the options and fill in defaults; errors name the options of the command line."""
+        from matrics.uncertainty.options import DRAWING, read_options
+
         if clusters is None and scheme == "clusters":
             raise ValueError("--scheme: expected --clusters COLUMN with clusters, got none")
         if clusters is not None and scheme not in (None, "clusters"):

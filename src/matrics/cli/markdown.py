@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from matrics.catalogue.description import facts
+from matrics.catalogue.description import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def _row(metric: Metric) -> list[str]:
         f"`{metric.name}`",
         ", ".join(f"`{alias}`" for alias in metric.aliases),
         metric.kind.replace("_", " "),
-        escape(facts(metric)["range"]),
+        escape(range_of(metric)),
         "$" + metric.formula.replace("|", r"\vert ") + "$",  # a bar would end the cell
         escape(metric.summary),
         escape(metric.source),

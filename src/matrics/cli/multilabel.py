@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import matrics
+from matrics.arrays.sizes import MOST_CELLS
 from matrics.cli.block_results import BlockResult, Piece
 from matrics.cli.printing import counted
 from matrics.cli.run import Run, score_columns
@@ -20,7 +21,6 @@ from matrics.files.names import Names
 from matrics.files.notices import warn_of_odd_labels
 from matrics.multilabel.averages import checked_average
 from matrics.quoting import quoted
-from matrics.tables.counts import MOST_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

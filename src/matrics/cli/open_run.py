@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matrics.cli import multilabel
 from matrics.cli.measures import measures
-from matrics.cli.multilabel import MultilabelRun, SetNames, read_sets
 from matrics.cli.options import RunOptions, number
 from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.files.count import During
 from matrics.files.matrices import read
-from matrics.files.matrix_rows import CellNames, read_cells
 from matrics.files.names import Names
-from matrics.files.scores import ScoreNames, read_scores
 from matrics.files.source import MatrixSource
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
@@ -63,6 +59,8 @@ def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
         raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
+    from matrics.files.matrix_rows import CellNames, read_cells
+
     return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
 
 
@@ -77,22 +75,18 @@ def open_run(
     work: Unfinished | None,
 ) -> Run:
     """Open the file, and return the run that computes the requested measures."""
-    asked_for = metrics or ("core" if asked.separator is None else multilabel.METRICS)
-    chosen = resolve(asked_for)  # raises before anything is read
+    asked_for = metrics or "core"
+    resolve(asked_for)  # raises before anything is read
     common: dict[str, Any] = {"to_backend": open_backend(backend), "zero_division": zero_division, "manner": manner}
     if asked.separator is not None:
-        asked.refuse(
-            "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
-        )
-        names = SetNames(asked.true, asked.pred, asked.by, separator=asked.separator)
-        average = asked.average or "macro"
-        multilabel.check(chosen, average)
-        return MultilabelRun(source=read_sets(path, names), metrics=chosen, average=average, **common)
+        return _run_of_sets(path, asked, asked.separator, metrics, common)
     asked.refuse("--separator with it, for sets of labels (else: recall:macro)", "average")
     if asked.scores is None:
         asked.refuse("--scores with it", "threshold")
         source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
         return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
+    from matrics.files.scores import ScoreNames, read_scores
+
     asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
@@ -109,3 +103,19 @@ def open_run(
     scored = read_scores(path, score_names, of_all=limit is None)
     found = scored.matrices(limit)
     return ScoreRun(source=found, metrics=measures(asked_for, lambda: found.known(of_several)), **common)
+
+
+def _run_of_sets(
+    path: Path, asked: ScoreRequest, separator: str, metrics: list[str] | None, common: dict[str, Any]
+) -> Run:
+    """The run over sets of labels."""
+    from matrics.cli import multilabel
+
+    chosen = resolve(metrics or multilabel.METRICS)
+    asked.refuse(
+        "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
+    )
+    names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator)
+    average = asked.average or "macro"
+    multilabel.check(chosen, average)
+    return multilabel.MultilabelRun(source=multilabel.read_sets(path, names), metrics=chosen, average=average, **common)

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
-from rich.console import Console
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
 
 from matrics.cli.printing import counted
 from matrics.files.notices import say
@@ -157,6 +154,10 @@ def _line(progress: Progress | RowProgress) -> str:
 def _draw(progress: Progress | RowProgress, stop: threading.Event) -> None:
     if stop.wait(SHOW_AFTER):
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
     columns = BarColumn(bar_width=20), TextColumn("{task.description}")
     with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         # Without a share to show, the bar only moves.

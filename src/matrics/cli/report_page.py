@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from matrics.cli import printing
 from matrics.cli.options import (
     Level,
     Num,
@@ -25,11 +23,7 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
-from matrics.cli.screen import open_console
 from matrics.files.names import Names
-from matrics.files.outputs.destination import refuse_input
-from matrics.files.outputs.whole import write_whole
-from matrics.files.scores import ScoreNames
 from matrics.quoting import quoted
 
 FilePath = Annotated[
@@ -99,11 +93,19 @@ def report(
     output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
 ) -> None:
     """Write a report on one page: the best model, the errors, and warnings."""
-    # Here, as they import pictures, which no other command needs.
+    from rich.text import Text
+
+    from matrics.cli import printing
+    from matrics.cli.screen import open_console
+    from matrics.files.outputs.whole import write_whole
+    from matrics.files.scores import ScoreNames
     from matrics.reporting.data import ReportColumns
     from matrics.reporting.from_file import command_of, read_file
     from matrics.reporting.leaderboard import DEFAULT_METRICS
     from matrics.reporting.report import make_manner, make_report
+
+    with contextlib.suppress(ImportError):
+        import pandas as pd  # noqa: F401 (before a file is read: names may be times in nanoseconds, as pandas has them)
 
     plug_in(plugin)
     columns = column_names(by or [])
@@ -152,6 +154,8 @@ def report(
 
 
 def _check_output(output: str, path: Path) -> Path:
+    from matrics.files.outputs.destination import refuse_input
+
     target = Path(output)
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         raise ValueError(f"--output: expected the name of a file that ends in .html, got {quoted(output)}")

@@ -14,7 +14,7 @@ import numpy as np
 
 import matrics
 from matrics.arrays import NUMPY
-from matrics.catalogue.description import facts
+from matrics.catalogue.description import direction_of, range_of
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
@@ -267,8 +267,7 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
     columns = []
     for name, metric in metrics.items():
         labels = map(title_of, named_columns(name, metric, classes))
-        known = facts(metric)
-        reach = f"{known['range']}, {known['direction']}"
+        reach = f"{range_of(metric)}, {direction_of(metric)}"
         columns += [Column(label, reach, metric.higher_is_better) for label in labels]
     names = [column.label for column in columns]
     twice = first_twice(names)

@@ -11,17 +11,15 @@ from rich.text import Text
 
 from matrics.cli import printing
 from matrics.cli.block_results import BlockResult, joined
-from matrics.cli.disparity_report import show_disparity
 from matrics.cli.interval import IntervalRun
-from matrics.cli.interval_report import show_intervals, show_statuses, widths
 from matrics.cli.printing import counted
 from matrics.cli.run import Run
-from matrics.cli.write_blocks import write_blocks
-from matrics.files.outputs.unfinished import Unfinished
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from matrics.files.outputs.unfinished import Unfinished
 
 Array = Any
 
@@ -39,6 +37,9 @@ def deliver(run: Run, work: Unfinished | None, *, disparity: bool = False) -> No
 
 
 def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
+    from matrics.cli.interval_report import show_statuses
+    from matrics.cli.write_blocks import write_blocks
+
     both = sorted({key.name for key in run.source.keys} & set(run.labels))
     if both:
         raise ValueError(
@@ -52,6 +53,8 @@ def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
     printing.show(console, *_title(run), Text(printing.plain(written)))
     show_statuses(console, run.totals.statuses, signs=False)
     if summary is not None:
+        from matrics.cli.disparity_report import show_disparity
+
         show_disparity(console, run.columns, summary, run.source.name)
 
 
@@ -92,6 +95,8 @@ def _summarise(run: Run, *, disparity: bool) -> None:
     printing.show(console, *_title(run), Text())
     printing.show_summary(console, run.columns, summary, _rows(run), run.source.name)
     if disparity:
+        from matrics.cli.disparity_report import show_disparity
+
         show_disparity(console, run.columns, summary, run.source.name)
 
 
@@ -101,12 +106,16 @@ def _tabulate(run: Run, *, disparity: bool) -> None:
     printing.show(console, *_title(run), Text())
     printing.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
     if disparity:
+        from matrics.cli.disparity_report import show_disparity
+
         summary = printing.Summary(len(run.columns))
         summary.add(0, scores)
         show_disparity(console, run.columns, summary, names.__getitem__)
 
 
 def _summarise_intervals(run: IntervalRun) -> None:
+    from matrics.cli.interval_report import show_statuses, widths
+
     summary = printing.Summary(len(run.columns))
     for found in _found(run):
         summary.add(found.start, widths(found.values))
@@ -118,6 +127,8 @@ def _summarise_intervals(run: IntervalRun) -> None:
 
 
 def _tabulate_intervals(run: IntervalRun) -> None:
+    from matrics.cli.interval_report import show_intervals, show_statuses
+
     found, names = _all_found(run)
     console = open_console()
     printing.show(console, *_title(run), Text())

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
 import matrics
-from matrics.files.outputs.destination import check_output
-from matrics.files.outputs.question import Question, inputs_of
-from matrics.files.outputs.unfinished import Unfinished, unfinished_output
-from matrics.files.text import STDIN
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -22,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics.files.outputs.destination import Destination
+    from matrics.files.outputs.unfinished import Unfinished
 
 # Options that change no byte of an output. All others may, and must be the same when ``--resume`` continues a run.
 CHANGE_NOTHING = {"path", "paths", "output", "resume", "workers", "progress", "disparity"}
@@ -35,6 +28,8 @@ def open_work(
         if resume:
             raise ValueError("--resume: expected --output FILE with it, got none")
         return contextlib.nullcontext()
+    from matrics.files.outputs.destination import check_output
+
     return open_destination(context, [path], check_output(output, path), resume=resume)
 
 
@@ -42,6 +37,13 @@ def open_destination(
     context: Any, paths: Sequence[Path], destination: Destination, *, resume: bool
 ) -> AbstractContextManager[Unfinished]:
     """An output with a name that can be written, made of these inputs."""
+    import numpy as np
+    import pyarrow as pa
+
+    from matrics.files.outputs.question import Question, inputs_of
+    from matrics.files.outputs.unfinished import unfinished_output
+    from matrics.files.text import STDIN
+
     stream = next((path for path in paths if _is_stream(path)), None)
     if resume and stream is not None:
         got = "standard input" if stream == STDIN else f"the pipe {quoted(str(stream))}"
@@ -52,6 +54,8 @@ def open_destination(
     versions = {"matrics": matrics.__version__, "numpy": np.__version__, "pyarrow": pa.__version__}
     backend = context.params.get("backend", "numpy")
     if backend in ("torch", "jax"):
+        from importlib.metadata import version
+
         with contextlib.suppress(ImportError):  # the command itself reports that the library is missing
             versions[backend] = version(backend)
     inputs = () if stream is not None else tuple(one for path in paths for one in inputs_of(path))
@@ -61,4 +65,6 @@ def open_destination(
 
 def _is_stream(path: Path) -> bool:
     """Whether the input can be read only once."""
+    from matrics.files.text import STDIN
+
     return path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())

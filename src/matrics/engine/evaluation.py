@@ -7,7 +7,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
@@ -101,7 +100,7 @@ def scored(
 
 def frames_to_the_user() -> int:
     """The number of frames from the caller up to the user's code: the first frame outside this package."""
-    package = str(Path(__file__).parents[1]) + os.sep
+    package = __file__.rsplit(os.sep, 2)[0] + os.sep
     frame, frames = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, frames = frame.f_back, frames + 1

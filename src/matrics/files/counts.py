@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from matrics.arrays.sizes import MOST_CELLS
 from matrics.files import columns
 from matrics.files.names import Names, wanted_columns
 from matrics.quoting import quoted
-from matrics.tables.counts import MOST_CELLS
 
 if TYPE_CHECKING:
     from matrics.files.rows import Batch

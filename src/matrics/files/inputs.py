@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from matrics.files.arrow import spare_pandas
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
 from matrics.files.fragments import Fragment, find, is_pattern
@@ -67,6 +68,7 @@ class Input:
 
 def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
     """Decide what a path contains; with ``counts_as_rows`` a file of counts is a table like any other."""
+    spare_pandas()
     if path == STDIN:
         return Input(path, "text")
     many = path.is_dir() or is_pattern(path)

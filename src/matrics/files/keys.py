@@ -55,7 +55,7 @@ class Keyed:
     def name(self, position: int) -> str:
         """Return the displayed name of a matrix: its group, or its index like ``[1, 2]``."""
         columns = self.columns(position, position + 1)
-        named = [_text(columns[key.name][0]) for key in self.keys if key.values is not None]
+        named = [text_of(columns[key.name][0]) for key in self.keys if key.values is not None]
         index = [str(columns[key.name][0]) for key in self.keys if key.values is None]
         return ", ".join([*named, *([f"[{', '.join(index)}]"] if index else [])])
 
@@ -71,10 +71,26 @@ class Keyed:
         return ", ".join(key.name for key in self.keys if key.values is not None) or "matrix"
 
 
-def _text(value: Any) -> str:
-    if pa.types.is_time64(value.type):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
+def text_of(value: Any) -> str:
+    """A value of a file as it is displayed, whether pandas is installed or not."""
+    kind = value.type
+    if pa.types.is_time64(kind):  # Python's has no nanoseconds: pyarrow drops them where pandas is installed
         return str(pc.cast(value, pa.string())).rstrip("0").rstrip(".")
+    if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and kind.unit == "ns" and value.is_valid:
+        seconds, rest = divmod(value.value, 10**9)
+        fraction = f".{rest:09}" if rest % 1000 else f".{rest // 1000:06}" if rest else ""
+        if pa.types.is_duration(kind):
+            return _duration(seconds) + fraction
+        time = str(pa.scalar(seconds, pa.timestamp("s", kind.tz)))
+        return time[: len("2000-01-01 00:00:00")] + fraction + time[len("2000-01-01 00:00:00") :]
     try:
         return str(value)
-    except (ValueError, OverflowError):  # a time without a Python type: in nanoseconds, or after the year 9999
+    except (ValueError, OverflowError):  # a time without a Python type, such as one after the year 9999
         return str(pc.cast(value, pa.string()))
+
+
+def _duration(seconds: int) -> str:
+    """As pandas writes it; of its own, Python has none of nanoseconds."""
+    days, seconds = divmod(seconds, 24 * 60 * 60)
+    sign = "+" if days < 0 else ""
+    return f"{days} days {sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"

@@ -18,6 +18,7 @@ from matrics.files.columns import (
     weights_of,
 )
 from matrics.files.inputs import read_rows
+from matrics.files.keys import text_of
 from matrics.files.names import Names
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def numbered(table: Any, names: Names) -> Labelled:
     true, pred, classes = _coded(table, names)
     groups, values = group_rows(table, names.by)
     number = int(groups.max()) + 1
-    titles = [", ".join(str(values[name][k].as_py()) for name in names.by) for k in range(number)]
+    titles = [", ".join(text_of(values[name][k]) for name in names.by) for k in range(number)]
     samples, known = group_rows(table, (names.clusters,)) if names.clusters else (groups, {})
-    sample_names = [str(value) for column in known.values() for value in column.to_pylist()]
+    sample_names = [text_of(value) for column in known.values() for value in column]
     text = tuple(map(str, classes.to_pylist()))
     weights = None if names.weight is None else weights_of(names.weight, table[names.weight])
     return Labelled(true, pred, groups, samples, text, is_ordered(classes), titles, sample_names, weights)

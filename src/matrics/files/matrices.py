@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from matrics.arrays import NUMPY
 from matrics.engine.evaluation import as_stack
-from matrics.files import crosstab, npz
 from matrics.files.columns import is_ordered
 from matrics.files.count import COUNT_ALONE, During, count
 from matrics.files.fragments import is_pattern
@@ -17,13 +16,10 @@ from matrics.files.inputs import Input, open_input, open_labels
 from matrics.files.keys import Key
 from matrics.files.names import Names
 from matrics.files.notices import warn_of_odd_labels
-from matrics.files.npy import NpyStack
-from matrics.files.npz import NpzStack
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
 from matrics.files.text import STDIN, open_text, suffix_of
 from matrics.quoting import quoted
-from matrics.uncertainty.weighted import kish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +39,8 @@ def read(found: Path | Input, names: Names, rows: str | None, during: During = C
     path = found.path
     if found.kind == "arrays":
         if suffix_of(path) == ".npy":
+            from matrics.files.npy import NpyStack
+
             return _matrices(str(path), NpyStack(path), names, rows)
         return _read_npz(path, names, rows)
     if found.kind == "text" and len(found.files) < 2 and not is_pattern(path):
@@ -51,7 +49,9 @@ def read(found: Path | Input, names: Names, rows: str | None, during: During = C
 
 
 def _read_npz(path: Path, names: Names, rows: str | None) -> MatrixSource:
-    arrays = npz.members(path)
+    from matrics.files.npz import NpzStack, members
+
+    arrays = members(path)
     if not arrays:
         raise ValueError(f"{path}: expected at least one array, got none")
     for array in arrays:
@@ -78,6 +78,8 @@ def _read_text(given: Input, names: Names, rows: str | None, during: During) -> 
 
 def _parse_matrix(text: TextFile, names: Names) -> tuple[Array, tuple[str, ...] | None] | None:
     """Parse a matrix and its labels; None if the rows are something else."""
+    from matrics.files import crosstab
+
     first, *start = text.first_rows()
     if crosstab.is_crosstab(first[1], start):
         _, *others = text.rows()
@@ -100,6 +102,8 @@ def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
     cells, squares = counted.stack(counted.cells), None
     effective = None
     if counted.squares is not None:
+        from matrics.uncertainty.weighted import kish
+
         squares = counted.stack(counted.squares)
         weights, of_squares = (np.add.reduceat(x, counted.starts) for x in (counted.cells, counted.squares))
         effective = kish(weights, of_squares, NUMPY)

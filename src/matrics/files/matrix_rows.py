@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from matrics.files import columns as of_columns
+from matrics.files.arrow import spare_pandas
 from matrics.files.fragments import Fragment
 from matrics.files.inputs import parquet_rows
 from matrics.files.keys import Key
@@ -80,6 +81,7 @@ class CellNames(Names):
 
 def read_cells(path: Path, names: CellNames, rows: str | None) -> MatrixSource:
     """Open a table with one matrix a row."""
+    spare_pandas()
     file = "standard input" if path == STDIN else str(path)
     if rows not in (None, "true", "pred"):
         raise ValueError(f"--rows: expected true or pred, got {quoted(rows)}")

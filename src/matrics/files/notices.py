@@ -8,8 +8,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from matrics.tables.odd_labels import odd_labels
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -40,6 +38,8 @@ def say(message: str) -> None:
 
 def warn_of_odd_labels(file: str, true: Iterable[str], pred: Iterable[str]) -> None:
     """Print a warning of one line about labels that are probably mistakes."""
+    from matrics.tables.odd_labels import odd_labels  # here, as most lines need none of it
+
     odd = odd_labels(true, pred)
     if odd is not None:
         say(f"warning: {file}: {odd}")

@@ -8,14 +8,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from matrics.ranking import (
-    average_precision,
-    brier_score,
-    expected_calibration_error,
-    log_loss,
-    roc_auc,
-    roc_auc_variance,
-)
+from matrics.ranking.areas import average_precision, roc_auc
+from matrics.ranking.brier import brier_score
+from matrics.ranking.calibration import expected_calibration_error
+from matrics.ranking.losses import log_loss
+from matrics.ranking.variance import roc_auc_variance
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings
 

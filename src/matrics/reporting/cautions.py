@@ -15,7 +15,8 @@ from matrics.reporting.group_findings import shares_of_classes
 from matrics.reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
 from matrics.reporting.wording import amount, count, listed, number, percent, short
 from matrics.typing import NumPyArray
-from matrics.uncertainty import IntervalStatus, interval
+from matrics.uncertainty.interval import interval
+from matrics.uncertainty.results import IntervalStatus
 
 __all__ = ["Caution", "cautions"]
 

@@ -13,7 +13,7 @@ from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, cells_of, repeats
 from matrics.reporting.wording import amount, between, count, number, percent, short
 from matrics.scoring.score import score
-from matrics.uncertainty import interval
+from matrics.uncertainty.interval import interval
 
 __all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]
 

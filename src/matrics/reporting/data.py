@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY
+from matrics.arrays.sizes import MOST_CELLS
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
@@ -19,7 +20,6 @@ from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
 from matrics.tables.class_codes import class_codes, sorted_labels
 from matrics.tables.columns import Coded, coded, combined, listed, numbers_of, taken, weights_of
-from matrics.tables.counts import MOST_CELLS
 from matrics.typing import NumPyArray
 from matrics.uncertainty.weighted import kish
 

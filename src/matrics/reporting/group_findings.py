@@ -14,7 +14,8 @@ from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics.reporting.wording import between, count, number, short
 from matrics.scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.typing import NumPyArray
-from matrics.uncertainty import compare, interval
+from matrics.uncertainty.compare import compare
+from matrics.uncertainty.interval import interval
 
 __all__ = ["GroupRow", "ModelGroups", "model_groups"]
 

@@ -15,7 +15,7 @@ from matrics.reporting.data import Data
 from matrics.reporting.verdicts import ModelVerdict, judged_alone, judged_together
 from matrics.scoring.score import resolve, score
 from matrics.typing import NumPyArray
-from matrics.uncertainty import interval
+from matrics.uncertainty.interval import interval
 from matrics.uncertainty.measure import Measure
 from matrics.uncertainty.options import DEFAULT_NUM
 

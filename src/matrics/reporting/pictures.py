@@ -12,15 +12,15 @@ import numpy as np
 
 from matrics import plot
 from matrics.plot import Display
-from matrics.ranking import roc_curve
+from matrics.ranking.curves import roc_curve
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import listed, short
 from matrics.typing import NumPyArray
-from matrics.uncertainty import Interval, ModelComparison, joint_confusion_matrix
-from matrics.uncertainty.results import Comparison
+from matrics.uncertainty.joint import joint_confusion_matrix
+from matrics.uncertainty.results import Comparison, Interval, ModelComparison
 
 __all__ = ["Picture", "draw"]
 

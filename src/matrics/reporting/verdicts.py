@@ -12,7 +12,9 @@ from matrics.arrays import Array
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
-from matrics.uncertainty import compare, compare_models, interval
+from matrics.uncertainty.compare import compare
+from matrics.uncertainty.interval import interval
+from matrics.uncertainty.models import compare_models
 
 __all__ = ["ModelVerdict", "aligned", "judged_alone", "judged_together", "weights_of_samples"]
 

@@ -277,13 +277,29 @@ def random_matrices(
     if not (two and 0 < errors[0] <= errors[1] <= 1):
         raise ValueError(f"errors: expected two ratios, 0 < lowest <= highest <= 1, got {quoted(errors)}")
     source = source_of(rng)
-    xp = source.backend.xp
     ratio = source.uniform(float(errors[0]), float(errors[1]), (num, 1, 1))
-    cells = source.uniform(0.0, 1.0, (num, n, n))
-    is_diagonal = source.asarray(np.eye(n)) > 0
-    top = xp.where(is_diagonal, source.asarray(float(largest)), xp.floor(xp.clip(largest * ratio, 1, largest)))
+    is_diagonal = np.eye(n, dtype=np.bool_)
+    if source.backend is not NUMPY:
+        return _random_cells(source, ratio, is_diagonal, largest)
+    # Whole matrices, or rows of one, that fit in a cache: one after the other, they are the numbers of a single draw.
+    out = np.empty((num, n, n), np.int64)
+    matrices, rows = max(1, CELLS_AT_ONCE // n**2), max(1, CELLS_AT_ONCE // n)
+    for first in range(0, num, matrices):
+        for row in range(0, n, rows):
+            which, some = slice(first, first + matrices), slice(row, row + rows)
+            out[which, some] = _random_cells(source, ratio[which], is_diagonal[some], largest)
+    return out
+
+
+def _random_cells(source: RandomSource, ratio: Array, is_diagonal: Array, largest: int) -> Array:
+    """Random rows of matrices with these ratios (B, 1, 1)."""
+    xp = source.backend.xp
+    cells = source.uniform(0.0, 1.0, (ratio.shape[0], *is_diagonal.shape))
+    own = source.asarray(is_diagonal) > 0
+    top = xp.where(own, source.asarray(float(largest)), xp.floor(xp.clip(largest * ratio, 1, largest)))
     dtype = source.backend.widest_int(cells) or xp.int32
-    return xp.astype(xp.clip(xp.floor(cells * top), 0, largest - 1), dtype) + 1
+    # Converted to an integer, a number from 0 is rounded down.
+    return xp.astype(xp.clip(cells * top, 0, largest - 1), dtype) + 1
 
 
 def class_proportions(num_classes: int, imbalance: ArrayLike) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array
-from matrics.arrays.sizes import one_or_more
+from matrics.arrays.sizes import MOST_CELLS, one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.catalogue.record import Metric
 from matrics.counting.build import confusion_matrix
@@ -29,7 +29,6 @@ from matrics.uncertainty.options import Method
 from matrics.uncertainty.results import Interval
 
 MOST_NAMED = 10
-MOST_CELLS = 2**30  # 8 GiB of counts: with more, the labels are probably not classes but numbers of samples
 
 
 class FrameCounts(NamedTuple):

@@ -46,6 +46,8 @@ class NumPySource:
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> Array:
         """See ``RandomSource``."""
+        if (low, high) == (0.0, 1.0):  # the same numbers in three quarters of the time
+            return self.generator.random(shape)
         return self.generator.uniform(low, high, shape)
 
     def collect(self, make: Callable[[RandomSource, int], list[Array]], num: int, at_once: int) -> list[Array]:

@@ -6,7 +6,6 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,6 +239,8 @@ def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[
     if not others:
         work(mine)
         return
+    from concurrent.futures import ThreadPoolExecutor  # with all of ``logging``, for several workers only
+
     with ThreadPoolExecutor(len(others)) as pool:
         try:
             theirs = [pool.submit(work, others[0])]
