@@ -699,6 +699,24 @@ def test_import_is_light() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_what_is_imported_later() -> None:
+    """Neither what few programs use nor pictures and studies; every public name is there all the same."""
+    code = (
+        "import sys, matrics\n"
+        "early = {name for name in sys.modules if name.startswith('matrics.')}\n"
+        "rooms = {'plot', 'study', 'reporting', 'ranking', 'uncertainty', 'tables', 'multilabel', 'states'}\n"
+        "assert not {name.split('.')[1] for name in early} & rooms, early\n"
+        "assert not {'importlib.metadata', 'logging', 'statistics'} & set(sys.modules)\n"
+        "assert set(matrics.__all__) <= set(dir(matrics))\n"
+        "names = {}\n"
+        "exec('from matrics import *', names)\n"
+        "assert set(matrics.__all__) <= set(names), set(matrics.__all__) - set(names)\n"
+        "assert all(names[name] is getattr(matrics, name) for name in matrics.__all__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_warning_of_its_own() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
