@@ -17,7 +17,7 @@ LAST = 4
 # No matrix is known that needs half as many.
 MOST_SWEEPS = 60
 # LAPACK takes one matrix at a time, and larger ones as fast; the steps take some thousand calls, however few matrices
-# there are. docs/numerics.md has the measured times.
+# there are. docs/speed.md has the measured times.
 MOST_CLASSES = {"float64": 20, "float32": 30}
 
 
