@@ -124,6 +124,7 @@ def bench(session: nox.Session) -> None:
     """The benchmarks; what follows ``--`` is handed to run.py (``--json FILE``, ``--plot FILE``)."""
     session.install("-e", ".[test]", "prob_conf_mat")
     session.run("python", "benchmarks/run.py", *session.posargs)
+    session.run("python", "benchmarks/start.py")
     session.run("python", "benchmarks/catalogue.py")
     session.run("python", "benchmarks/backends.py")
     session.run("python", "benchmarks/training.py")
