@@ -125,7 +125,6 @@ def bench(session: nox.Session) -> None:
     session.install("-e", ".[test]", "prob_conf_mat")
     session.run("python", "benchmarks/run.py", *session.posargs)
     session.run("python", "benchmarks/start.py")
-    session.run("python", "benchmarks/eigenvalues.py")
     session.run("python", "benchmarks/catalogue.py")
     session.run("python", "benchmarks/backends.py")
     session.run("python", "benchmarks/training.py")

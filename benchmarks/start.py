@@ -1,81 +1,114 @@
-"""Time what has to be waited for before any result: import, help and a small file; and random matrices.
+"""Time how long matrics takes to start: the import, the command line; and random matrices, beside plain integers.
 
-    python benchmarks/start.py [--quick]
+    python benchmarks/start.py [--runs N] [--quick]
 
-Processor time of whole processes, each the best of several in turn. Of the times nothing is asserted.
+Each start is a process of its own: its processor time, of user and system, the least of several, in turn with one that
+only imports NumPy. Python compiles a file that has no bytecode yet; with PYTHONDONTWRITEBYTECODE it does so at every
+start, and the times are longer. The files of examples/ are read, so run it in a clone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
+import time
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from timing import best  # (beside this file)
 
 import matrics
 
 ROOT = Path(__file__).parents[1]
-FILE = str(ROOT / "examples" / "digits_sweep.parquet")
-COMMANDS = {
+SWEEP = str(ROOT / "examples" / "digits_sweep.parquet")
+STARTS = {
+    "python -c pass": ["-c", "pass"],
     "import numpy": ["-c", "import numpy"],
     "import matrics": ["-c", "import matrics"],
     "matrics --help": ["-m", "matrics", "--help"],
-    "matrics score FILE --by model": ["-m", "matrics", "score", FILE, "--by", "model"],
+    "matrics score --help": ["-m", "matrics", "score", "--help"],
+    "matrics score digits_sweep.parquet": ["-m", "matrics", "score", SWEEP, "--by", "model"],
 }
+CELLS = 9_000_000  # of each stack of random matrices
+SIZES = (2, 3, 10, 100, 1000)
 
 
 def processor_time(arguments: list[str]) -> float:
-    """Seconds that a new interpreter takes, with its compiled modules in place."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, *arguments]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)  # noqa: S603 (COMMANDS)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """Seconds of one process."""
+    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    process = os.posix_spawn(sys.executable, [sys.executable, *arguments], os.environ, file_actions=quiet)
+    _, status, used = os.wait4(process, 0)
+    if status:
+        raise SystemExit(f"failed: python {' '.join(arguments)}")
+    return used.ru_utime + used.ru_stime
 
 
-def processes(runs: int) -> None:
-    """Each command in turn."""
-    times: dict[str, list[float]] = {name: [] for name in COMMANDS}
+def least_time(call: Callable[[], object], runs: int) -> float:
+    """Seconds of processor time of the shortest of several calls."""
+    taken = []
     for _ in range(runs):
-        for name, arguments in COMMANDS.items():
-            times[name].append(processor_time(arguments))
-    print("Processor time of a process, and how many times that of import numpy\n")
-    least = {name: min(taken) for name, taken in times.items()}
-    for name, taken in least.items():
-        print(f"{name:<32} {taken:>6.2f} s {taken / least['import numpy']:>6.1f}×")
+        begin = time.process_time()
+        call()
+        taken.append(time.process_time() - begin)
+    return min(taken)
 
 
-def random_matrices(count: int) -> None:
-    """Beside as many plain integers."""
-    print("\nmatrics.random_matrices, as times of Generator.integers of the same size, and of the result's memory\n")
-    for n in (3, 10):
-        num = count // n**2
-        ours, plain = best(
-            lambda n=n, num=num: matrics.random_matrices(num, n, rng=0),
-            lambda n=n, num=num: np.random.default_rng(0).integers(1, 1000, (num, n, n)),
-        )
-        tracemalloc.start()
-        size = matrics.random_matrices(num, n, rng=0).nbytes
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        print(f"n = {n:<3} {num:>8,} matrices: {ours / plain:.1f}× the time, {peak / size:.2f}× the memory")
+def peak_memory(call: Callable[[], np.ndarray]) -> float:
+    """The most memory in use at a time, as a multiple of the result."""
+    tracemalloc.start()
+    size = call().nbytes
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / size
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def print_starts(runs: int) -> None:
+    """The processor time of each start, and beside NumPy's import."""
+    for arguments in STARTS.values():  # what has no bytecode yet is compiled here
+        processor_time(arguments)
+    taken = {name: [] for name in STARTS}
+    for _ in range(runs):
+        for name, arguments in STARTS.items():
+            taken[name].append(processor_time(arguments))
+    best = {name: min(times) for name, times in taken.items()}
+    kept = "not kept" if sys.dont_write_bytecode else "kept"
+    print(f"processor time of a process, the least of {runs}; bytecode is {kept}\n")
+    print(f"{'process':<36}{'seconds':>9}{'of import numpy':>18}")
+    for name, seconds in best.items():
+        print(f"{name:<36}{seconds:>9.3f}{seconds / best['import numpy']:>17.2f}×")
+
+
+def print_random(cells: int, runs: int) -> None:
+    """Time and memory of random matrices, beside those of random integers of the same shape."""
+    random = np.random.default_rng(0)
+    print("\nrandom_matrices, beside integers(1, 1001) of NumPy in the same shape\n")
+    print(f"{'matrices':>9}{'classes':>9}{'ns a cell':>11}{'integers':>10}{'times as long':>15}{'memory/result':>15}")
+    for n in SIZES:
+        number = cells // n**2
+
+        def ours(number: int = number, n: int = n) -> np.ndarray:
+            return matrics.random_matrices(number, n, rng=random)
+
+        def plain(number: int = number, n: int = n) -> np.ndarray:
+            return random.integers(1, 1001, (number, n, n))
+
+        drawn = number * n**2
+        ours_time, plain_time = (least_time(call, runs) / drawn * 1e9 for call in (ours, plain))
+        times = f"{ours_time:>11.1f}{plain_time:>10.1f}{ours_time / plain_time:>15.1f}"
+        print(f"{number:>9,}{n:>9}{times}{peak_memory(ours):>15.2f}")
+
+
+def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer runs")
-    options = parser.parse_args(arguments)
-    processes(3 if options.quick else 15)
-    random_matrices(1_000_000 if options.quick else 4_000_000)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="few runs and small stacks")
+    options = parser.parse_args()
+    print(f"NumPy {np.__version__}, Python {sys.version.split()[0]}\n")
+    print_starts(3 if options.quick else options.runs)
+    print_random(CELLS // 9 if options.quick else CELLS, 3 if options.quick else 7)
 
 
 if __name__ == "__main__":

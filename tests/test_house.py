@@ -82,6 +82,19 @@ def test_imports_run_in_one_direction() -> None:
     assert not [(name, other) for name, other in pairs if layer(other) >= layer(name)]
 
 
+def test_type_checkers_read_what_is_imported_later() -> None:
+    """The same names from the same modules, as text and as imports."""
+    (block,) = (
+        node
+        for node in ast.parse(FILES["matrics"].read_text()).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    written = {node.module: tuple(alias.name for alias in node.names) for node in block.body}
+    assert written.pop("matrics") == ("plot", "study")
+    assert written == matrics._LATER
+    assert matrics._WHERE.keys() <= set(matrics.__all__)
+
+
 def test_the_guide_has_the_layers() -> None:
     guide = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text("utf-8")
     guide = guide.partition("## Architecture")[2].partition("\n## ")[0]

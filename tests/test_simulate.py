@@ -213,6 +213,30 @@ def test_random_matrices(kind: str) -> None:
     assert stats.spearmanr(of_one, off.mean(1)).statistic > 0.9  # one ratio for all cells of a matrix
 
 
+@pytest.mark.parametrize(("num", "n"), [(70_000, 2), (20_011, 3), (3, 300), (2, 700)])
+def test_random_matrices_of_many_blocks_are_those_of_one_draw(num: int, n: int) -> None:
+    """Of whole matrices, and of rows of large ones; what is drawn next is the same as well."""
+    ours, plain = np.random.default_rng(5), np.random.default_rng(5)
+    cells = matrics.random_matrices(num, n, rng=ours, largest=50)
+    ratio, share = plain.uniform(0.01, 1, num), plain.uniform(0, 1, (num, n, n))
+    top = np.broadcast_to(np.maximum(np.floor(50 * ratio), 1)[:, None, None], share.shape).copy()
+    top[:, range(n), range(n)] = 50
+    np.testing.assert_array_equal(cells, np.floor(share * top).astype(int) + 1)
+    assert ours.random() == plain.random()
+
+
+@pytest.mark.parametrize(("num", "n", "most"), [(1_000_000, 2, 1.35), (400_000, 3, 1.2), (1, 2000, 1.25)])
+def test_random_matrices_take_little_more_than_their_own_memory(num: int, n: int, most: float) -> None:
+    """A ratio for each matrix, and a block of cells."""
+    tracemalloc.start()
+    try:
+        size = matrics.random_matrices(num, n, rng=0).nbytes
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < most * size
+
+
 def test_class_proportions() -> None:
     """Eq. 10 of Labatut and Cherifi, whose text has the five proportions of p = 1."""
     np.testing.assert_allclose(matrics.class_proportions(5, 1.0).round(2), [0.52, 0.26, 0.13, 0.06, 0.03])

@@ -1,0 +1,79 @@
+"""How the command line starts: what it imports, and what it does without pandas."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("typer")
+
+import pyarrow.parquet as pq  # noqa: E402
+
+from matrics.cli import threshold  # noqa: E402
+from matrics.files.keys import text_of  # noqa: E402
+from matrics.study.certificates import CASES  # noqa: E402
+from matrics.study.sources.experiment import NUM  # noqa: E402
+
+SWEEP = Path(__file__).parents[1] / "examples" / "digits_sweep.parquet"
+TIMES = [0, 1, -1, 1000, 10**9, -(10**9), 86_400 * 10**9, 1_600_000_000_123_456_789, -(2**61) - 1]
+
+
+def started(*arguments: str) -> tuple[str, set[str]]:
+    """What a command prints, and the modules that it imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "matrics", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout, set(re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE))
+
+
+def test_help_imports_nothing_for_files() -> None:
+    shown, modules = started("--help")
+    assert "Score every confusion matrix of a file." in shown
+    assert {"matrics.cli.app", "typer"} <= modules
+    assert not {"pyarrow", "pandas", "filelock", "matrics.files.inputs", "matrics.cli.run", "matrics.study"} & modules
+
+
+def test_score_imports_nothing_for_other_commands() -> None:
+    shown, modules = started("score", SWEEP, "--by", "model")
+    assert shown.startswith(f"{SWEEP}: 8 matrices of 10 classes, 71,880 samples")
+    assert {"pyarrow", "matrics.cli.run"} <= modules
+    others = ("matrics.uncertainty", "matrics.ranking", "matrics.plot", "matrics.study", "pandas.", "scipy", "filelock")
+    assert not {name for name in modules if name.startswith(others)}
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [("reproduce", NUM), ("certificate", CASES), ("threshold", threshold.NUM)],
+)
+def test_help_shows_the_defaults_of_the_library(command: str, default: int) -> None:
+    """As text, since what has them is not imported for help."""
+    shown, _ = started(command, "--help")
+    assert f"[default: ({default})]" in " ".join(shown.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("kind", ["duration", "timestamp", "Europe/Berlin", "UTC", "-03:30"])
+def test_times_in_nanoseconds_read_as_with_pandas(kind: str) -> None:
+    pytest.importorskip("pandas")
+    zone = None if kind == "timestamp" else kind
+    values = pa.array(TIMES, pa.int64()).cast(pa.duration("ns") if kind == "duration" else pa.timestamp("ns", zone))
+    assert [text_of(value) for value in values] == [str(value.as_py()) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"), [("m8[ns]", "0 days 00:00:00.000000001"), ("M8[ns]", "1970-01-01 00:00:00.000000001")]
+)
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_groups_by_nanoseconds_need_no_pandas(tmp_path: Path, kind: str, first: str, command: str) -> None:
+    """Python itself has no type for them."""
+    times = np.repeat([1, 1_600_000_000_123_456_789], 10).astype(kind)
+    table = pa.table({"run": times, "y_true": [0, 1] * 10, "y_pred": [0, 1, 1, 1] * 5})
+    pq.write_table(table, tmp_path / "runs.parquet")
+    shown, modules = started(command, tmp_path / "runs.parquet", "--by", "run", "--metrics", "accuracy")
+    assert first in shown
+    assert "pandas.core" not in modules
