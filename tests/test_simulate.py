@@ -183,20 +183,6 @@ def test_generators_and_matrices_of_two_libraries() -> None:
 # What the sources make ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("num", "n"), [(200_000, 3), (3, 700)])
-def test_random_matrices_in_blocks(num: int, n: int) -> None:
-    """Blocks of matrices, or of the rows of a large one, are the numbers of one draw, and take little memory."""
-    tracemalloc.start()
-    cells = matrics.random_matrices(num, n, rng=np.random.default_rng(4), largest=50, errors=(0.2, 0.4))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1.5 * cells.nbytes
-    random = np.random.default_rng(4)
-    ratio, uniform = random.uniform(0.2, 0.4, (num, 1, 1)), random.uniform(0, 1, (num, n, n))
-    highest = np.where(np.eye(n) > 0, 50, np.floor(np.clip(50 * ratio, 1, 50)))
-    np.testing.assert_array_equal(cells, np.clip(np.floor(uniform * highest), 0, 49) + 1)
-
-
 @KINDS
 def test_random_matrices(kind: str) -> None:
     """As in section 2 of Jurman and Furlanello: the diagonal to 1000, errors to 1000 times a ratio of the matrix."""
