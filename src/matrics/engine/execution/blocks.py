@@ -239,15 +239,18 @@ def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[
     if not others:
         work(mine)
         return
-    from concurrent.futures import ThreadPoolExecutor  # with all of ``logging``, for several workers only
+    try:
+        # Not at the top: it brings all of ``logging``. Both this and a thread fail while the interpreter shuts down, as
+        # in a handler of atexit.
+        from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(len(others)) as pool:
-        try:
-            theirs = [pool.submit(work, others[0])]
-        except RuntimeError:  # no thread starts while the interpreter shuts down, as in a handler of atexit
-            for share in shares:
-                work(share)
-            return
+        pool = ThreadPoolExecutor(len(others))
+        theirs = [pool.submit(work, others[0])]
+    except RuntimeError:
+        for share in shares:
+            work(share)
+        return
+    with pool:
         theirs += [pool.submit(work, share) for share in others[1:]]
         work(mine)
         for future in theirs:
