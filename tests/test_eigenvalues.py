@@ -336,3 +336,15 @@ def test_many_points_are_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = by_bisection(cells)
     monkeypatch.setattr(bisection, "MOST_POINTS", 1)
     np.testing.assert_allclose(by_bisection(cells), expected, rtol=0, atol=1e-15)
+
+
+@needs("jax")
+def test_on_a_mesh_of_one_device() -> None:
+    """Of explicit axes, which may not be cut into blocks."""
+    import jax
+
+    mesh = jax.make_mesh((1,), ("batch",), axis_types=(jax.sharding.AxisType.Explicit,))
+    place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+    stack = stack_of(4, LEAST_MATRICES * 4, np.float32)
+    found = jax.jit(matrics.eve)(jax.device_put(stack, place))
+    np.testing.assert_allclose(found, matrics.eve(stack), rtol=0, atol=1e-5)

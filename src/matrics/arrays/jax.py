@@ -133,7 +133,7 @@ class Jax(InOneRow):
 
     def look_up(self, table: Array, index: Array) -> Array:
         """See ``Standard``, with the sharding of the positions."""
-        return table.at[index].get(mode="promise_in_bounds", **_spread_as(index))
+        return table.at[index].get(mode="promise_in_bounds", **spread_as(index))
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """See ``Standard``; the maximum of JAX 0.10 passes NaN over in arrays of thousands of rows, on the CPU."""
@@ -147,10 +147,10 @@ def _on_all_devices(x: Array) -> dict[str, Any]:
     JAX requires the sharding if ``x`` is on a mesh of explicit axes, where shardings are parts of types.
     """
     nowhere: Any = jax.sharding.PartitionSpec
-    return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in _spread_as(x).items()}
+    return {name: jax.sharding.NamedSharding(own.mesh, nowhere()) for name, own in spread_as(x).items()}
 
 
-def _spread_as(x: Array) -> dict[str, Any]:
+def spread_as(x: Array) -> dict[str, Any]:
     """``out_sharding=`` for a result that is spread over a mesh of explicit axes as ``x`` is."""
     sharding: Any = getattr(getattr(x, "aval", None), "sharding", None)
     return {} if all(axis is None for axis in getattr(sharding, "spec", ())) else {"out_sharding": sharding}

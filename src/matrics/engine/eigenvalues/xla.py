@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from matrics.arrays import Array
-from matrics.arrays.jax import JAX
+from matrics.arrays.jax import JAX, spread_as
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
 # The sweeps of more rows, which are written out, take too long to compile.
@@ -24,12 +24,14 @@ COLUMN = 5120
 MOST_SWEEPS = 60
 
 
-def takes_steps(n: int, matrices: int) -> bool:
-    """Whether the eigenvalues are found in steps: of many matrices, because the program takes seconds to compile.
+def takes_steps(x: Array) -> bool:
+    """Whether the eigenvalues of (…, n, n) are found in steps: of many, as the program takes seconds to compile.
 
-    On several devices a block would be gathered from all of them.
+    On several devices a block would be gathered from all of them, and JAX refuses to cut what is on a mesh.
     """
-    return n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n and jax.device_count() == 1
+    n, matrices = x.shape[-1], math.prod(x.shape[:-2])
+    alone = jax.device_count() == 1 and not spread_as(x)
+    return n <= MOST_CLASSES and matrices >= LEAST_MATRICES * n and alone
 
 
 class XlaLanes(Lanes):

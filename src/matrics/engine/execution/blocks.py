@@ -144,7 +144,7 @@ class _ManyBlocks:
         head -= count - head == 1  # as in _slices
         wide = self._score_head(head)
         keep_freed_memory()
-        stepped = [k for k, function in enumerate(self._functions) if function in self._whole.stepped]
+        stepped = self._whole.stepped
         others = [k for k in range(len(self._functions)) if k not in stepped]
         if others or not stepped:  # without a function invalid matrices are still found
             step = max(size, self._larger * margin) if wide else size
@@ -164,7 +164,7 @@ class _ManyBlocks:
     def _score_head(self, head: int) -> bool:
         """Score the first matrices, make room for all results; whether the functions need no cells."""
         n, dtype = self._stack.shape[-1], self._sizes.dtype
-        noted = [self._whole.noting(function) for function in self._functions]
+        noted = list(map(self._whole.noting, range(len(self._functions)), self._functions))
         with np.errstate(all="ignore"):
             scratch = _Scratch(self._sizes.block * n * n, self._look, dtype)
             table = self._sweep(0, head, scratch)

@@ -38,18 +38,18 @@ class WholeStack:
 
     def __init__(self, matrices: int) -> None:
         self.matrices = matrices
-        self.stepped: set[TableFunction] = set()
-        """The functions that find eigenvalues in steps, which take large blocks."""
+        self.stepped: list[int] = []
+        """Which functions find eigenvalues in steps: those take large blocks."""
         self.takes_steps = False
 
-    def noting(self, function: TableFunction) -> TableFunction:
-        """The function, which is added to ``stepped`` if it belongs there."""
+    def noting(self, k: int, function: TableFunction) -> TableFunction:
+        """The function, whose number is added to ``stepped`` if it belongs there."""
 
         def noted(table: Table) -> Array:
             self.takes_steps = False
             value = function(table)
             if self.takes_steps:
-                self.stepped.add(function)
+                self.stepped.append(k)
             return value
 
         return noted

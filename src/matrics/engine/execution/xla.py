@@ -48,7 +48,7 @@ class XlaTable(Table):
     def eigenvalues(self, x: Array) -> Array:
         """See ``Table``; in steps where that is faster."""
         matrices = self.as_matrices(x)
-        if not stepped.takes_steps(self.n, math.prod(matrices.shape[:-2])):
+        if not stepped.takes_steps(matrices):
             return super().eigenvalues(x)
         return self.lead(stepped.eigenvalues(matrices))
 
