@@ -413,7 +413,17 @@ MORE = ["eve", "gt_index", "nmi", "csi", "f1", "cen", "auroc_ova", "recall", "di
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("spec", MORE)
 def test_more_searches_repeat(spec: str) -> None:
-    assert json.loads(json.dumps(as_record(matrics.study.certificate(spec)))) == certified()[spec]
+    """All but the number of cases is the same on every processor.
+
+    Where a property holds, the gaps from which the search climbs are rounding errors, and the logarithm's last digit
+    depends on the processor: so the climb takes more steps on one and fewer on another (nmi 21,773 and 23,807 cases).
+    """
+    found, kept = json.loads(json.dumps(as_record(matrics.study.certificate(spec)))), certified()[spec]
+    for name, verdict in found["verdicts"].items():
+        stored = kept["verdicts"][name]
+        assert verdict.pop("cases") == pytest.approx(stored["cases"], rel=0.2), name
+        assert verdict == {key: value for key, value in stored.items() if key != "cases"}, name
+    assert found["ranges"] == kept["ranges"]
 
 
 # The function ---------------------------------------------------------------------------------------------------------

@@ -134,7 +134,8 @@ class Certificate:
     metric : str
         The measure, as a spec; the mean over classes has none of its average.
     rng : int
-        Of the random cases: with the same number the certificate is the same.
+        Of the random cases: with the same number the certificate is the same. For measures with logarithms the number
+        of cases depends on the processor.
     verdicts : dict of str to Verdict
         By the name of the property.
     ranges : dict of int to tuple
