@@ -143,19 +143,34 @@ def _seeded(request: pytest.FixtureRequest) -> None:
 
 PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
 HELD = 0  # bytes, when graphs were last let go
+ROOM = 2**26  # bytes of what was compiled since then that are kept
 
 
 def _resident() -> int:
     return PSUTIL.Process().memory_info().rss if PSUTIL else 0
 
 
+def _give_back() -> None:
+    """What is free goes back to the system."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 @pytest.fixture(autouse=True)
 def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forget what was compiled when it takes 32 megabytes: nothing is let go by itself, and JAX has it on disk."""
+    """Forget what was compiled when it takes too much: nothing is let go by itself, and JAX has it on disk.
+
+    Not earlier, as the single operations that most tests share would be compiled again, and not for freed memory that
+    the C library keeps.
+    """
     global HELD  # noqa: PLW0603
     HELD = HELD or _resident()
     yield
-    if _resident() < HELD + 2**25 or "graph" in request.fixturenames:  # the next test asks the same graph
+    if _resident() < HELD + ROOM or "graph" in request.fixturenames:  # the next test asks the same graph
+        return
+    _give_back()
+    if _resident() < HELD + ROOM:
         return
     _jitted_score.cache_clear()
     if "jax" in sys.modules:
@@ -163,9 +178,7 @@ def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
     if "torch._dynamo" in sys.modules:
         sys.modules["torch._dynamo"].reset()
     gc.collect()
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError):  # another C library
-            ctypes.CDLL(None).malloc_trim(0)  # what is free goes back to the system
+    _give_back()
     HELD = _resident()
 
 
