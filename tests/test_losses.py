@@ -51,16 +51,12 @@ def reference(spec: str, logits: np.ndarray, labels: np.ndarray) -> float:
 
 
 def finite_differences(spec: str, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Central ones, of fourth order."""
-    gradient, step = np.empty_like(logits), 1e-3
-    for index in np.ndindex(*logits.shape):
-        nudge = np.zeros_like(logits)
-        nudge[index] = step
-        near, far = (
-            reference(spec, logits + k * nudge, labels) - reference(spec, logits - k * nudge, labels) for k in (1, 2)
-        )
-        gradient[index] = (8 * near - far) / (12 * step)
-    return gradient
+    """Central ones, of fourth order, of matrices added up by hand: a stack of four for each logit."""
+    step = 1e-3
+    nudges = step * np.eye(logits.size).reshape(-1, 1, *logits.shape)
+    moved = logits + np.asarray([-2, -1, 1, 2])[:, None, None] * nudges
+    below_far, below, above, above_far = loss_of_matrix(spec, np.eye(logits.shape[-1])[labels].T @ softmax(moved)).T
+    return ((8 * (above - below) - (above_far - below_far)) / (12 * step)).reshape(logits.shape)
 
 
 @functools.cache
