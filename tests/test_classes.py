@@ -251,6 +251,7 @@ def test_a_class_that_is_not_there_raises_on_every_road(name: str) -> None:
             roads.make(name).score(stack_of_three()[:4], [spec], np.float32)
 
 
+@pytest.mark.exhaustive(name=["jax-vmap", "jax-x64-jit"])  # of each width one of jit and vmap
 @pytest.mark.parametrize("name", EVERY_ROAD)
 def test_class_names_and_positive_on_every_road(name: str) -> None:
     """Class names and ``positive=`` are known while code is compiled, and cost nothing there."""

@@ -53,6 +53,7 @@ def by_labels(function: Callable[..., Any], **keywords: Any) -> Callable[[np.nda
 
 
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning")
+@pytest.mark.exhaustive(n=[3, 5])
 @pytest.mark.parametrize("n", SIZES)
 def test_scikit_learn(n: int) -> None:
     sk = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")

@@ -156,6 +156,7 @@ def areas_of_classes(n: int) -> tuple[tuple[np.ndarray, ...], list[list[float]]]
     return (y, x, w), want
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[6])
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_many_classes(backend: Backend, n: int) -> None:
     """One against the rest and one against one, with every average."""

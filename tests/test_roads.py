@@ -296,6 +296,7 @@ def road(request: pytest.FixtureRequest) -> Iterator[roads.Road]:
     made.let_go()
 
 
+@pytest.mark.exhaustive(road=["jax-jit", "jax-vmap"])
 @pytest.mark.parametrize(
     "batch",
     [pytest.param((), id="one matrix"), pytest.param((2, 3), id="stack of stacks", marks=pytest.mark.exhaustive)],
@@ -333,7 +334,7 @@ def test_vmap_of_vmap(name: str) -> None:
 
 
 @pytest.mark.exhaustive(dtype=[np.int64])
-@pytest.mark.exhaustive(road=["torch-compile"])
+@pytest.mark.exhaustive(road=["torch-compile", "jax-x64-vmap", "jax-vmap"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64])
 def test_whole_numbers(road: roads.Road, dtype: type) -> None:
     """Sums of bytes do not wrap, and results are in the widest floats that there are."""
