@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import importlib.metadata
 import importlib.util
@@ -117,6 +118,46 @@ def is_exhaustive(item: pytest.Item) -> bool:
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
+
+
+PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
+HELD = 0  # bytes, when what was compiled was last let go
+ROOM = 2**26  # bytes of what was compiled since then that are kept
+
+
+def _resident() -> int:
+    return PSUTIL.Process().memory_info().rss if PSUTIL else 0
+
+
+def _give_back() -> None:
+    """What is free goes back to the system."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(autouse=True)
+def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget what was compiled when it takes too much: nothing is let go by itself, and JAX has it on disk.
+
+    Not earlier, as the single operations that most tests share would be compiled again, and not for freed memory that
+    the C library keeps.
+    """
+    global HELD  # noqa: PLW0603
+    HELD = HELD or _resident()
+    yield
+    if _resident() < HELD + ROOM or "graph" in request.fixturenames:  # the next test asks the same graph
+        return
+    _give_back()
+    if _resident() < HELD + ROOM:
+        return
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    if "torch._dynamo" in sys.modules:
+        sys.modules["torch._dynamo"].reset()
+    gc.collect()
+    _give_back()
+    HELD = _resident()
 
 
 class Memory(threading.Thread):
