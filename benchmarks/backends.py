@@ -2,7 +2,8 @@
 
     python benchmarks/backends.py [--json FILE] [--sizes N ...] [--device cpu]
 
-One thread, plain arrays of whole numbers; values are compared first. What compiling takes stands beside it, and at the
+One thread, plain arrays of whole numbers; values are compared first. A figure is the best of several runs, and below it
+their median. What compiling takes stands beside it, and at the
 end what it takes for the whole catalogue.
 """
 
@@ -28,8 +29,9 @@ import jax  # noqa: E402 (after the threads are fixed)
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from rivals import PANEL, plain_panel  # noqa: E402 (beside this file, as is timing)
-from timing import best  # noqa: E402
+from machine import machine, print_machine  # noqa: E402 (beside this file, as are the next two)
+from rivals import PANEL, plain_panel  # noqa: E402
+from timing import best, both  # noqa: E402
 
 import matrics  # noqa: E402
 
@@ -104,12 +106,17 @@ def measure_catalogue(device: str) -> dict[str, float]:
 
 def print_tables(rows: list[dict[str, Any]], catalogue: dict[str, float]) -> None:
     print("Six measures, nanoseconds a matrix. In brackets: how often ours fits into the same written by hand.\n")
-    head = f"{'n':>4} {'dtype':8} {'road':14} {'one read':>9} {'by hand':>9} {'ours':>14}"
+    head = f"{'n':>4} {'dtype':8} {'road':14} {'':>6} {'one read':>9} {'by hand':>9} {'ours':>14}"
     print(f"{head} {'compiling, s':>13} {'by hand':>8}")
-    for row in rows:
+    for row in both(rows):
         times = f"{row['ours']:.0f} ({row['by hand'] / row['ours']:.1f}×)"
-        line = f"{row['n']:>4} {row['dtype']:8} {row['road']:14} {row['read']:>9.1f} {row['by hand']:>9.0f} {times:>14}"
-        print(line if row["road"] == "torch" else f"{line} {row['compile']:>13.1f} {row['compile by hand']:>8.1f}")
+        line = f"{row['n']:>4} {row['dtype']:8} {row['road']:14} {row['of']:>6} {row['read']:>9.1f}"
+        line = f"{line} {row['by hand']:>9.0f} {times:>14}"
+        print(
+            line
+            if row["road"] == "torch" or row["of"] == "median"
+            else f"{line} {row['compile']:>13.1f} {row['compile by hand']:>8.1f}"
+        )
     if catalogue:
         takes = ", ".join(f"{road} {seconds:.1f} s" for road, seconds in catalogue.items())
         print(f"\nCompiling the {len(matrics.list_metrics('all'))} measures of the catalogue: {takes}")
@@ -125,6 +132,7 @@ def main() -> None:
     arguments = parser.parse_args()
     jax.config.update("jax_enable_x64", "float64" in arguments.dtypes)
     torch.set_num_threads(1)
+    print_machine(machine())
     with torch.no_grad():
         settings = product(arguments.sizes, arguments.dtypes, [arguments.device])
         rows = [row for setting in settings for row in measure(*setting)]

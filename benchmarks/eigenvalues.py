@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import time
 from collections.abc import Callable, Sequence
 
@@ -22,7 +21,9 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import jax  # noqa: E402 (after the threads are fixed)
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
-from rivals import plain_eve  # noqa: E402 (beside this file)
+from machine import machine, print_machine  # noqa: E402 (beside this file, as are the next two)
+from rivals import plain_eve  # noqa: E402
+from timing import Time, best  # noqa: E402
 
 import matrics  # noqa: E402
 from matrics.engine.eigenvalues import host  # noqa: E402
@@ -32,15 +33,9 @@ HOST_SIZES = (4, 5, 7, 10, 20, 30)
 JIT_SIZES = (4, 5, 7, 10)
 
 
-def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, tuple[float, float]]:
+def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, Time]:
     """Minimum and median of the processor time of each call."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(runs):
-        for name, call in calls.items():
-            begin = time.process_time()
-            call()
-            times[name].append(time.process_time() - begin)
-    return {name: (min(taken), statistics.median(taken)) for name, taken in times.items()}
+    return dict(zip(calls, best(*calls.values(), runs=runs, clock=time.process_time), strict=True))
 
 
 def stack_of(n: int, dtype: type) -> np.ndarray:
@@ -56,10 +51,11 @@ def plain_jax(cm: jax.Array) -> jax.Array:
     return -(shares * jnp.log(jnp.where(shares > 0, shares, 1))).sum(-1) / jnp.log(cm.shape[-1])
 
 
-def print_row(n: int, dtype: type, found: dict[str, tuple[float, float]], count: int, last: str) -> None:
-    (plain, plain_median), (ours, ours_median) = found["by hand"], found["matrics"]
+def print_row(n: int, dtype: type, found: dict[str, Time], count: int, last: str) -> None:
+    plain, ours = found["by hand"], found["matrics"]
+    ratio = plain / ours
     times = f"{plain / count * 1e9:>9.0f} {ours / count * 1e9:>9.0f}"
-    ratios = f"{plain / ours:>7.2f}× {plain_median / ours_median:>7.2f}×"
+    ratios = f"{ratio:>7.2f}× {ratio.median:>7.2f}×"
     print(f"{n:>4} {np.dtype(dtype).name:<8} {times} {ratios}   {last}", flush=True)
 
 
@@ -75,8 +71,8 @@ def on_host(sizes: Sequence[int], runs: int) -> None:
             if host.takes_steps(n, stack.dtype, len(stack)):
                 block = np.ascontiguousarray(symmetric(stack[:8192]).transpose(1, 2, 0))
                 with np.errstate(all="ignore"):
-                    alone = timed({"steps": lambda b=block: host.eigenvalues(b)}, runs)["steps"][0] / block.shape[-1]
-                part = f"{alone / (found['matrics'][0] / len(stack)):.0%}"
+                    alone = timed({"steps": lambda b=block: host.eigenvalues(b)}, runs)["steps"] / block.shape[-1]
+                part = f"{alone / (found['matrics'] / len(stack)):.0%}"
             else:
                 part = "LAPACK's"
             print_row(n, dtype, found, len(stack), part)
@@ -109,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer sizes and runs")
     options = parser.parse_args(arguments)
+    print_machine(machine())
     runs = 3 if options.quick else 9
     on_host((5, 10) if options.quick else HOST_SIZES, runs)
     under_jit((5,) if options.quick else JIT_SIZES, runs)

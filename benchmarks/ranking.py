@@ -2,7 +2,8 @@
 
     python benchmarks/ranking.py [--quick]
 
-Values are compared first. Of the times nothing is asserted. ``--quick`` takes fewer and shorter vectors: half a minute.
+Values are compared first. Every figure is the best of several runs in turn; the median of a ratio follows it. Of the
+times nothing is asserted. ``--quick`` takes fewer and shorter vectors: half a minute.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from functools import partial
 
 import numpy as np
 import sklearn.metrics as sk
-from timing import best
+from machine import machine, print_machine  # (beside this file, as is timing)
+from timing import Time, best
 
 import matrics
 
@@ -46,7 +48,7 @@ MEASURES += ["informedness"]
 
 def vectors(sizes: Sequence[int]) -> None:
     """Areas and curves of one vector of scores."""
-    print("One vector of scores: milliseconds, and how many times as fast as scikit-learn\n")
+    print("One vector of scores: milliseconds, and how many times as fast as scikit-learn (best, median)\n")
     print(f"| scores | dtype | {' | '.join(PAIRS)} |")
     print(f"|---:|---|{'---:|' * len(PAIRS)}")
     for size in sizes:
@@ -64,8 +66,13 @@ def vectors(sizes: Sequence[int]) -> None:
                     np.testing.assert_allclose(ours(y, x), theirs(y, x), rtol=1e-9)
                 runs = min(50, max(3, SCORES_OF_RUNS // size))
                 times = best(partial(ours, y, x), partial(theirs, y, x), runs=runs)
-                cells.append(f"{times[0] * 1e3:.3g} ({times[1] / times[0]:.3g})")
+                ratio = times[1] / times[0]
+                cells.append(f"{times[0] * 1e3:.3g} ({ratio:.3g}, {ratio.median:.3g})")
             print(f"| {size:,} | {name} | {' | '.join(cells)} |", flush=True)
+
+
+def as_fast(ratio: Time) -> str:
+    return f"{ratio:.0f}, {ratio.median:.0f} times as fast"
 
 
 def areas(number: int) -> None:
@@ -73,7 +80,7 @@ def areas(number: int) -> None:
     random = np.random.default_rng(0)
     y = random.integers(0, 2, (number, 10_000))
     some = slice(0, 50)  # scikit-learn takes one after the other, so that some tell the time of all
-    print(f"\nROC AUC of {y.shape[0]:,} models on {y.shape[1]:,} samples each\n")
+    print(f"\nROC AUC of {y.shape[0]:,} models on {y.shape[1]:,} samples each: the best of the runs, and the median\n")
     print("| scores | ours | beside scikit-learn, a loop | `workers=2` | beside one argsort | beside one read |")
     print("|---|---:|---:|---:|---:|---:|")
     for name, dtype, digits in (
@@ -95,11 +102,9 @@ def areas(number: int) -> None:
             runs=3,
         )
         times[1] *= y.shape[0] / len(loop)
-        shown = " | ".join(
-            f"{times[0] / other:.2f}" if other > times[0] / 2 else f"{times[0] / other:.0f}" for other in times[3:]
-        )
-        first = f"{times[0]:.2f} s | {times[1] / times[0]:.0f} times as fast"
-        print(f"| {name} | {first} | {times[1] / times[2]:.0f} times as fast | {shown} |")
+        cells = [as_fast(times[1] / times[0]), as_fast(times[1] / times[2])]
+        cells += [f"{of_ours:.2g}, {of_ours.median:.2g}" for of_ours in (times[0] / other for other in times[3:])]
+        print(f"| {name} | {times[0]:.3g} s | {' | '.join(cells)} |")
 
 
 def curves(size: int) -> None:
@@ -125,8 +130,8 @@ def curves(size: int) -> None:
     )
     times[2] *= y.size / len(few)
     print(f"\n{len(MEASURES)} measures at all thresholds of {y.size:,} scores\n")
-    print("| | time | beside ours |")
-    print("|---|---:|---:|")
+    print("| | time | median | beside ours | median |")
+    print("|---|---:|---:|---:|---:|")
     names = [
         "ours",
         "scikit-learn, four measures: roc_curve, precision_recall_curve",
@@ -134,7 +139,8 @@ def curves(size: int) -> None:
     ]
     names += ["one argsort", "ours, 1,000 thresholds, the matrices alone"]
     for name, time in zip(names, times, strict=True):
-        print(f"| {name} | {time:.3g} s | {time / times[0]:.3g} |")
+        ratio = time / times[0]
+        print(f"| {name} | {time:.3g} s | {time.median:.3g} s | {ratio:.3g} | {ratio.median:.3g} |")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -142,6 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter vectors")
     is_quick = parser.parse_args(argv).quick
+    print_machine(machine())
     vectors(QUICK_SIZES if is_quick else SIZES)
     areas(100 if is_quick else 1000)
     curves(100_000 if is_quick else 1_000_000)

@@ -2,8 +2,9 @@
 
     python benchmarks/run.py [--json FILE] [--plot FILE] [--sizes N ...]
 
-Every figure is the best of several runs, float64, one thread unless the column says otherwise; the rivals run in turn
-with ours, as machines drift. Values are compared first. Of the times nothing is asserted.
+Every figure is the best of several runs, and below it their median; float64, one thread unless the column says
+otherwise; the rivals run in turn with ours, as machines drift. Values are compared first. At the end: where the time
+goes. Of the times nothing is asserted.
 """
 
 from __future__ import annotations
@@ -11,39 +12,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-from importlib.metadata import version
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np  # noqa: E402 (after the threads are fixed)
-import rivals  # noqa: E402 (beside this file, as is timing)
-from timing import best  # noqa: E402
+import rivals  # noqa: E402 (beside this file, as are the next three)
+from machine import machine, print_machine  # noqa: E402
+from shares import LABEL_PARTS, SCORE_PARTS, of_labels, of_score, print_shares  # noqa: E402
+from timing import Time, best, both  # noqa: E402
 
 import matrics  # noqa: E402
 
 SIZES = (2, 3, 5, 10, 30, 100)
+SIZES_OF_SHARES = (3, 10, 100)
 CELLS = 8_000_000  # a stack of 64 MB, which no cache holds
 ONE_BY_ONE = {2: 60, 3: 60, 5: 60, 10: 30, 30: 20, 100: 3}  # matrices for those that take one at a time
 BATCHES = (1, 10, 1_000, 1_000_000)  # of 3×3 matrices
 ITEMS, CLASSES, ROWS = 1_000_000, 10, 100  # labels: one vector, or a batch of as many rows
-
-
-def machine() -> dict[str, object]:
-    """Where the figures come from."""
-    packages = ["numpy", "scikit-learn", "pycm", "torchmetrics", "torch"]
-    packages += ["prob_conf_mat"] * ("prob_conf_mat" in rivals.PANELS)
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return {
-        "cpu": models[0] if models else platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "versions": {package: version(package) for package in packages},
-    }
 
 
 # Times ----------------------------------------------------------------------------------------------------------------
@@ -82,7 +69,7 @@ def measure(n: int) -> dict[str, float]:
     return {"n": n, "matrices": count, "one by one": few, "samples": samples, **row, **timed(calls)}
 
 
-def timed(calls: dict[str, tuple[int, object]]) -> dict[str, float]:
+def timed(calls: dict[str, tuple[int, object]]) -> dict[str, Time]:
     """Nanoseconds a matrix of each call, which comes with how many it has."""
     times = best(*(call for _, call in calls.values()))
     return {name: taken / count * 1e9 for (name, (count, _)), taken in zip(calls.items(), times, strict=True)}
@@ -165,45 +152,46 @@ def as_slow(factor: float) -> str:
     return f"{factor:.1f}×" if factor < 9.95 else f"{float(f'{factor:.2g}'):,.0f}×"
 
 
-def print_machine(found: dict[str, object]) -> None:
-    print(f"{found['cpu']}, {found['cores']} cores, {found['system']}")
-    print(", ".join(f"{package} {number}" for package, number in found["versions"].items()), end="\n\n")
-
-
 def print_panel(rows: list[dict[str, float]]) -> None:
     print(f"Six measures ({', '.join(rivals.PANEL)}): ns a matrix, in brackets times as fast as plain")
     print("NumPy; reads: how often the stack could have been read in the time of one worker\n")
-    print(f"{'n':>4} {'one read':>9} {'plain NumPy':>12} {'matrics':>14} {'reads':>6} {'2 workers':>15}")
-    for row in rows:
+    print(f"{'n':>4} {'':>6} {'one read':>9} {'plain NumPy':>12} {'matrics':>14} {'reads':>6} {'2 workers':>15}")
+    for row in both(rows):
         one, two = (against(row, name, "plain panel") for name in ("panel", "panel, 2 workers"))
         reads = row["panel"] / row["read"]
-        print(f"{row['n']:>4} {row['read']:>9.1f} {row['plain panel']:>12.0f} {one:>14} {reads:>6.1f} {two:>15}")
+        line = f"{row['n']:>4} {row['of']:>6} {row['read']:>9.1f} {row['plain panel']:>12.0f}"
+        print(f"{line} {one:>14} {reads:>6.1f} {two:>15}")
 
 
 def print_eve(rows: list[dict[str, float]]) -> None:
     print("\nEVE: ns a matrix, in brackets times as fast as plain NumPy\n")
-    print(f"{'n':>4} {'plain NumPy':>12} {'matrics':>15} {'2 workers':>15}")
-    for row in rows:
+    print(f"{'n':>4} {'':>6} {'plain NumPy':>12} {'matrics':>15} {'2 workers':>15}")
+    for row in both(rows):
         one, two = (against(row, name, "plain EVE") for name in ("EVE", "EVE, 2 workers"))
-        print(f"{row['n']:>4} {row['plain EVE']:>12.0f} {one:>15} {two:>15}")
+        print(f"{row['n']:>4} {row['of']:>6} {row['plain EVE']:>12.0f} {one:>15} {two:>15}")
 
 
 def print_rivals(rows: list[dict[str, float]]) -> None:
     print("\nThe same six measures by others: time a matrix, in brackets times ours. Samples: those of a matrix\n")
-    print(f"{'n':>4} {'samples':>7} {'matrics':>8}", *(f"{name:>18}" for name in rivals.PANELS))
-    for row in rows:
+    print(f"{'n':>4} {'':>6} {'samples':>7} {'matrics':>8}", *(f"{name:>18}" for name in rivals.PANELS))
+    for row in both(rows):
         ours = row["panel beside rivals"]
         cells = [f"{spell(row[name])} ({as_slow(row[name] / ours)})" for name in rivals.PANELS]
-        print(f"{row['n']:>4} {row['samples']:>7.0f} {spell(ours):>8}", *(f"{cell:>18}" for cell in cells))
+        print(
+            f"{row['n']:>4} {row['of']:>6} {row['samples']:>7.0f} {spell(ours):>8}", *(f"{cell:>18}" for cell in cells)
+        )
 
 
 def print_batches(rows: list[dict[str, float]]) -> None:
     print("\nOne call on B matrices of 3×3: time a call, and a matrix. score(cm) has the nine measures of core\n")
     heads = ("mcc(cm)", "six measures", "plain NumPy, six", "score(cm)")
-    print(f"{'B':>9}", *(f"{head:>21}" for head in heads))
-    for row in rows:
+    print(f"{'B':>9} {'':>6}", *(f"{head:>21}" for head in heads))
+    for row in both(rows):
         times = [row[name] * 1e9 for name in ("mcc", "panel", "plain panel", "core")]
-        print(f"{row['B']:>9,}", *(f"{spell(taken)} | {spell(taken / row['B']):>7}".rjust(21) for taken in times))
+        print(
+            f"{row['B']:>9,} {row['of']:>6}",
+            *(f"{spell(taken)} | {spell(taken / row['B']):>7}".rjust(21) for taken in times),
+        )
 
 
 def print_labels(rows: list[dict[str, object]]) -> None:
@@ -212,10 +200,10 @@ def print_labels(rows: list[dict[str, object]]) -> None:
     )
     print("the first column; in brackets times as fast as keys and bincount\n")
     names = [name for name in rows[0] if name != "labels"]
-    print(f"{'labels':<20}", *(f"{name:>18}" for name in names))
-    for row in rows:
+    print(f"{'labels':<19} {'':>6}", *(f"{name:>17}" for name in names))
+    for row in both(rows):
         cells = [f"{row[name]:.2f} ({row['keys and bincount'] / row[name]:.2g}×)" for name in names]
-        print(f"{row['labels']:<20}", *(f"{cell:>18}" for cell in cells))
+        print(f"{row['labels']:<19} {row['of']:>6}", *(f"{cell:>17}" for cell in cells))
 
 
 def main() -> None:
@@ -237,9 +225,14 @@ def main() -> None:
     print_batches(batches)
     counting = [measure_labels(dtype, rows) for dtype in (np.int64, np.int8) for rows in (1, ROWS)]
     print_labels(counting)
+    shares = [of_score(n, CELLS) for n in SIZES_OF_SHARES], [of_labels(rows, ITEMS, CLASSES) for rows in (1, ROWS)]
+    print_shares(shares[0], SCORE_PARTS, "Where the time of score(cm) goes, the nine measures of core: ns a matrix")
+    print_shares(
+        shares[1], LABEL_PARTS, f"Where that of counting labels of {CLASSES} classes goes: ns a pair of labels"
+    )
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        figures = {"machine": found, "sizes": rows, "batches": batches, "labels": counting}
+        figures = {"machine": found, "sizes": rows, "batches": batches, "labels": counting, "shares": shares}
         options.json.write_text(json.dumps(figures, indent=1))
     if options.plot:
         draw(rows, options.plot, f"{found['cpu']}, {found['cores']} cores, NumPy {np.__version__}, float64")

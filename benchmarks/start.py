@@ -2,9 +2,9 @@
 
     python benchmarks/start.py [--runs N] [--quick]
 
-Each start is a process of its own: its processor time, of user and system, the least of several, in turn with one that
-only imports NumPy. Python compiles a file that has no bytecode yet; with PYTHONDONTWRITEBYTECODE it does so at every
-start, and the times are longer. The files of examples/ are read, so run it in a clone.
+Each start is a process of its own: its processor time, of user and system, the least of several and their median, in
+turn with one that only imports NumPy. Python compiles a file that has no bytecode yet; with PYTHONDONTWRITEBYTECODE it
+does so at every start, and the times are longer. The files of examples/ are read, so run it in a clone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from machine import machine, print_machine  # (beside this file, as is timing)
+from timing import Time, best
 
 import matrics
 
@@ -45,16 +47,6 @@ def processor_time(arguments: list[str]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def least_time(call: Callable[[], object], runs: int) -> float:
-    """Seconds of processor time of the shortest of several calls."""
-    taken = []
-    for _ in range(runs):
-        begin = time.process_time()
-        call()
-        taken.append(time.process_time() - begin)
-    return min(taken)
-
-
 def peak_memory(call: Callable[[], np.ndarray]) -> float:
     """The most memory in use at a time, as a multiple of the result."""
     tracemalloc.start()
@@ -72,19 +64,21 @@ def print_starts(runs: int) -> None:
     for _ in range(runs):
         for name, arguments in STARTS.items():
             taken[name].append(processor_time(arguments))
-    best = {name: min(times) for name, times in taken.items()}
+    found = {name: Time.of(times) for name, times in taken.items()}
     kept = "not kept" if sys.dont_write_bytecode else "kept"
-    print(f"processor time of a process, the least of {runs}; bytecode is {kept}\n")
-    print(f"{'process':<36}{'seconds':>9}{'of import numpy':>18}")
-    for name, seconds in best.items():
-        print(f"{name:<36}{seconds:>9.3f}{seconds / best['import numpy']:>17.2f}×")
+    print(f"Processor time of a process, the least and the median of {runs} runs; bytecode is {kept}\n")
+    print(f"{'process':<36}{'seconds':>9}{'median':>9}{'of import numpy':>18}{'median':>9}")
+    for name, seconds in found.items():
+        ratio = seconds / found["import numpy"]
+        print(f"{name:<36}{seconds:>9.3f}{seconds.median:>9.3f}{ratio:>17.2f}×{ratio.median:>8.2f}×")
 
 
 def print_random(cells: int, runs: int) -> None:
     """Time and memory of random matrices, beside those of random integers of the same shape."""
     random = np.random.default_rng(0)
     print("\nrandom_matrices, beside integers(1, 1001) of NumPy in the same shape\n")
-    print(f"{'matrices':>9}{'classes':>9}{'ns a cell':>11}{'integers':>10}{'times as long':>15}{'memory/result':>15}")
+    line = f"{'matrices':>9}{'classes':>9}{'ns a cell':>11}{'integers':>10}"
+    print(f"{line}{'times as long':>15}{'median':>8}{'memory/result':>15}")
     for n in SIZES:
         number = cells // n**2
 
@@ -95,8 +89,9 @@ def print_random(cells: int, runs: int) -> None:
             return random.integers(1, 1001, (number, n, n))
 
         drawn = number * n**2
-        ours_time, plain_time = (least_time(call, runs) / drawn * 1e9 for call in (ours, plain))
-        times = f"{ours_time:>11.1f}{plain_time:>10.1f}{ours_time / plain_time:>15.1f}"
+        ours_time, plain_time = (taken / drawn * 1e9 for taken in best(ours, plain, runs=runs, clock=time.process_time))
+        ratio = ours_time / plain_time
+        times = f"{ours_time:>11.1f}{plain_time:>10.1f}{ratio:>15.1f}{ratio.median:>8.1f}"
         print(f"{number:>9,}{n:>9}{times}{peak_memory(ours):>15.2f}")
 
 
@@ -106,7 +101,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="few runs and small stacks")
     options = parser.parse_args()
-    print(f"NumPy {np.__version__}, Python {sys.version.split()[0]}\n")
+    print_machine(machine())
     print_starts(3 if options.quick else options.runs)
     print_random(CELLS // 9 if options.quick else CELLS, 3 if options.quick else 7)
 

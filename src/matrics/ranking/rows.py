@@ -10,7 +10,8 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.counting.labels import label_dtype
-from matrics.engine.execution.blocks import in_threads, keep_freed_memory, number_of_threads
+from matrics.engine.execution.blocks import in_threads, number_of_threads
+from matrics.engine.execution.scratch import keep_freed_memory
 from matrics.engine.safety import Safe
 from matrics.ranking.inputs import ScoredSamples
 

@@ -26,8 +26,8 @@ from matrics.engine.evaluation import (
     frames_to_the_user,
     refuse_unseen,
 )
-from matrics.engine.execution.blocks import keep_freed_memory
 from matrics.engine.execution.no_cells import CellsNeeded, NoCells
+from matrics.engine.execution.scratch import keep_freed_memory
 from matrics.scoring.score import resolve
 from matrics.states import leaves
 from matrics.states.two_words import TwoWords

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -11,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
-from matrics.engine.execution.digits import holds_products, product_dtype_of, rounds_from
-from matrics.engine.execution.host import HostTable, Looked, Swept, TableFunction, WholeStack
+from matrics.engine.execution.host import HostTable, Looked, TableFunction, WholeStack
+from matrics.engine.execution.scratch import Scratch, keep_freed_memory
 from matrics.engine.execution.sums import MANY_CLASSES, summed
+from matrics.engine.execution.sweep import MIN_CLASSES_IN_PLACE, NotIntegersError, slices, sweep
 from matrics.engine.table import Table
 
 # A block's cells are to stay in or near a core's second cache, and so are its margins ([class, matrix]), of which there
@@ -21,8 +21,8 @@ from matrics.engine.table import Table
 # holds some thirty times as much as the cells of a block.
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
-# If only row sums, column sums and the diagonal are needed, cells are read in parts that surely fit.
-SWEEP_BYTES = 512 * 1024
+# If only row sums, column sums and the diagonal are needed, cells are read in parts: smaller ones take more calls.
+SWEEP_BYTES = 1024 * 1024
 # The check for integer-valued cells needs as much memory again, so it is done in parts.
 LOOK_BYTES = 256 * 1024
 # In threads margins, parts and looks are larger: a thread that returns from a call into NumPy waits for Python's
@@ -36,14 +36,6 @@ STEPPED_BYTES = 32 * 1024 * 1024
 # Fewer matrices in a block, and the calls are what costs, not the memory; unless they are large.
 MIN_BLOCK = 64
 MIN_BLOCK_BYTES = 4 * 1024 * 1024
-# From here on a row of cells is long enough for sums to run along it: then cells stay in the order they came in. Sums
-# alone do so earlier, as products with a vector of ones.
-MIN_CLASSES_IN_PLACE = 50
-MIN_CLASSES_OF_PRODUCTS = 8
-# Multiplications in a product for which OpenBLAS does not start threads of its own, next to ours.
-MAX_PRODUCT = 4 * 65536
-# Freed memory up to this size is kept for the next block, if the C library is glibc (whose limit is 32 MiB).
-KEPT_BYTES = 31 * 1024 * 1024
 
 
 def score_blocks(
@@ -75,7 +67,7 @@ def _score_one_block(
     with np.errstate(all="ignore"):
         table = summed(stack, zero_division, dtype)
         if table is None:
-            scratch = _Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
+            scratch = Scratch(stack.size, LOOK_BYTES // dtype.itemsize, dtype)
             values, valid = _score_block(stack, functions, zero_division, scratch, WholeStack(len(stack)))
         else:
             values, valid = [function(table) for function in functions], None
@@ -89,7 +81,7 @@ def _score_block(
     block: Array,
     functions: Sequence[TableFunction],
     zero_division: float,
-    scratch: _Scratch,
+    scratch: Scratch,
     whole: WholeStack,
 ) -> tuple[list[Array], Array | None]:
     """The values of all functions, ``[matrix]`` or ``[class, matrix]``; which matrices are valid, if not all are."""
@@ -133,6 +125,7 @@ class _ManyBlocks:
         self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
         self._part, self._look = (self._larger * limit // sizes.dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
         self._whole = WholeStack(len(stack))
+        self._look_early = False  # as formulas ask if all cells are integers
         self._invalid: list[Array] = []  # positions
         self._results: list[Array] = []
 
@@ -141,7 +134,7 @@ class _ManyBlocks:
         size, smallest, margin, threads, _ = self._sizes
         count = len(self._stack)
         head = min(size, HEAD_OF_THREADS) if threads > 1 else size
-        head -= count - head == 1  # as in _slices
+        head -= count - head == 1  # as in slices
         wide = self._score_head(head)
         keep_freed_memory()
         stepped = self._whole.stepped
@@ -166,13 +159,14 @@ class _ManyBlocks:
         n, dtype = self._stack.shape[-1], self._sizes.dtype
         noted = list(map(self._whole.noting, range(len(self._functions)), self._functions))
         with np.errstate(all="ignore"):
-            scratch = _Scratch(self._sizes.block * n * n, self._look, dtype)
-            table = self._sweep(0, head, scratch)
-            values = self._score(noted, 0, head, scratch) if table is None else [function(table) for function in noted]
+            scratch = Scratch(self._sizes.block * n * n, self._look, dtype)
+            values, wide = self._sweep(noted, 0, head, scratch)
+            if values is None:
+                values = self._score(noted, 0, head, scratch)
             self._results = [_room(value, len(self._stack), dtype) for value in values]
             for result, value in zip(self._results, values, strict=True):
                 result[:head] = value.T
-        return table is not None and not table.cells_were_read
+        return wide
 
     def _score_rest(
         self, chosen: Sequence[int], shares: list[list[tuple[int, int]]], block: int, *, wide: bool
@@ -186,28 +180,39 @@ class _ManyBlocks:
                 room[start:stop] = value.T
 
         def write_share(share: Sequence[tuple[int, int]]) -> None:
-            scratch = _Scratch(max(block * n * n, self._part if wide else 0), self._look, dtype)
+            scratch = Scratch(max(block * n * n, self._part if wide else 0), self._look, dtype)
             with np.errstate(all="ignore"):  # which belongs to the thread
                 for start, stop in share:
-                    table = self._sweep(start, stop, scratch) if wide else None
-                    if table is not None:
-                        write(start, stop, [function(table) for function in functions])
+                    values = self._sweep(functions, start, stop, scratch)[0] if wide else None
+                    if values is not None:
+                        write(start, stop, values)
                         continue
-                    for first, last in _slices(start, stop, block):
+                    for first, last in slices(start, stop, block):
                         write(first, last, self._score(functions, first, last, scratch))
 
         in_threads(write_share, shares)
 
-    def _score(self, functions: Sequence[TableFunction], start: int, stop: int, scratch: _Scratch) -> list[Array]:
+    def _score(self, functions: Sequence[TableFunction], start: int, stop: int, scratch: Scratch) -> list[Array]:
         values, valid = _score_block(self._stack[start:stop], functions, self._zero_division, scratch, self._whole)
         if valid is not None:
             self._invalid.append(start + np.flatnonzero(~valid))
         return values
 
-    def _sweep(self, start: int, stop: int, scratch: _Scratch) -> Swept | None:
-        integers = NUMPY.is_integer(self._stack)
-        options: dict[str, Any] = {"part": self._part, "integers": integers}
-        return _sweep(self._stack[start:stop], scratch, self._zero_division, self._whole, **options)
+    def _sweep(
+        self, functions: Sequence[TableFunction], start: int, stop: int, scratch: Scratch
+    ) -> tuple[list[Array] | None, bool]:
+        """The values from sums alone, None if a full check is needed; and whether the functions needed no cells."""
+        options: dict[str, Any] = {"part": self._part, "look": self._look_early}
+        table = sweep(self._stack[start:stop], scratch, self._zero_division, self._whole, **options)
+        if table is None:
+            return None, False
+        try:
+            values = [function(table) for function in functions]
+        except NotIntegersError:
+            return None, False
+        finally:
+            self._look_early |= table.was_asked
+        return values, not table.cells_were_read
 
 
 def _room(value: Array, count: int, dtype: Any) -> Array:
@@ -218,10 +223,10 @@ def _room(value: Array, count: int, dtype: Any) -> Array:
 def _shares(start: int, stop: int, step: int, smallest: int, threads: int) -> list[list[tuple[int, int]]]:
     """The blocks of each thread: equal numbers, unless blocks would become too small."""
     if threads > 1:
-        blocks = threads * math.ceil((stop - start) / (threads * step))
-        step = max(smallest, math.ceil((stop - start) / blocks))
-    slices = _slices(start, stop, step)
-    return [slices[k::threads] for k in range(min(threads, len(slices)))]
+        number = threads * math.ceil((stop - start) / (threads * step))
+        step = max(smallest, math.ceil((stop - start) / number))
+    blocks = slices(start, stop, step)
+    return [blocks[k::threads] for k in range(min(threads, len(blocks)))]
 
 
 def number_of_threads(workers: int) -> int:
@@ -257,56 +262,7 @@ def in_threads(work: Callable[[Sequence[Any]], None], shares: Sequence[Sequence[
             future.result()
 
 
-def _slices(start: int, stop: int, step: int) -> list[tuple[int, int]]:
-    """Slices of at most ``step``, none of a single matrix if there are more: its sums would run in another order."""
-    edges = [*range(start, stop, step), stop]
-    if len(edges) > 2 and edges[-1] - edges[-2] == 1:
-        edges[-2] -= 1
-    return list(itertools.pairwise(edges))
-
-
-class _Scratch:
-    """Memory that a thread reuses for every block, because fresh pages cost more than the computation."""
-
-    def __init__(self, size: int, look: int, dtype: Any) -> None:
-        self.cells = np.empty(size, dtype)
-        self._look = max(1, min(size, look))
-        self._rounded: Array | None = None
-        self._equal: Array | None = None
-
-    def copy(self, x: Array) -> Array:
-        """The same numbers, contiguous and floating."""
-        cells = self.cells[: x.size].reshape(x.shape)
-        np.copyto(cells, x, casting="unsafe")
-        return cells
-
-    def floats(self, x: Array) -> Array:
-        """The same numbers in the dtype in which they are scored: ``x`` itself if it has it."""
-        return x if x.dtype == self.cells.dtype else self.copy(x)
-
-    def all_integers(self, cells: Array) -> bool:
-        """Whether all cells are integer-valued."""
-        if self._rounded is None or self._equal is None:  # integers never need it
-            self._rounded, self._equal = np.empty(self._look, cells.dtype), np.empty(self._look, np.bool_)
-        # In the order of their memory, whichever of the two it is.
-        flat = (cells if cells.flags.c_contiguous else cells.transpose(2, 0, 1)).reshape(-1)
-        for start in range(0, flat.size, self._look):
-            some = flat[start : start + self._look]
-            rounded, equal = self._rounded[: some.size], self._equal[: some.size]
-            if not np.equal(some, np.rint(some, out=rounded), out=equal).all():
-                return False
-        return True
-
-
-def keep_freed_memory() -> None:
-    """Make glibc keep freed memory; otherwise fresh pages for intermediate results take up to half of the time.
-
-    It gives back freed memory from twice the size of the largest piece on that it has seen freed: one is shown to it.
-    """
-    np.empty(KEPT_BYTES, np.uint8)
-
-
-def _class_first(block: Array, scratch: _Scratch) -> Array:
+def _class_first(block: Array, scratch: Scratch) -> Array:
     """A block as ``[true, pred, matrix]`` floats: copied in that order, or a view where rows are long."""
     first = block.transpose(1, 2, 0)
     if len(first) < MIN_CLASSES_IN_PLACE:
@@ -326,57 +282,3 @@ def _look(
     cells = cells.copy(order="K")  # in the same order, so that sums round alike
     cells[..., ~valid] = 0
     return HostTable(cells, stack=whole, zero_division=zero_division), valid
-
-
-# Sums alone ---------------------------------------------------------------------------------------------------------
-
-
-def _factors(n: int, dtype: Any) -> Array:
-    """The factors of the flat cells of a matrix that give its row sums, column sums and diagonal."""
-    one = np.eye(n, dtype=dtype)
-    row, column = np.repeat(one, n, axis=1), np.tile(one, n)
-    return np.concatenate([row, column, row * column])
-
-
-def _sweep(
-    block: Array, scratch: _Scratch, zero_division: float, whole: WholeStack, *, part: int, integers: bool
-) -> Swept | None:
-    """The table of a block from one sweep over its cells, in parts; None if the block needs a full check."""
-    count, n, _ = block.shape
-    dtype = scratch.cells.dtype
-    few = n < MIN_CLASSES_OF_PRODUCTS
-    sums = np.empty((3, n, count), dtype)
-    factors = _factors(n, dtype) if few else np.ones(n, dtype)
-    step = max(1, min(part, scratch.cells.size) // (n * n))
-    sums_of_part = np.empty((2, 0 if few else min(step, count), n), dtype)
-    for start in range(0, count, step):
-        cells = scratch.floats(block[start : start + step])
-        # The minimum first: of all that is done here it brings cells from memory the fastest.
-        if not np.minimum.reduce(cells, axis=None) >= 0 or not (integers or scratch.all_integers(cells)):
-            return None
-        here = slice(start, start + len(cells))
-        # Products with ones and zeros are the fastest sums; those of integers are the same in any order.
-        if few:
-            flat, out = cells.reshape(-1, n * n).T, sums.reshape(3 * n, count)[:, here]
-            for first, last in _slices(0, len(cells), MAX_PRODUCT // factors.size):
-                np.matmul(factors, flat[:, first:last], out=out[:, first:last])
-        else:
-            true, pred = found = sums_of_part[:, : len(cells)]
-            np.matmul(cells.reshape(-1, n), factors, out=true.reshape(-1))  # one product, not one a matrix
-            np.matmul(factors, cells, out=pred)
-            np.copyto(sums[:2, :, here], found.transpose(0, 2, 1))
-            np.copyto(sums[2, :, here], np.einsum("bii->ib", cells))
-    total = np.add.reduce(sums[0], axis=0)
-    largest = float(total.max())
-    if not largest < rounds_from(dtype):
-        return None
-    return Swept(
-        block,
-        sums,
-        total,
-        in_place=n >= MIN_CLASSES_IN_PLACE,
-        exact_products=holds_products(np.float64, largest),
-        product_dtype=product_dtype_of(dtype, largest),
-        stack=whole,
-        zero_division=zero_division,
-    )

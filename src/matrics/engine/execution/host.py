@@ -402,36 +402,3 @@ class Looked(HostTable):
         if self.largest < highest and (self.exact or np.min(self.total, where=self.total > 0, initial=1) > lowest):
             return None
         return super().scale
-
-
-class Swept(Known):
-    """A table with known row sums, column sums and diagonal; its cells are fetched when they are needed.
-
-    Its sums are those of integer-valued counts, and exact.
-    """
-
-    scale = None  # such counts are not extreme
-
-    def __init__(
-        self,
-        block: Array,
-        sums: Array,
-        total: Array,
-        *,
-        in_place: bool,
-        **options: Any,
-    ) -> None:
-        super().__init__(block.transpose(1, 2, 0), exact=True, is_moderate=True, **options)
-        self._in_place = in_place
-        self.true, self.pred, self.tp = sums
-        self.total = total
-
-    @margin
-    def cells(self) -> Array:
-        """The cells, in the same order as in other blocks, lest sums round otherwise."""
-        return self._given.astype(self.true.dtype, order="K" if self._in_place else "C", copy=False)
-
-    @property
-    def cells_were_read(self) -> bool:
-        """Whether a formula has used them."""
-        return "cells" in self.__dict__

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
-from matrics.engine.execution.digits import holds_products, product_dtype_of, rounds_from
-from matrics.engine.execution.host import Swept
+from matrics.engine.execution.digits import rounds_from
+from matrics.engine.execution.sweep import Swept
 
 # From here on a copy of the cells, and fresh pages for it, take most of the time of measures of margins.
 MANY_CLASSES = 100
@@ -34,13 +34,4 @@ def summed(stack: Array, zero_division: float, dtype: Any) -> Swept | None:
     sums = np.empty((3, n, 1), dtype)
     sums[0, :, 0], sums[1, :, 0], sums[2, :, 0] = true, pred, matrix.diagonal()
     total = np.add.reduce(sums[0], axis=0)
-    largest = float(total[0])
-    return Swept(
-        stack,
-        sums,
-        total,
-        in_place=True,
-        exact_products=holds_products(np.float64, largest),
-        product_dtype=product_dtype_of(dtype, largest),
-        zero_division=zero_division,
-    )
+    return Swept(stack, sums, total, largest=float(total[0]), zero_division=zero_division)
