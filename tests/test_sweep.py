@@ -25,8 +25,12 @@ def stacks(n: int, count: int, dtype: type) -> dict[str, np.ndarray]:
     tiny = np.where(counts < 20, np.finfo(dtype).eps, counts).astype(dtype)
     rare = np.where(dominated < 4000 * n, 2.0**-60, dominated).astype(dtype)
     binary = counts + random.integers(0, 2**9, counts.shape) * (2.0**-19 if dtype is np.float64 else 2.0**-6)
+    # All sums round to integers, as each has a large cell of the first class; next to which the rest is little.
+    cross = np.where(np.eye(n, dtype=bool), 1, 2.0**-36)
+    cross[0, 1:] = cross[1:, 0] = 2.0**20
     return {
         "counts": counts,
+        "cross": np.broadcast_to(cross, counts.shape).astype(dtype),
         "rare": rare,
         "binary": binary.astype(dtype),
         "dominated": dominated,
@@ -69,7 +73,7 @@ def test_neighbours_and_threads_change_no_bit(n: int, count: int, dtype: type, s
 @pytest.mark.parametrize("n", [8, 30])
 @pytest.mark.parametrize(
     "kind",
-    ["counts", "dominated", "rare", "binary", "long", "halves", "fractions", "thirds", "tiny", "absent"],
+    ["counts", "cross", "dominated", "rare", "binary", "long", "halves", "fractions", "thirds", "tiny", "absent"],
 )
 def test_values_are_those_of_fractions(n: int, kind: str) -> None:
     """Both where measures need the margins alone, and where some ask for the cells."""

@@ -59,12 +59,17 @@ class Swept(HostTable):
         self.was_asked = False
         """Whether a formula needed to know that all cells are integers."""
 
-    @margin
-    def exact(self) -> bool:
-        """Whether differences of cells are exact; if they are not, the block has to take another way."""
+    def _need_integers(self) -> None:
+        """Go on only if all cells are integers; if they are not, the block has to take another way."""
         self.was_asked = True
         if self._all_integers is not None and not self._all_integers():
             raise NotIntegersError
+        self._all_integers = None
+
+    @margin
+    def exact(self) -> bool:
+        """Whether differences of cells are exact."""
+        self._need_integers()
         return True
 
     @margin
@@ -84,8 +89,12 @@ class Swept(HostTable):
 
     @margin
     def cells(self) -> Array:
-        """The cells, in the same order as in other blocks, lest sums round otherwise."""
-        order: Any = "K" if self.exact and self.n >= MIN_CLASSES_IN_PLACE else "C"
+        """The cells, in the same order as in other blocks, lest sums round otherwise.
+
+        Formulas of cells take this table for one of counts that are not extreme, so these have to be integers.
+        """
+        self._need_integers()
+        order: Any = "K" if self.n >= MIN_CLASSES_IN_PLACE else "C"
         return self._given.astype(self.true.dtype, order=order, copy=False)
 
     @property
@@ -202,7 +211,7 @@ def _margins_suffice(sums: Array, total: Array, largest: float, scratch: Scratch
 
     Row sums, column sums and the diagonal are integers, so that their products are exact. And each class leaves
     1/32 of the total outside its row and column, so that a difference has the digits of a sum of these cells even where
-    a sum was rounded because some cells are tiny (1e-300 added to a count).
+    a sum was rounded because some cells are tiny (2⁻³⁶ in a row with 2²⁰).
     """
     true, pred, tp = sums
     if not holds_products(np.float64, largest) or not scratch.all_integers(sums):
