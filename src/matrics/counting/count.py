@@ -282,6 +282,19 @@ def in_parts(count: Count, arrays: Sequence[Array], sample_ndim: int) -> tuple[A
     return join(matrices), 0 if all(isinstance(lost, int) for lost in dropped) else join(losses)
 
 
+def margin_bins(y_true: Array, y_pred: Array, n: int, backend: Standard) -> tuple[Array, Array]:
+    """The two bins of each sample in a row of n true positives, n false negatives and n false positives.
+
+    A hit is in the first of them alone, its second bin is 3 n + 1. An error is in both. A sample with a label out of
+    range has the first bin 3 n.
+    """
+    xp = backend.xp
+    inside = (y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n)
+    right = y_true == y_pred
+    first = xp.where(inside, xp.where(right, y_true, y_true + n), 3 * n)
+    return first, xp.where(inside & ~right, y_pred + 2 * n, 3 * n + 1)
+
+
 class CountMargins(Count):
     """True positives, false negatives and false positives of every class: (*B, 3, n)."""
 
@@ -295,18 +308,18 @@ class CountMargins(Count):
         rows = (math.prod(batch_shape), math.prod(y_true.shape[len(batch_shape) :]))
         kept = is_kept(y_true, self.ignored, backend)
         y_true, y_pred = widen(y_true, backend), widen(y_pred, backend)
-        inside = (y_true >= 0) & (y_true < n) & (y_pred >= 0) & (y_pred < n)
-        lost = ~inside if kept is None else kept & ~inside
-        counted = inside if kept is None else kept & inside
-        # An error is counted twice, for its true and for its predicted class; samples to leave out go to a last bin.
-        right, wrong = counted & (y_true == y_pred), counted & (y_true != y_pred)
-        bins = [xp.where(right, y_true, xp.where(wrong, y_true + n, 3 * n)), xp.where(wrong, y_pred + 2 * n, 3 * n)]
+        bins = margin_bins(y_true, y_pred, n, backend)
+        lost = bins[0] == 3 * n
+        length = 3 * n + 2
+        if kept is not None:
+            lost = kept & lost
+            bins = xp.where(kept, bins[0], length - 1), xp.where(kept, bins[1], length - 1)
         twice = xp.concat([xp.reshape(x, rows) for x in bins], axis=1)
         dtype, weight = label_dtype(twice, backend), self.weights(arrays)
         if weight is not None:  # added up in the widest float, as in a matrix
             dtype = backend.widest_float(weight)
             weight = xp.reshape(xp.astype(weight, dtype), rows)
             weight = xp.concat([weight, weight], axis=1)
-        counts = xp.reshape(backend.count(twice, rows[0], 3 * n + 1, weight, dtype=dtype), (rows[0], 3 * n + 1))
+        counts = xp.reshape(backend.count(twice, rows[0], length, weight, dtype=dtype), (rows[0], length))
         dropped = xp.sum(xp.astype(xp.reshape(lost, rows), label_dtype(twice, backend)), axis=1)
         return xp.reshape(counts[:, : 3 * n], (*batch_shape, 3, n)), xp.reshape(dropped, batch_shape)
