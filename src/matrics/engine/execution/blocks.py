@@ -22,10 +22,10 @@ from matrics.engine.table import Table
 CELLS_BYTES = 1024 * 1024
 MARGIN_BYTES = 512 * 1024
 # If only row sums, column sums and the diagonal are needed, cells are read in parts: smaller ones take more calls.
-SWEEP_BYTES = 1024 * 1024
+SWEEP_BYTES = 2 * 1024 * 1024
 # The check for integer-valued cells needs as much memory again, so it is done in parts.
 LOOK_BYTES = 256 * 1024
-# In threads margins, parts and looks are larger: a thread that returns from a call into NumPy waits for Python's
+# In threads margins and looks are larger: a thread that returns from a call into NumPy waits for Python's
 # lock, and to be woken then takes as long as a short call.
 LARGER_IN_THREADS = 2
 # The matrices that are scored before there are threads.
@@ -123,7 +123,8 @@ class _ManyBlocks:
         self._zero_division = zero_division
         self._sizes = sizes
         self._larger = LARGER_IN_THREADS if sizes.threads > 1 else 1
-        self._part, self._look = (self._larger * limit // sizes.dtype.itemsize for limit in (SWEEP_BYTES, LOOK_BYTES))
+        self._part = SWEEP_BYTES // sizes.dtype.itemsize
+        self._look = self._larger * LOOK_BYTES // sizes.dtype.itemsize
         self._whole = WholeStack(len(stack))
         self._look_early = False  # as formulas ask if all cells are integers
         self._invalid: list[Array] = []  # positions
