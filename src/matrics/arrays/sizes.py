@@ -68,9 +68,11 @@ def _written(sizes: Mapping[str, Any]) -> str:
 def in_gigabytes(size: int) -> str:
     """A size in words.
 
-    >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124)
-    ('20.2 GB', '8,000 GB', '2e+29 GB')
+    >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124), in_gigabytes(16 * 1000**2)
+    ('20.2 GB', '8,000 GB', '2e+29 GB', '16.0 MB')
     """
+    if size < 10**8:
+        return f"{size} bytes" if size < 10**5 else f"{size / 10**6:.1f} MB"
     if size >= 10**300:
         return "more than 1e+291 GB"
     if size >= 10**16:

@@ -27,11 +27,12 @@ from matrics.counting.labels import (
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
-from matrics.integrations.settings import Undefined
+from matrics.integrations.settings import Undefined, no_matrix
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
+from matrics.states.margins import MarginState
 
-__all__ = ["ConfusionMetric", "ScoreMetric"]
+__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric"]
 
 
 class ConfusionMetric(RunningMetric):
@@ -86,7 +87,9 @@ class ConfusionMetric(RunningMetric):
     {'val/mcc': 0.577, 'val/recall/cat': 1.0, 'val/recall/dog': 0.5}
     """
 
+    _values: ConfusionValues
     _summed = ("counts", "dropped")
+    _margins_alone = False
 
     def __init__(
         self,
@@ -106,7 +109,6 @@ class ConfusionMetric(RunningMetric):
         allow_large: bool = False,
     ) -> None:
         num_classes, codes = integer_codes(num_classes, labels)
-        state = ConfusionState.zeros(num_classes, like=jnp.zeros(()), dtype=dtype, allow_large=allow_large)
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         self._values = ConfusionValues.of_classes(
@@ -118,7 +120,12 @@ class ConfusionMetric(RunningMetric):
             positive=positive,
             has_threshold=threshold is not None,
             undefined=Undefined.of(zero_division, fill_undefined),
+            bytes_of_cell=4 if dtype == jnp.float32 else 8,
+            margins_alone=self._margins_alone,
+            allow_large=allow_large,
         )
+        kind = ConfusionState if self._values.keeps_cells else MarginState
+        state = kind.zeros(num_classes, like=jnp.zeros(()), dtype=dtype, allow_large=allow_large)
         self.class_labels = None if codes is None else tuple(codes)
         self.class_axis = checked_class_axis(class_axis)
         self.threshold = threshold
@@ -126,10 +133,11 @@ class ConfusionMetric(RunningMetric):
         self._hold(state)
 
     @property
-    def state(self) -> ConfusionState:
-        """The counts so far: a pytree for ``psum``, with the matrix and the number of dropped samples."""
+    def state(self) -> ConfusionState | MarginState:
+        """The counts so far: a pytree for ``psum``, with the matrix, or margins, and the number of dropped samples."""
         counts, dropped = self.counts[...], self.dropped[...]
-        return ConfusionState(counts, dropped, self._high_words(counts, dropped))
+        kind = ConfusionState if self._values.keeps_cells else MarginState
+        return kind(counts, dropped, self._high_words(counts, dropped))
 
     def update(
         self,
@@ -187,5 +195,42 @@ class ConfusionMetric(RunningMetric):
 
     @property
     def matrix(self) -> Array:
-        """The confusion matrix (n, n): rows are true classes."""
-        return self.state.matrix
+        """The confusion matrix (n, n): rows are true classes. A metric of margins raises an error."""
+        state = self.state
+        return state.matrix if isinstance(state, ConfusionState) else no_matrix(state.counts.shape[-1])
+
+
+class MarginMetric(ConfusionMetric):
+    """Count labels of many classes, without a count for each pair of classes: true positives, row sums, column sums.
+
+    They are enough for accuracy, F1, MCC, Cohen's kappa and all other measures of
+    :meth:`matrics.MarginState.list_metrics`, with the same values as from a :class:`ConfusionMetric`. Of 50,257 classes
+    the counts take 1.2 MB in place of 20 GB, and from some hundred classes on ``compute`` takes less time. Arguments,
+    methods and results are those of a ``ConfusionMetric``, but there is no ``matrix``, ``state`` is a
+    :class:`matrics.MarginState`, and ``metrics`` has no default, as two measures of ``core`` need all cells.
+
+    A ``ConfusionMetric`` keeps margins as well if all cells would take more than 1 GiB and its measures need none.
+
+    Raises
+    ------
+    ValueError
+        A measure needs all cells; the message has the memory that they would take.
+
+    See Also
+    --------
+    matrics.MarginState : the same as a state alone.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from matrics.integrations.flax import MarginMetric
+    >>> metric = MarginMetric(50_257, "accuracy, f1, mcc", prefix="val/")
+    >>> metric.update(jnp.array([7, 7, 40_000, 3]), jnp.array([7, 9, 40_000, 3]))
+    >>> for name, value in metric.compute().items():
+    ...     print(f"{name:<13}{value:.3f}")
+    val/accuracy 0.750
+    val/f1       0.667
+    val/mcc      0.730
+    """
+
+    _margins_alone = True

@@ -3,38 +3,43 @@
 This is a second counter next to ``matrics.counting.count``, because it counts in place, into the buffer of a metric;
 an update of a ConfusionState makes new counts, of which those of 1,000 classes take 8 MB (``benchmarks/training.py``).
 
-The tensor has a cell for each pair of classes, and a border of guard cells around them for labels out of range. So no
-label has to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border.
+There are two layouts. That of all cells has a border of guard cells around them for labels out of range: no label has
+to be inspected, none can be counted wrongly, and the number of dropped samples is the sum over the border. That of
+margins has three counts for each class, and one for dropped samples.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from matrics.arrays import NUMPY
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.arrays.inputs import check_tensor
-from matrics.arrays.sizes import check_state_size
 from matrics.arrays.torch import TORCH
 from matrics.counting import labels
-from matrics.counting.codes import integer_codes, searched
+from matrics.counting.codes import searched
+from matrics.counting.count import margin_bins
 from matrics.integrations.checkpoints import check_counts
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.states.confusion import ConfusionState
+from matrics.states.margins import MarginState
 
 # In a larger batch PyTorch's own threads are worth what it costs to call them.
 FEW_SAMPLES = 2**12
 
+KINDS = ("true positives", "false negatives", "false positives")
+
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-class GuardedCounts:
-    """Counts labels of n classes into a flat tensor of (n + 2)² cells.
+class GuardedCounts(ABC):
+    """Counts labels of n classes into a flat tensor.
 
     Everything here is safe in a graph that CUDA replays: shapes are fixed, the host does not wait, and counting is in
     place.
@@ -42,37 +47,52 @@ class GuardedCounts:
 
     def __init__(
         self,
-        num_classes: int | None,
+        num_classes: int,
+        codes: Mapping[Any, int] | None,
         *,
-        labels_of_classes: Iterable[int] | None = None,
         class_axis: int | None,
         threshold: float | None,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
-        allow_large: bool = False,
-        copies: int = 1,
     ) -> None:
-        if dtype not in (None, torch.float32, torch.float64):
-            raise TypeError(
-                f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
-            )
         self.dtype = dtype
-        self.num_classes, self.codes = integer_codes(num_classes, labels_of_classes)
+        self.num_classes, self.codes = num_classes, codes
         self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
         self.ignored = labels.check_ignore_index(ignore_index)
-        self.side = self.num_classes + 2
         is_usual = self.class_axis in (None, 1, -1) and self.threshold is None
         self._is_plain = is_usual and self.codes is None and self.dtype is None and not self.ignored
-        size = copies * self.side**2 * (dtype or torch.int64).itemsize
-        sizes = {"num_classes": self.num_classes}
-        check_state_size(size, sizes, allow_large=allow_large, advice=labels.FEWER_CELLS)
         self._decide(
             torch.empty((0,) if threshold is not None else (0, self.num_classes)), 1, -1
         )  # checks the threshold
 
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """The number of counts."""
+
+    @abstractmethod
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
+        """Which counts a pair of labels adds 1 to; the first of them is one of classes, or counts dropped samples."""
+
+    @abstractmethod
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """Whether the first count that a pair of labels adds to is one of classes."""
+
+    @abstractmethod
+    def dropped(self, counts: Tensor) -> Tensor:
+        """The number of samples with a label out of range, or a NaN among their scores."""
+
+    @abstractmethod
+    def view(self, counts: Tensor) -> ConfusionState | MarginState:
+        """A state in the memory of the counts, to be read before they change; ``dropped`` has their dtype."""
+
+    @abstractmethod
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """Raise unless the counts of a checkpoint are some that such a metric can have."""
+
     def zeros(self) -> Tensor:
         """A tensor of counts, all 0."""
-        return torch.zeros(self.side**2, dtype=self.dtype or torch.int64)
+        return torch.zeros(self.length, dtype=self.dtype or torch.int64)
 
     def add(
         self,
@@ -106,19 +126,19 @@ class GuardedCounts:
         if self.codes is not None:
             wide = searched(y_true, self.codes, "y_true", TORCH)
             y_pred = y_pred if has_scores else searched(y_pred, self.codes, "y_pred", TORCH)
-        bins = TORCH.bordered(wide, y_pred.long(), self.num_classes, is_pred_within=has_scores)
+        found = self.bins(wide, y_pred.long(), TORCH, is_pred_within=has_scores)
         if mask is not None:
-            ones = ones * of_samples(mask, "mask", bins).bool()
+            ones = ones * of_samples(mask, "mask", wide).bool()
         if sample_weight is not None:
-            ones = self._weighted(ones, bins, sample_weight)
-        if bins.ndim != 1:
-            bins, ones = bins.reshape(-1), ones.reshape(-1)
-        if self.dtype is not None:  # one by one, float32 would stop at 2**24
-            dtype = TORCH.widest_float(counts)
-            batch = torch.zeros(counts.shape, dtype=dtype, device=counts.device)
-            counts += batch.scatter_add_(0, bins, ones.to(dtype)).to(counts.dtype)
-            return
-        counts.scatter_add_(0, bins, ones)  # not bincount, because its shape depends on the data
+            ones = self._weighted(ones, found[0], sample_weight)
+        # float32 would stop at 2**24, if weights were added one by one.
+        dtype = None if self.dtype is None else TORCH.widest_float(counts)
+        batch = counts if dtype is None else torch.zeros(counts.shape, dtype=dtype, device=counts.device)
+        ones = ones if dtype is None else ones.to(dtype)
+        for bins in found:
+            batch.scatter_add_(0, bins.reshape(-1), ones.reshape(-1))  # not bincount: its shape depends on the data
+        if dtype is not None:
+            counts += batch.to(counts.dtype)
 
     def _add_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
         """Count a small batch of the plainest kind by NumPy, in the memory of the tensors; return whether it was one.
@@ -138,7 +158,8 @@ class GuardedCounts:
             return False
         cells, true, pred = views
         columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
-        np.add.at(cells, NUMPY.bordered(true, columns, n, is_pred_within=has_scores), 1)
+        for bins in self.bins(true, columns, NUMPY, is_pred_within=has_scores):
+            np.add.at(cells, bins, 1)
         return True
 
     def _axis(self, y_true: Tensor, scores: Tensor) -> int:
@@ -158,23 +179,66 @@ class GuardedCounts:
         if self.dtype is None:
             refuse_weights_of_integers()
         weight = of_samples(sample_weight.detach(), "sample_weight", bins)
-        row, column = bins // self.side, bins % self.side
-        last = self.side - 1
-        inside = (row > 0) & (row < last) & (column > 0) & (column < last)
+        inside = self.is_of_classes(bins)
         # Not by a product: ignored samples may have any weight.
         return torch.where(ones != 0, torch.where(inside, weight.to(self.dtype), 1), 0)
+
+    def state(self, counts: Tensor) -> ConfusionState | MarginState:
+        """The counts as a state."""
+        state = self.view(counts)
+        return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
+
+    def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
+        """The predicted labels; out of range for NaN scores."""
+        return labels.decide(
+            scores,
+            self.num_classes,
+            class_axis=class_axis,
+            sample_ndim=sample_ndim,
+            threshold=self.threshold,
+            backend=TORCH,
+        )
+
+
+class GuardedCells(GuardedCounts):
+    """All cells: a flat grid of (n + 2)², with a border for labels out of range."""
+
+    @property
+    def side(self) -> int:
+        """The length of a row of the grid."""
+        return self.num_classes + 2
+
+    @property
+    def length(self) -> int:
+        """See ``GuardedCounts``."""
+        return self.side**2
+
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:
+        """See ``GuardedCounts``."""
+        return (backend.bordered(y_true, y_pred, self.num_classes, is_pred_within=is_pred_within),)
+
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """See ``GuardedCounts``."""
+        row, column = bins // self.side, bins % self.side
+        last = self.side - 1
+        return (row > 0) & (row < last) & (column > 0) & (column < last)
 
     def matrix(self, counts: Tensor) -> Tensor:
         """The counts (n, n) of the classes: a view."""
         return counts.view(self.side, self.side)[1:-1, 1:-1]
 
     def dropped(self, counts: Tensor) -> Tensor:
-        """The number of samples with a label out of range, or a NaN among their scores."""
+        """See ``GuardedCounts``."""
         grid = counts.view(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
         return torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]).sum()
 
+    def view(self, counts: Tensor) -> ConfusionState:
+        """See ``GuardedCounts``."""
+        matrix = self.matrix(counts)
+        return ConfusionState(matrix, self.dropped(counts), matrix.new_zeros((0, 0), dtype=torch.int64))
+
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
-        """Raise unless the counts of a checkpoint are some that such a metric can have."""
+        """See ``GuardedCounts``."""
         grids = own.numel() // self.side**2
         if isinstance(loaded, Tensor) and loaded.shape != own.shape and loaded.ndim == 1:
             other = math.isqrt(loaded.numel() // grids)
@@ -189,26 +253,50 @@ class GuardedCounts:
         inside = 0 < row <= self.num_classes and 0 < column <= self.num_classes
         return f"at {[row - 1, column - 1]}" if inside else "among the dropped samples"
 
-    def state(self, counts: Tensor) -> ConfusionState:
-        """The counts as a state."""
-        state = self.view(counts)
-        return state._replace(counts=state.counts.clone(), dropped=state.dropped.long())
 
-    def view(self, counts: Tensor) -> ConfusionState:
-        """The same in the memory of the counts, to be read before they change; ``dropped`` has their dtype."""
-        matrix = self.matrix(counts)
-        return ConfusionState(matrix, self.dropped(counts), matrix.new_zeros((0, 0), dtype=torch.int64))
+class GuardedMargins(GuardedCounts):
+    """True positives, false negatives and false positives of each class, dropped samples, and a count to ignore."""
 
-    def _decide(self, scores: Tensor, sample_ndim: int, class_axis: int) -> Tensor:
-        """The predicted labels; out of range for NaN scores."""
-        return labels.decide(
-            scores,
-            self.num_classes,
-            class_axis=class_axis,
-            sample_ndim=sample_ndim,
-            threshold=self.threshold,
-            backend=TORCH,
+    @property
+    def length(self) -> int:
+        """See ``GuardedCounts``."""
+        return 3 * self.num_classes + 2
+
+    def bins(self, y_true: Array, y_pred: Array, backend: Standard, *, is_pred_within: bool) -> Sequence[Array]:  # noqa: ARG002
+        """See ``GuardedCounts``."""
+        return margin_bins(y_true, y_pred, self.num_classes, backend)
+
+    def is_of_classes(self, bins: Tensor) -> Tensor:
+        """See ``GuardedCounts``."""
+        return bins < 3 * self.num_classes
+
+    def dropped(self, counts: Tensor) -> Tensor:
+        """See ``GuardedCounts``."""
+        return counts[-2]
+
+    def view(self, counts: Tensor) -> MarginState:
+        """See ``GuardedCounts``."""
+        margins = counts[:-2].view(3, -1)
+        return MarginState(margins, self.dropped(counts), margins.new_zeros((0, 0), dtype=torch.int64))
+
+    def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        check_counts(key, loaded, own, self._margin)
+
+    def _margin(self, position: tuple[int, ...]) -> str:
+        """Which count of the flat tensor is at a position."""
+        kind, label = divmod(position[0] % self.length, self.num_classes)
+        return f"among the {KINDS[kind]} of class {label}" if kind < len(KINDS) else "among the dropped samples"
+
+
+def bytes_of_cell(dtype: torch.dtype | None) -> int:
+    """The memory of one count: twice, since a metric keeps counts before and after a sync, or the zeros of a reset."""
+    if dtype not in (None, torch.float32, torch.float64):
+        raise TypeError(
+            f"dtype: expected None for counts, or torch.float32 or torch.float64 for weighted ones, got {dtype}"
         )
+    size: int = (dtype or torch.int64).itemsize
+    return 2 * size
 
 
 def _check_labels(tensor: Tensor, name: str) -> None:

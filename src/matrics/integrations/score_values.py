@@ -246,7 +246,7 @@ def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool)
         chosen = list(resolve(measure, known).values())
         if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
-        (is_count,) = are_counts(of_nothing(chosen, 2))
+        (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
         return ScoreValue(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
     name, colon, option = key.partition(":")
     if name not in METHODS:

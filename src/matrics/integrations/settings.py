@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from matrics.arrays import Array, as_arrays
+from matrics.arrays.sizes import check_state_size, in_gigabytes
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import check_options, evaluate, frames_to_the_user
 from matrics.quoting import quoted, split_outside
 from matrics.scoring.score import resolve
+from matrics.states.margin_scores import measures_of_cells
+from matrics.states.margins import MarginState
 from matrics.states.two_words import TwoWords
 
+#: All cells that take more bytes are not kept by a metric whose measures need none: 1 GiB.
+MOST_CELLS_UNASKED = 2**30
 #: Areas and calibration, which need scores and not only predicted labels.
 OF_SCORES = ("roc_auc", "average_precision", "expected_calibration_error", "ece")
 
@@ -116,8 +121,49 @@ class Seen(NamedTuple):
         return cls((least == 0) & (most == 0), is_valid)
 
 
-def of_nothing(metrics: Iterable[Metric], num_classes: int) -> list[np.ndarray]:
+def keeps_cells(
+    metrics: Mapping[str, Metric], num_classes: int, bytes_of_cell: int, *, margins_alone: bool, allow_large: bool
+) -> bool:
+    """Whether a metric keeps all cells of its matrix, or margins alone; raises for too large a state.
+
+    It keeps margins in a ``MarginMetric``, and where cells would take more than 1 GiB and no measure needs them, unless
+    ``allow_large``.
+    """
+    size = num_classes**2 * bytes_of_cell
+    sizes = {"num_classes": num_classes}
+    if not margins_alone and (allow_large is True or size <= MOST_CELLS_UNASKED):
+        check_state_size(size, sizes, allow_large=allow_large)
+        return True
+    lacking = measures_of_cells(metrics)
+    need = f"{', '.join(lacking)} need{'s' if len(lacking) == 1 else ''} all cells of the matrix"
+    if margins_alone and lacking:
+        raise ValueError(
+            f"metrics: expected measures of a MarginMetric (matrics.MarginState.list_metrics() has them), got others: "
+            f"{need}, which take {in_gigabytes(size)}; a ConfusionMetric keeps them"
+        )
+    if lacking:
+        advice = f"; {need}, and measures of matrics.MarginState.list_metrics() three numbers for each class"
+        check_state_size(size, sizes, allow_large=allow_large, advice=advice)
+        return True
+    check_state_size(3 * num_classes * bytes_of_cell, sizes, allow_large=allow_large)
+    return False
+
+
+def no_matrix(num_classes: int) -> NoReturn:
+    """Raise: a metric of margins has no matrix."""
+    raise ValueError(
+        f"matrix: expected a metric that keeps all cells, got one that keeps true positives, row sums and column sums "
+        f"of {num_classes:,} classes (metric.state); a ConfusionMetric keeps all, where they take more than 1 GiB with "
+        "allow_large=True"
+    )
+
+
+def of_nothing(metrics: Iterable[Metric], num_classes: int, *, has_cells: bool) -> list[np.ndarray]:
     """The values of a matrix without samples: NaN, but for counts, which are known to be 0."""
+    if not has_cells:
+        metrics = list(metrics)
+        found = MarginState.zeros(num_classes, allow_large=True).score(metrics, invalid="nan")
+        return [found[metric.spec] for metric in metrics]
     nothing = np.zeros((num_classes, num_classes), np.int64)
     return evaluate(nothing, [metric.bind() for metric in metrics], invalid="nan")
 

@@ -7,18 +7,20 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.guarded import GuardedCounts
-from matrics.integrations.settings import Undefined
+from matrics.counting.codes import integer_codes
+from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
+from matrics.integrations.settings import Undefined, no_matrix
 from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.integrations.torchmetrics_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
+from matrics.states.margins import MarginState
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["ConfusionMetric", "ScoreMetric"]
+__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric"]
 
 
 class ConfusionMetric(RunningMetric):
@@ -86,6 +88,7 @@ class ConfusionMetric(RunningMetric):
     val/recall/owl 0.500
     """
 
+    _margins_alone = False
     _drawn = "metric.matrix, for example with sklearn.metrics.ConfusionMatrixDisplay(metric.matrix.numpy()).plot()"
 
     def __init__(
@@ -107,26 +110,28 @@ class ConfusionMetric(RunningMetric):
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
-        self._guarded = GuardedCounts(
-            num_classes,
-            labels_of_classes=labels,
-            class_axis=class_axis,
-            threshold=threshold,
-            ignore_index=ignore_index,
-            dtype=dtype,
-            allow_large=allow_large,
-            copies=2,  # torchmetrics keeps the zeros of reset()
-        )
-        self.num_classes = self._guarded.num_classes
+        self.num_classes, codes = integer_codes(num_classes, labels)
         self._values = ConfusionValues.of_classes(
             self.num_classes,
             metrics,
-            self._guarded.codes,
+            codes,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
             has_threshold=threshold is not None,
             undefined=Undefined.of(zero_division, fill_undefined),
+            bytes_of_cell=bytes_of_cell(dtype),
+            margins_alone=self._margins_alone,
+            allow_large=allow_large,
+        )
+        layout = GuardedCells if self._values.keeps_cells else GuardedMargins
+        self._guarded: GuardedCounts = layout(
+            self.num_classes,
+            codes,
+            class_axis=class_axis,
+            threshold=threshold,
+            ignore_index=ignore_index,
+            dtype=dtype,
         )
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
         # differently need different names.
@@ -135,7 +140,8 @@ class ConfusionMetric(RunningMetric):
         of = None if self._guarded.codes is None else "_".join(map(str, self._guarded.codes))
         ignored = "_".join(map(str, self._guarded.ignored)) or None
         options = {"axis": axis, "threshold": threshold, "ignoring": ignored, "in": weighted, "of": of}
-        self._state = "_".join(["counts", *(f"{key}_{value}" for key, value in options.items() if value is not None)])
+        kind = "counts" if self._values.keeps_cells else "margins"
+        self._state = "_".join([kind, *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
         self.add_state(self._state, self._guarded.zeros(), dist_reduce_fx="sum")
         self._list_values()
@@ -165,8 +171,10 @@ class ConfusionMetric(RunningMetric):
     def matrix(self) -> Tensor:
         """The confusion matrix (n, n) of this process: integers, rows are true classes.
 
-        Within ``with metric.sync_context():`` it is the state of all processes.
+        Within ``with metric.sync_context():`` it is the state of all processes. A metric of margins raises an error.
         """
+        if not isinstance(self._guarded, GuardedCells):
+            no_matrix(self._guarded.num_classes)
         return self._guarded.matrix(self._counts).clone()
 
     @property
@@ -175,12 +183,12 @@ class ConfusionMetric(RunningMetric):
         return self._guarded.dropped(self._counts)
 
     @property
-    def state(self) -> ConfusionState:
-        """The counts of this process, as a :class:`matrics.ConfusionState`."""
+    def state(self) -> ConfusionState | MarginState:
+        """The counts of this process: a :class:`matrics.ConfusionState`, of margins a :class:`matrics.MarginState`."""
         return self._guarded.state(self._counts)
 
     @property
-    def _to_read(self) -> ConfusionState:
+    def _to_read(self) -> ConfusionState | MarginState:
         return self._guarded.view(self._counts)
 
     @property
@@ -191,3 +199,39 @@ class ConfusionMetric(RunningMetric):
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         key = prefix + self._state
         self._guarded.check_loaded(key, state_dict.get(key), self._counts)
+
+
+class MarginMetric(ConfusionMetric):
+    """Count labels of many classes, without a count for each pair of classes: true positives, row sums, column sums.
+
+    They are enough for accuracy, F1, MCC, Cohen's kappa and all other measures of
+    :meth:`matrics.MarginState.list_metrics`, with the same values as from a :class:`ConfusionMetric`. Of 50,257 classes
+    the counts take 2.4 MB in place of 40 GB, and from some hundred classes on ``compute`` takes less time. Arguments,
+    methods and results are those of a ``ConfusionMetric``, but there is no ``matrix``, ``state`` is a
+    :class:`matrics.MarginState`, and ``metrics`` has no default, as two measures of ``core`` need all cells.
+
+    A ``ConfusionMetric`` keeps margins as well if all cells would take more than 1 GiB and its measures need none.
+
+    Raises
+    ------
+    ValueError
+        A measure needs all cells; the message has the memory that they would take.
+
+    See Also
+    --------
+    matrics.integrations.torch.MarginMetric : the same as a plain module.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from matrics.integrations.torchmetrics import MarginMetric
+    >>> metric = MarginMetric(50_257, "accuracy, f1, mcc", prefix="val/")
+    >>> metric.update(torch.tensor([7, 9, 40_000, 3]), torch.tensor([7, 7, 40_000, 3]))
+    >>> for name, value in metric.compute().items():
+    ...     print(f"{name:<13}{value:.3f}")
+    val/accuracy 0.750
+    val/f1       0.667
+    val/mcc      0.730
+    """
+
+    _margins_alone = True

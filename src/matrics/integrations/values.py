@@ -20,12 +20,14 @@ from matrics.integrations.settings import (
     are_counts,
     checked_prefix,
     classes_of,
+    keeps_cells,
     of_nothing,
     resolved,
     warn_of_nothing,
 )
 from matrics.quoting import quoted
 from matrics.states.confusion import ConfusionState
+from matrics.states.margins import MarginState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,7 @@ class ConfusionValues(Values):
 
     metrics: tuple[tuple[str, Metric], ...]  # under plain keys, which compiled code can take
     titles: tuple[str, ...]
+    keeps_cells: bool  # or margins alone
     are_counts: tuple[bool, ...]
 
     @classmethod
@@ -98,18 +101,23 @@ class ConfusionValues(Values):
         positive: Hashable,
         has_threshold: bool,
         undefined: Undefined,
+        bytes_of_cell: int,
+        margins_alone: bool,
+        allow_large: bool,
     ) -> ConfusionValues:
-        """The measures, resolved for the classes; raises for measures that cannot be scored."""
+        """The measures, resolved for the classes; raises for measures that cannot be scored, and for too many cells."""
         names = check_names(class_names, num_classes) or (None if codes is None else tuple(map(str, codes)))
         classes = classes_of(num_classes, codes, class_names, positive, by_construction=has_threshold)
         found, titles = resolved(metrics, classes)
-        nothing = of_nothing(found.values(), num_classes)
+        has_cells = keeps_cells(found, num_classes, bytes_of_cell, margins_alone=margins_alone, allow_large=allow_large)
+        nothing = of_nothing(found.values(), num_classes, has_cells=has_cells)
         made = cls(
             prefix=checked_prefix(prefix),
             class_names=names,
             undefined=undefined,
             metrics=tuple(found.items()),
             titles=tuple(titles),
+            keeps_cells=has_cells,
             are_counts=are_counts(nothing),
         )
         return replace(made, keys=tuple(map(str, made._named(nothing))))
@@ -119,7 +127,7 @@ class ConfusionValues(Values):
         """The keys of the measures."""
         return [key for key, _ in self.metrics]
 
-    def of(self, state: ConfusionState) -> dict[str, Array]:
+    def of(self, state: ConfusionState | MarginState) -> dict[str, Array]:
         """All measures of one matrix, as scalar arrays under names for a logger."""
         metrics = [metric for _, metric in self.metrics]
         found = state.score(metrics, zero_division=self.undefined.zero_division, invalid="nan")
@@ -136,7 +144,7 @@ class ConfusionValues(Values):
         return scalars(dict(zip(keys, values, strict=True)), metrics, self.prefix, self.class_names)
 
 
-def _is_complete(state: ConfusionState, values: Sequence[Array]) -> bool:
+def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -> bool:
     """Whether it is seen without waiting that there are samples, and that no value is undefined."""
     backend, (counts,) = as_arrays(counts=state.counts)
     view = backend.host_view(counts)

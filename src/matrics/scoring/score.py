@@ -125,7 +125,7 @@ def score(
         raise
     labels = None if is_compiling() else labels_of_frame(cm)
     if labels is None:
-        chosen, functions = _functions(metrics, number, class_names, positive)
+        chosen, functions = bound_functions(metrics, number, class_names, positive)
     else:
         chosen = resolve(metrics, Classes.of(number, names_or_labels(class_names, number, labels), positive))
         functions = [metric.bind() for metric in chosen.values()]
@@ -142,13 +142,13 @@ def _number_of_classes(cm: Any) -> int:
     return int(shape[-1] if len(shape) > 1 else as_stack(cm)[1].shape[-1])
 
 
-def _functions(
+def bound_functions(
     metrics: str | Metric | Iterable[str | Metric],
     number: int,
     class_names: Sequence[str] | None,
     positive: Hashable,
 ) -> _Chosen:
-    """The metrics under the keys of the result, and the functions of a Table that belong to them."""
+    """The metrics under the keys of the result, and the functions of a table that belong to them."""
     # Compiled code that has read this cache would be compiled again whenever it changes.
     if is_compiling():
         return _bound(metrics, number, class_names, positive)

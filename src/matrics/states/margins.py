@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from matrics.arrays import NUMPY, Array, Standard, as_arrays, is_compiling
+from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.catalogue import registry
-from matrics.catalogue.classes import Classes
-from matrics.catalogue.naming import by_names, check_names
+from matrics.catalogue.naming import by_names
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import check_classes
 from matrics.counting.count import CountMargins
-from matrics.counting.labels import MANY_CLASSES
-from matrics.engine.evaluation import (
-    Invalid,
-    InvalidConfusionMatrix,
-    check_options,
-    finish,
-    frames_to_the_user,
-    refuse_unseen,
-)
-from matrics.engine.execution.no_cells import CellsNeeded, NoCells
+from matrics.engine.evaluation import Invalid, check_options
 from matrics.engine.execution.scratch import keep_freed_memory
-from matrics.scoring.score import resolve
+from matrics.scoring.score import bound_functions
 from matrics.states import leaves
+from matrics.states.margin_scores import measures_of_cells, scores_of, table_of, tell_of_invalid
 from matrics.states.two_words import TwoWords
 from matrics.typing import ArrayLike
 
@@ -260,7 +247,7 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         """
         check_options(zero_division, invalid)
         number = self.counts.shape[-1]
-        chosen = resolve(metrics, Classes.of(number, check_names(class_names, number), positive))
+        chosen, functions = bound_functions(metrics, number, class_names, positive)
         own, (counts,) = as_arrays(counts=self.counts)
         on_host = own.host_view(counts) is not None
         backend, counts = (NUMPY, own.host_view(counts)) if on_host else (own, counts)
@@ -269,10 +256,10 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         if on_host and counts.nbytes > FRESH_BYTES:
             keep_freed_memory()
         with backend.quiet():
-            table = _table(counts, backend, float(zero_division))
+            table = table_of(counts, backend, float(zero_division))
             if invalid == "raise" or (invalid == "warn" and own.looking_is_free):
-                _tell_of_invalid(table, invalid)
-            scores = _scores(chosen, table)
+                tell_of_invalid(table, invalid)
+            scores = scores_of(chosen, functions, table)
         if on_host:
             scores = {name: own.from_host(value[()]) for name, value in scores.items()}
         return by_names(scores, chosen, class_names)
@@ -303,92 +290,5 @@ class MarginState(leaves.RunningState, leaves.CountLeaves):
         ['accuracy', 'balanced_accuracy', 'precision', 'recall', 'f1', 'mcc', 'cohen_kappa']
         """
         names = registry.list_metrics(family)
-        lacking = _lacking_of_few({name: registry.get_metric(name) for name in names})
+        lacking = measures_of_cells({name: registry.get_metric(name) for name in names})
         return [name for name in names if name not in lacking]
-
-
-def _table(counts: Any, backend: Standard, zero_division: float) -> NoCells:
-    """The table of counts (*B, 3, n): an array, or ``TwoWords``."""
-    xp, has_words = backend.xp, isinstance(counts, TwoWords)
-
-    def first(x: Array) -> Array:
-        return xp.permute_dims(x, (x.ndim - 2, x.ndim - 1, *range(x.ndim - 2)))
-
-    counts = TwoWords(first(counts.low), first(counts.high)) if has_words else first(counts)
-    tp, fn, fp = (counts[k] for k in range(3)) if has_words else (counts[k, ...] for k in range(3))
-    if not has_words and backend.is_float(counts):
-        return NoCells({"tp": tp, "fn": fn, "fp": fp}, backend, zero_division=zero_division)
-
-    def total(x: Any) -> Any:
-        return x.sum(0, backend) if has_words else xp.sum(x, axis=0)
-
-    # Sums and differences of integers are exact; they are rounded to floats last.
-    true, pred = tp + fn, tp + fp
-    whole = total(true)
-    not_true, not_pred = whole[None, ...] - true, whole[None, ...] - pred
-    margins = {"tp": tp, "fn": fn, "fp": fp, "tn": not_true - fp, "true": true, "pred": pred}
-    margins |= {"not_true": not_true, "not_pred": not_pred, "total": whole, "hits": total(tp), "errors": total(fn)}
-    floating = {name: x.to_float(backend) if has_words else backend.to_float(x) for name, x in margins.items()}
-    # Products of five 64-bit integers are well within the range of float64.
-    is_moderate = bool(floating["tp"].dtype == xp.float64)
-    return NoCells(floating, backend, zero_division=zero_division, is_moderate=is_moderate)
-
-
-def _scores(chosen: dict[str, Metric], table: NoCells) -> dict[str, Array]:
-    """The values of all measures; raises with the names of those that need cells."""
-    scores: dict[str, Array] = {}
-    lacking: list[str] = []
-    # A formula may lay out a number for each pair of classes before it reads cells: it is first tried on few classes.
-    if table.n > MANY_CLASSES and not is_compiling():
-        lacking = _lacking_of_few(chosen)
-    lacking = lacking or _lacking(chosen, table, scores)
-    if lacking:
-        verb = "needs" if len(lacking) == 1 else "need"
-        raise ValueError(
-            f"{', '.join(lacking)} {verb} all cells of the matrix, which a MarginState does not keep; use "
-            "ConfusionState"
-        )
-    return scores
-
-
-def _lacking_of_few(chosen: dict[str, Metric]) -> list[str]:
-    """The names of the measures that need cells, tried on a matrix of three classes: the first in place of others."""
-    table = _table(np.ones((3, 3), dtype=np.int64), NUMPY, math.nan)
-    # A matrix of weights or costs has as many rows as classes, and needs the cells.
-    by_cell = [name for name, metric in chosen.items() if tuple in [type(value) for _, value in metric.fixed]]
-    tried = {
-        name: replace(metric, classes=metric.classes and (0,), class_weights=())
-        for name, metric in chosen.items()
-        if name not in by_cell
-    }
-    with NUMPY.quiet():
-        return [*by_cell, *_lacking(tried, table)]
-
-
-def _lacking(chosen: dict[str, Metric], table: NoCells, scores: dict[str, Array] | None = None) -> list[str]:
-    """The names of the measures that need cells; the values of the others are put into ``scores``."""
-    lacking, scores = [], {} if scores is None else scores
-    for name, metric in chosen.items():
-        try:
-            scores[name] = finish(metric.bind()(table), table)
-        except CellsNeeded:
-            lacking.append(name)
-    return lacking
-
-
-def _tell_of_invalid(table: NoCells, invalid: Invalid) -> None:
-    """Raise, or warn, if counts are invalid; the message names the first ones."""
-    backend = table.backend
-    refuse_unseen(table.valid, backend)
-    valid = np.asarray(backend.to_numpy(table.valid))
-    bad = np.argwhere(~valid)
-    if not len(bad):
-        return
-    where = ", ".join(str([int(i) for i in position]) for position in bad[:3])
-    message = (
-        f"{len(bad)} of {valid.size} matrices {'is' if len(bad) == 1 else 'are'} invalid, with a negative, NaN or "
-        f"infinite count{f'; first {where}' if valid.ndim else ''}"
-    )
-    if invalid == "raise":
-        raise InvalidConfusionMatrix(message)
-    warnings.warn(message, RuntimeWarning, stacklevel=frames_to_the_user())
