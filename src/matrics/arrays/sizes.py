@@ -42,7 +42,7 @@ def check_draws(num: Any, numbers: int = 1, **sizes: int) -> int:
 def check_size(numbers: int, **sizes: Any) -> None:
     """Raise if an array of this many 8-byte numbers fits in no memory; the message names the arguments."""
     if 8 * numbers > MOST_BYTES:
-        most, got = in_gigabytes(MOST_BYTES), in_gigabytes(8 * numbers)
+        most, got = written_size(MOST_BYTES), written_size(8 * numbers)
         raise ValueError(f"{_written(sizes)}: expected an array of at most {most}, got one of {got}")
 
 
@@ -57,18 +57,18 @@ def check_state_size(size: int, sizes: Mapping[str, Any], *, allow_large: bool, 
     most = MOST_BYTES if allow_large else LARGE_BYTES
     if size > most:
         unless = "" if allow_large or size > MOST_BYTES else "; allow_large=True makes it all the same"
-        got = f"got one of {in_gigabytes(size)}{unless}{advice}"
-        raise ValueError(f"{_written(sizes)}: expected a state of at most {in_gigabytes(most)}, {got}")
+        got = f"got one of {written_size(size)}{unless}{advice}"
+        raise ValueError(f"{_written(sizes)}: expected a state of at most {written_size(most)}, {got}")
 
 
 def _written(sizes: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={quoted(size)}" for name, size in sizes.items() if size is not None)
 
 
-def in_gigabytes(size: int) -> str:
+def written_size(size: int) -> str:
     """A size in words.
 
-    >>> in_gigabytes(8 * 50_257**2), in_gigabytes(8 * 10**12), in_gigabytes(8 * 2**124), in_gigabytes(16 * 1000**2)
+    >>> written_size(8 * 50_257**2), written_size(8 * 10**12), written_size(8 * 2**124), written_size(16 * 1000**2)
     ('20.2 GB', '8,000 GB', '2e+29 GB', '16.0 MB')
     """
     if size < 10**8:

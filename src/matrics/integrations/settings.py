@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from matrics.arrays import Array, as_arrays
-from matrics.arrays.sizes import check_state_size, in_gigabytes
+from matrics.arrays.sizes import check_state_size, written_size
 from matrics.catalogue.classes import Classes
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
@@ -139,7 +139,7 @@ def keeps_cells(
     if margins_alone and lacking:
         raise ValueError(
             f"metrics: expected measures of a MarginMetric (matrics.MarginState.list_metrics() has them), got others: "
-            f"{need}, which take {in_gigabytes(size)}; a ConfusionMetric keeps them"
+            f"{need}, which take {written_size(size)}; a ConfusionMetric keeps them"
         )
     if lacking:
         advice = f"; {need}, and measures of matrics.MarginState.list_metrics() three numbers for each class"
