@@ -105,7 +105,7 @@ def main() -> None:
         alone = times["draws alone (Generator.multinomial)"]
         print(f"{samples:,} samples")
         for name, taken in times.items():
-            print(f"  {name:<42}{taken:8.2f} ({taken / alone:.2f}×)")
+            print(f"  {name:<42}{taken:8.2f} ({taken / alone:.2f}×), median {taken.median:.2f}")
         by_labels = resampled_labels(cm, 20 if samples < 10_000 else 2) * num
         print(
             f"  {'scikit-learn, six measures of labels':<42}{by_labels:8.0f} ({by_labels / alone:,.0f}×, extrapolated)"
@@ -119,7 +119,7 @@ def main() -> None:
         (one, two) = best(
             *(lambda w=w, m=method: matrics.interval(stack, "core", method=m, workers=w) for w in (1, 2)), runs=3
         )
-        print(f"  {method:<6} {one:.2f}, 2 workers {two:.2f}")
+        print(f"  {method:<6} {one:.2f} (median {one.median:.2f}), 2 workers {two:.2f} ({two.median:.2f})")
 
 
 if __name__ == "__main__":
