@@ -58,7 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="some sizes, in five minutes")
     options = parser.parse_args()
-    scripts = QUICK if options.quick else {**dict.fromkeys(QUICK, []), **OTHERS}
+    scripts = QUICK if options.quick else {name: OTHERS.get(name, []) for name in (*QUICK, *OTHERS)}
     print_machine(machine())
     environment = {**os.environ, IS_PRINTED: "1"}
     failed, begin = 0, time.perf_counter()
