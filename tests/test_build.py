@@ -174,6 +174,20 @@ def test_nan_scores(backend: Any) -> None:
     assert int(dropped) == 1
 
 
+@pytest.mark.parametrize("axis", [1, 2])
+def test_nan_scores_in_any_order_of_memory(axis: int) -> None:
+    """Rows, columns, and views with gaps are searched for NaN all the same."""
+    labels, scores = RANDOM.integers(0, 3, (5, 4)), RANDOM.random((5, 4, 3))
+    scores[2, 1, 0] = scores[4, 3, 2] = np.nan
+    apart = np.repeat(scores, 2, axis=0)[::2]
+    kept = ~np.isnan(scores).any(axis=-1)
+    expected = by_hand(labels[kept], scores[kept].argmax(axis=-1), 3)
+    for given in (scores, np.asfortranarray(scores), apart):
+        state = matrics.ConfusionState.zeros(3).update(labels, np.moveaxis(given, -1, axis), class_axis=axis)
+        assert state.dropped == 2
+        np.testing.assert_array_equal(state.matrix, expected)
+
+
 def test_nan_scores_among_many(backend: Any) -> None:
     """Also where there are thousands of them: JAX's maximum on the CPU then passes NaN over."""
     labels, scores = RANDOM.integers(0, 4, 6000), RANDOM.random((6000, 4))

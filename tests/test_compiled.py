@@ -75,6 +75,24 @@ def test_jit(jax_backend: Any, n: int) -> None:
         check(compiled, jax_backend.asarray, n, dtype, ROWS)
 
 
+@pytest.mark.exhaustive(n=[12])
+@pytest.mark.parametrize("n", [6, 12])
+def test_jit_of_single_matrices(jax_backend: Any, n: int) -> None:
+    """Under ``vmap`` a branch would compute both sides for every matrix: there is none to begin with."""
+    import jax
+
+    def score(cm: Any) -> dict[str, Any]:
+        return matrics.score(cm, SPECS)
+
+    compiled = jax.jit(jax.vmap(score), compiler_options=XLA_DEFAULT)
+    for dtype in (np.float32, np.float64)[: 1 + jax_backend.float64]:
+        check(compiled, jax_backend.asarray, n, dtype, 20)
+    stack = jax_backend.asarray(np.ones((20, n, n)))
+    only_there = "optimization_barrier"
+    assert only_there in str(jax.make_jaxpr(score)(stack))
+    assert only_there not in str(jax.make_jaxpr(score)(stack[0]))
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("n", [3, 6, 12])
 def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
@@ -92,9 +110,12 @@ def test_the_gradient_of_either_road(jax_backend: Any, n: int) -> None:
     soft = np.concatenate([stack, stack[4:5] + dtype(0.25)])
     gradient = jax.jit(jax.grad(loss), compiler_options=XLA_DEFAULT)
     of_whole, of_soft = (np.asarray(gradient(jax_backend.asarray(x))) for x in (stack, soft))
+    alone = jax.jit(jax.vmap(jax.grad(loss)), compiler_options=XLA_DEFAULT)(jax_backend.asarray(soft))
     assert np.isfinite(of_whole).all()
     assert of_whole.any(axis=(1, 2))[4:].all()
-    np.testing.assert_allclose(of_whole, of_soft[:-1], rtol=1e-3, atol=1e-6 if jax_backend.float64 else 1e-4)
+    tolerance = {"rtol": 1e-3, "atol": 1e-6 if jax_backend.float64 else 1e-4}
+    np.testing.assert_allclose(of_whole, of_soft[:-1], **tolerance)
+    np.testing.assert_allclose(alone, of_soft, **tolerance)
 
 
 @OF_PYTORCH

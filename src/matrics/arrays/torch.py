@@ -50,11 +50,12 @@ class Torch(InOneRow):
     def host_views(self, *arrays: Array) -> list[Array] | None:
         """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.
 
-        What goes on around them is asked once: for a small batch the questions take as long as the answer.
+        What goes on around them is asked once, and ``force`` only where needed: for a small batch the questions take as
+        long as the answer.
         """
         if torch.compiler.is_compiling() or _is_watched() or any(map(_is_elsewhere, arrays)):
             return None
-        return [x.numpy(force=x.requires_grad or x.is_neg()) for x in arrays]
+        return [x.numpy(force=True) if x.requires_grad or x.is_neg() else x.numpy() for x in arrays]
 
     def detached(self, x: Array) -> Array:
         """The same values without a gradient."""

@@ -35,7 +35,8 @@ FEW_SAMPLES = 2**12
 
 KINDS = ("true positives", "false negatives", "false positives")
 
-_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+# What a sample adds, in the dtype of counts: a number of Python would be converted each time.
+_ONE = np.ones((), np.int64)
 
 
 class GuardedCounts(ABC):
@@ -147,19 +148,19 @@ class GuardedCounts(ABC):
         """
         if torch.compiler.is_compiling() or not self._is_plain or y_true.dtype != torch.int64:
             return False
-        n, shape, has_scores = self.num_classes, y_true.shape, y_pred.dtype in _FLOATS
+        n, shape, has_scores = self.num_classes, y_true.shape, y_pred.is_floating_point()
         if not has_scores and y_pred.dtype != torch.int64:
             return False
         if len(shape) != 1 or shape[0] > FEW_SAMPLES or y_pred.shape != ((*shape, n) if has_scores else shape):
             return False
-        half = y_pred.dtype in _FLOATS[:2]  # NumPy lacks one, and is slow with the other
-        views = TORCH.host_views(counts, y_true, y_pred.float() if half else y_pred)
+        is_half = y_pred.itemsize == 2  # NumPy lacks one of these dtypes, and is slow with the other
+        views = TORCH.host_views(counts, y_true, y_pred.float() if is_half else y_pred)
         if views is None:
             return False
         cells, true, pred = views
         columns = NUMPY.argmax_unless_nan(pred, n) if has_scores else pred
         for bins in self.bins(true, columns, NUMPY, is_pred_within=has_scores):
-            np.add.at(cells, bins, 1)
+            np.add.at(cells, bins, _ONE)
         return True
 
     def _axis(self, y_true: Tensor, scores: Tensor) -> int:

@@ -1,7 +1,8 @@
 """XLA's tables, for its compiler on the CPU: cells stay as they were given, short sums are written out.
 
 A transposed stack slows it down several times, so that only the margins are class-first. Of many classes compiled code
-looks at the cells as it runs.
+looks at the cells as it runs; but not of one matrix, as functions under ``vmap`` have it, which would compute both
+branches for every matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from jax import lax
 from matrics.arrays import Array, Standard
 from matrics.engine.eigenvalues import xla as stepped
 from matrics.engine.execution.fewer_passes import OnePass, WrittenOut
-from matrics.engine.margins import margin
+from matrics.engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics.engine.safety import add
 from matrics.engine.table import Table
 
@@ -29,7 +30,7 @@ MIN_LOOKED_AT = 5
 def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: bool = True, **options: Any) -> Table:
     """The table for cells of this size."""
     n = cells.shape[0 if class_first else -1]
-    if looks and n >= MIN_LOOKED_AT and not class_first and 0 not in cells.shape:
+    if looks and n >= MIN_LOOKED_AT and cells.ndim > 2 and not class_first and 0 not in cells.shape:
         return LookedAtInside(cells, backend, **options)
     kind = FewClasses if 1 < n <= MAX_WRITTEN_OUT_CLASSES else XlaTable
     return kind(cells, backend, class_first=class_first, **options)
@@ -38,7 +39,10 @@ def table(cells: Array, backend: Standard, *, class_first: bool = False, looks: 
 class XlaTable(Table):
     """A table whose short sums are additions."""
 
-    max_written_out_rest = MAX_TERMS
+    @property
+    def max_written_out_rest(self) -> int:  # type: ignore[override]
+        """More of a stack: under ``vmap(grad)`` sums of many classes are computed again for each cell."""
+        return MAX_TERMS if self.batch_ndim else MAX_WRITTEN_OUT_REST
 
     def derived(self, cells: Array, *, class_first: bool = True, is_moderate: bool = False) -> Table:
         """The table for cells of that size."""
