@@ -13,8 +13,10 @@ from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_
 from matrics.integrations.score_values import MASKED, checked_positive, masked
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.ranking.bins import Spacing
-from matrics.ranking.histograms import bin_samples
+from matrics.ranking.histograms import ScoreHistograms, bin_samples
 from matrics.ranking.state import ScoreState
+
+HALVES = (torch.float16, torch.bfloat16)
 
 
 class Binning:
@@ -38,6 +40,7 @@ class Binning:
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None,
         allow_large: bool,
+        kept: dict[str, Any],
     ) -> None:
         self.positive = checked_positive(positive, num_classes)
         self.num_classes, self.class_axis = num_classes, checked_class_axis(class_axis)
@@ -49,6 +52,9 @@ class Binning:
         edges = edges.tolist() if isinstance(edges, Tensor) else edges
         self._bins: dict[str, Any] = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges}
         self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype, "allow_large": allow_large}
+        self._bins |= kept
+        self._has_sums = kept["losses"] or kept["top_k"] is not None
+        self._needs_probabilities = kept["losses"] or "histogram_bins" not in kept
 
     def zeros(self) -> ScoreState:
         """An empty state."""
@@ -63,15 +69,19 @@ class Binning:
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Counts, offsets and dropped samples of a batch, in the bins of the state."""
+    ) -> ScoreHistograms:
+        """What a batch adds to the state."""
         check_tensors(y_true, y_score, "y_score")
         if sample_weight is not None and not state.counts.is_floating_point():
             refuse_weights_of_integers()
         y_score = self._last(y_true, y_score)
-        if self.from_logits and y_score.is_floating_point():
+        logits = None
+        if self.from_logits and self._needs_probabilities and y_score.is_floating_point():
             y_score = y_score.detach().to(TORCH.widest_float(y_score))  # sigmoid in float32 is 1 from a logit of 17 on
+            logits = y_score if self._has_sums else None
             y_score = y_score.sigmoid() if self.num_classes is None else y_score.softmax(-1)
+        elif y_score.dtype in HALVES and y_score.is_cpu:  # NumPy lacks one, and is slow with the other
+            y_score = y_score.float()
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive
         if mask is not None and not y_true.is_floating_point():
@@ -80,18 +90,8 @@ class Binning:
             positive = None
         if sample_weight is not None:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true)
-        binned = bin_samples(
-            y_true,
-            y_score,
-            sample_weight=sample_weight,
-            ignore_index=ignore_index,
-            positive=positive,
-            counts=state.counts,
-            batch_ndim=0,
-            edges=state.edges,
-            states=state.states,
-        )
-        return binned.parts
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
+        return bin_samples(y_true, y_score, state, **options, logits=logits)
 
     def _last(self, y_true: Tensor, y_score: Tensor) -> Tensor:
         """Scores in the shape of the labels, with the classes last."""
