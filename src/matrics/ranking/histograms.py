@@ -22,8 +22,7 @@ from matrics.ranking.bins import decode, place
 from matrics.ranking.inputs import ScoredSamples, check_pair
 from matrics.ranking.leaves import ScoreLeaves
 from matrics.ranking.positive import LEFT_OUT, read_labels
-from matrics.ranking.probabilities import missing
-from matrics.ranking.sample_sums import sample_sums
+from matrics.ranking.sample_sums import columns_of, sample_sums, values_of
 from matrics.states.two_words import TwoWords
 
 # Scores per chunk on the host.
@@ -75,11 +74,15 @@ def bin_samples(
         raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
     arrays[1:] = [own.detached(array) for array in arrays[1:]]  # counts have no gradient
     views = [own.host_view(array) for array in arrays]
+    has_histogram = counts.shape[-2] > 0
+    if views[1] is None and not has_histogram:  # scores are converted in parts
+        views[1] = own.host_bits(arrays[1])
     is_on_host = all(view is not None for view in views)
     backend = NUMPY if is_on_host else own
     seen: list[Any] = views if is_on_host else arrays
-    samples, (empty, edges, states, sums, top_k, *known) = seen[: len(values)], seen[len(values) :]
-    samples[1] = backend.to_float(samples[1])
+    samples = seen[: len(values)]
+    if has_histogram:
+        samples[1] = backend.to_float(samples[1])
     if len(samples) > 2:
         samples[2] = check_weights(samples[2], backend)
     _check_classes(samples[0], samples[1], counts.shape[batch_ndim] - 1 if has_classes else None)
@@ -91,18 +94,26 @@ def bin_samples(
     if labels.positive is not None and labels.names is None:
         samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
     with backend.quiet():  # infinite weights
-        if counts.shape[-2]:
-            edges = decode(edges, states, backend.widest_float(edges), backend)
-            made = (_in_parts if is_on_host else _count)(samples, ignored, edges, batch, backend)
-        else:
-            made = [empty, empty[..., 0], _judged(samples[0], samples[1], ignored, len(batch), backend)[1]]
-        if sums.shape[-1]:
-            top_k = top_k // states[..., None]
-            sums = _summed(samples, known, sums, top_k, ignored=ignored, batch_ndim=len(batch), backend=backend)
-        made.append(sums)
+        made = _made(samples, seen[len(values) :], ignored, batch, backend)
     if own is not backend:
         made = [own.from_host(array) for array in made]
     return ScoreHistograms(own, *made)
+
+
+def _made(
+    samples: list[Array], leaves: list[Array], ignored: tuple[int, ...], batch: tuple[int, ...], backend: Standard
+) -> list[Array]:
+    """Counts, offsets, dropped samples and sums; the leaves of the state, and perhaps logits after them."""
+    counts, edges, states, sums, top_k, *logits = leaves
+    if counts.shape[-2]:
+        edges = decode(edges, states, backend.widest_float(edges), backend)
+        made = (_in_parts if backend is NUMPY else _count)(samples, ignored, edges, batch, backend)
+    else:
+        made = [counts, counts[..., 0], counts]
+    if sums.shape[-1]:
+        top_k = top_k // states[..., None]
+        sums, made[2] = _summed(samples, logits, sums, top_k, ignored=ignored, backend=backend)
+    return [*made, sums]
 
 
 def _summed(
@@ -112,17 +123,19 @@ def _summed(
     top_k: Array,
     *,
     ignored: tuple[int, ...],
-    batch_ndim: int,
     backend: Standard,
-) -> Array:
-    """The sums over samples; of one array of logits, or none."""
+) -> tuple[Array, Array]:
+    """The sums over samples, and how many are dropped; of one array of logits, or none."""
     y_true, scores, *weights = samples
+    y_true = widen(y_true, backend)
     n = scores.shape[-1] if scores.ndim > y_true.ndim else None
-    is_good = _judged(y_true, scores, ignored, batch_ndim, backend)[0]
-    y_true = backend.clamped(widen(y_true, backend), 0, (n or 2) - 1)
-    found = ScoredSamples(backend, backend, y_true, scores, weights[0] if weights else None, None, n)
     logits = [backend.xp.broadcast_to(backend.to_float(x), scores.shape) for x in logits]
-    return sample_sums(found, is_good, sums, top_k, logits=logits[0] if logits else None)
+    found = ScoredSamples(
+        backend, backend, backend.clamped(y_true, 0, (n or 2) - 1), scores, weights[0] if weights else None, None, n
+    )
+    values = values_of(found, logits[0] if logits else None, columns_of(sums, top_k))
+    is_good, dropped = _judged(y_true, values[0], ignored, n or 2, top_k.ndim - 1, backend)
+    return sample_sums(found, is_good, values[1:], sums, top_k), dropped
 
 
 def _against_rest(
@@ -186,7 +199,9 @@ def _count(
     y_true, scores, *weights = samples
     y_true = widen(y_true, backend)
     has_classes, dtype = scores.ndim > y_true.ndim, y_true.dtype
-    is_good, dropped = _judged(y_true, scores, ignored, len(batch), backend)
+    is_missing = xp.isnan(scores)
+    is_missing = xp.any(is_missing, axis=-1) if has_classes else is_missing
+    is_good, dropped = _judged(y_true, is_missing, ignored, scores.shape[-1] if has_classes else 2, len(batch), backend)
     rows, length = 1, edges.shape[0] + 1
     if has_classes:
         is_good = is_good[..., None]
@@ -219,16 +234,12 @@ def _count(
     return [counts, xp.reshape(xp.reshape(sums, (*batch, rows * length + 1))[..., :-1], inner), dropped]
 
 
-def _judged(
-    y_true: Array, scores: Array, ignored: tuple[int, ...], batch_ndim: int, backend: Standard
+def _judged(  # noqa: PLR0917 (all is needed)
+    y_true: Array, is_missing: Array, ignored: tuple[int, ...], n: int, batch_ndim: int, backend: Standard
 ) -> tuple[Array, Array]:
     """Which samples count, and how many are dropped (*B,); those that are ignored are neither."""
-    y_true = widen(y_true, backend)
-    xp, dtype, has_classes = backend.xp, y_true.dtype, scores.ndim > y_true.ndim
-    is_missing = missing(scores, backend)
-    is_good = (y_true >= 0) & (y_true < (scores.shape[-1] if has_classes else 2))
-    if is_missing is not None:
-        is_good = is_good & ~(xp.any(is_missing, axis=-1) if has_classes else is_missing)
+    xp, dtype = backend.xp, y_true.dtype
+    is_good = ~is_missing & (y_true >= 0) & (y_true < n)
     lost = ~is_good
     kept = is_kept(y_true, ignored, backend)
     if kept is not None:

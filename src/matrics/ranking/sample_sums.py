@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.engine.evaluation import check_options
 from matrics.engine.safety import Safe
@@ -12,46 +14,96 @@ from matrics.ranking.averages import mean_of_defined
 from matrics.ranking.brier import squared_distance
 from matrics.ranking.inputs import ScoredSamples, returned
 from matrics.ranking.losses import of_each
+from matrics.ranking.probabilities import missing, of_true_class
 from matrics.ranking.top_k import ranks, share_of_places
 
-LOSSES = ("log_loss", "brier_score")
+# Scores in a part of the samples on the host.
+SCORES_AT_ONCE = 2**17
 
 
-def columns_of(sums: Array, top_k: Array) -> tuple[int, int]:
-    """The numbers of columns with losses, and with hits."""
+class Columns(NamedTuple):
+    """How many columns of sums there are, after the first with the weights of samples."""
+
+    losses: int  # none, or log loss and Brier score
+    hits: int  # one for each k
+
+
+def columns_of(sums: Array, top_k: Array) -> Columns:
+    """What the sums of a state are of."""
     hits = top_k.shape[-1]
-    return max(sums.shape[-1] - 1 - hits, 0), hits
+    return Columns(max(sums.shape[-1] - 1 - hits, 0), hits)
 
 
-def sample_sums(samples: ScoredSamples, is_good: Array, sums: Array, top_k: Array, *, logits: Array | None) -> Array:
+def values_of(samples: ScoredSamples, logits: Array | None, columns: Columns) -> list[Array]:
+    """Whether a score of each sample is NaN; its losses; how many scores are higher than that of its class, and equal.
+
+    Each is (*B, *S). On the host they are computed for parts of the samples that fit in a cache.
+
+    Parameters
+    ----------
+    samples
+        Labels in range, and scores.
+    logits
+        The logits of the scores, where they are known.
+    columns
+        What is wanted.
+    """
+    backend, y_true = samples.backend, samples.y_true
+    if backend is not NUMPY or samples.scores.size <= SCORES_AT_ONCE:
+        return _values(samples, logits, columns)
+    shape, rows = y_true.shape, samples.scores.shape[y_true.ndim :]
+    y_true, scores = y_true.reshape(-1), samples.scores.reshape(-1, *rows)
+    logits = None if logits is None else logits.reshape(-1, *rows)
+    step = max(SCORES_AT_ONCE // math.prod(rows), 1)
+    parts = []
+    for start in range(0, len(y_true), step):
+        here = slice(start, start + step)
+        some = samples._replace(y_true=y_true[here], scores=scores[here])
+        parts.append(_values(some, None if logits is None else logits[here], columns))
+    return [np.concatenate(part).reshape(shape) for part in zip(*parts, strict=True)]
+
+
+def _values(samples: ScoredSamples, logits: Array | None, columns: Columns) -> list[Array]:
+    backend = samples.backend
+    samples = samples._replace(scores=backend.of_bits(samples.scores))
+    xp, wide = backend.xp, backend.widest_float(samples.scores)
+    is_missing = missing(samples.scores, backend)
+    if is_missing is None:
+        is_missing = xp.zeros(samples.y_true.shape, dtype=xp.bool)
+    elif samples.num_classes is not None:
+        is_missing = xp.any(is_missing, axis=-1)
+    found = []
+    ordered = samples if logits is None else samples._replace(scores=logits)
+    if columns.losses:
+        losses = [_log_loss(samples, ordered), squared_distance(samples)]
+        bad = _no_probabilities(samples) if logits is None else None
+        found += losses if bad is None else [xp.where(bad, math.nan, loss) for loss in losses]
+    if columns.hits:
+        found += ranks(ordered)
+    return [is_missing, *(xp.astype(x, wide) for x in found)]
+
+
+def sample_sums(samples: ScoredSamples, is_good: Array, values: list[Array], sums: Array, top_k: Array) -> Array:
     """The sums of a batch (*B, n, C) in the shape of those of a state.
 
     Parameters
     ----------
     samples
-        Labels in range, scores and weights of all axes but the batch.
+        Labels in range, and weights.
     is_good
         Which samples count.
+    values
+        As from ``values_of``, without the first.
     sums, top_k
         Those of the state; of the latter the numbers themselves, (*B, K).
-    logits
-        The logits of the scores, where they are known.
     """
     backend, n = samples.backend, sums.shape[-2]
     xp, batch = backend.xp, tuple(sums.shape[:-2])
-    wide = backend.widest_float(samples.scores)
-    losses, hits = columns_of(sums, top_k)
+    wide, hits = backend.widest_float(samples.scores), top_k.shape[-1]
     ones = xp.ones(is_good.shape, dtype=wide, **backend.device_option(is_good))
     weight = xp.where(is_good, ones if samples.weight is None else xp.astype(samples.weight, wide), 0)
-    ordered = samples if logits is None else samples._replace(scores=logits)
-    values = []
-    if losses:
-        of_log = of_each(ordered, "y_prob" if logits is None else "logits")
-        outside = ~((samples.scores >= 0) & (samples.scores <= 1))
-        outside = outside if samples.num_classes is None else xp.any(outside, axis=-1)
-        values += [xp.where(outside, math.nan, xp.astype(x, wide)) for x in (of_log, squared_distance(samples))]
     if hits:
-        higher, tied = (xp.astype(x, wide) for x in ranks(ordered))
+        *values, higher, tied = values
         places = xp.reshape(top_k, (*batch, *(1,) * (higher.ndim - len(batch)), hits))
         values += [share_of_places(places[..., k], higher, tied, xp) for k in range(hits)]
     # A sample with weight 0 is ignored, whatever its loss.
@@ -60,6 +112,26 @@ def sample_sums(samples: ScoredSamples, is_good: Array, sums: Array, top_k: Arra
     rows = xp.reshape(samples.y_true, (number, size))
     found = backend.scatter_add(rows, xp.reshape(xp.stack(columns, axis=-1), (number, size, len(columns))), n)
     return xp.reshape(found, (*batch, n, len(columns)))
+
+
+def _log_loss(samples: ScoredSamples, ordered: ScoredSamples) -> Array:
+    """The log loss of each sample: from logits, unless probabilities of true classes are seen to have all digits."""
+    if ordered is samples:
+        return of_each(samples, "y_prob")
+    if samples.num_classes is not None and samples.backend.looking_is_free:
+        smallest = np.finfo(samples.scores.dtype).smallest_normal
+        if np.min(of_true_class(samples), initial=1) >= smallest:
+            return of_each(samples, "y_prob")
+    return of_each(ordered, "logits")
+
+
+def _no_probabilities(samples: ScoredSamples) -> Array | None:
+    """Which samples have a score that is not in [0, 1]; None if none is seen to have."""
+    xp, scores = samples.backend.xp, samples.scores
+    if samples.backend.looking_is_free and np.min(scores, initial=0) >= 0 and np.max(scores, initial=1) <= 1:
+        return None  # neither is so for NaN
+    bad = ~((scores >= 0) & (scores <= 1))
+    return bad if samples.num_classes is None else xp.any(bad, axis=-1)
 
 
 def added_sums(sums: Array, remainders: Array, more: Array, backend: Standard) -> tuple[Array, Array]:

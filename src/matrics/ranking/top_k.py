@@ -226,9 +226,8 @@ def _hits(samples: ScoredSamples, ks: list[int]) -> list[Array]:
 
 def ranks(samples: ScoredSamples) -> tuple[Array, Array]:
     """How many scores of each sample are higher than that of its true class, and how many are equal (*B, N)."""
-    xp, scores = samples.backend.xp, samples.scores
-    true = of_true_class(samples)[..., None]
-    return xp.count_nonzero(scores > true, axis=-1), xp.count_nonzero(scores == true, axis=-1)
+    count, scores, true = samples.backend.count_true, samples.scores, of_true_class(samples)[..., None]
+    return count(scores > true), count(scores == true)
 
 
 def share_of_places(k: int | Array, higher: Array, tied: Array, xp: Any) -> Array:
