@@ -169,6 +169,18 @@ class NumPy(InOneRow):
         cells += y_pred if is_pred_within else np.minimum(np.maximum(y_pred, -1), n)
         return cells
 
+    def of_bits(self, x: Array) -> Array:
+        """See ``Standard``: they are the upper half of a float32."""
+        if x.dtype != np.uint16:
+            return self.to_float(x)
+        wide = x.astype(np.uint32)
+        wide <<= 16
+        return wide.view(np.float32)
+
+    def count_true(self, x: Array) -> Array:
+        """See ``Standard``, in half the time of ``count_nonzero`` along an axis."""
+        return np.add.reduce(x.view(np.uint8), axis=-1, dtype=np.uint32)
+
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """See ``Standard``; a second pass for the maximum would be as slow as the first, which stops at NaN."""
         index = np.argmax(scores, axis=-1)

@@ -137,6 +137,14 @@ class Standard:
         dtype = self.float_dtype(x)
         return x if x.dtype == dtype else self.xp.astype(x, dtype)
 
+    def host_bits(self, x: Array) -> Array | None:  # noqa: ARG002 (others have them)
+        """The bits of bfloat16, which NumPy lacks, as its uint16, where ``host_view`` would have the numbers."""
+        return None
+
+    def of_bits(self, x: Array) -> Array:
+        """The numbers in the dtype in which they are scored; uint16 are the bits of bfloat16."""
+        return self.to_float(x)
+
     def to_wide(self, x: Array) -> Array:
         """``x`` in a dtype that holds its sums: integers as int64, or as floats if int64 is too narrow or missing."""
         integer = self.widest_int(x)
@@ -314,6 +322,10 @@ class Standard:
         """
         columns = y_pred if is_pred_within else self.xp.clip(y_pred, -1, n)
         return self.xp.clip(y_true, -1, n) * (n + 2) + columns + (n + 3)
+
+    def count_true(self, x: Array) -> Array:
+        """How many are true along the last axis."""
+        return self.xp.count_nonzero(x, axis=-1)
 
     def max_and_argmax(self, scores: Array) -> tuple[Array, Array]:
         """The largest entries along the last axis, which are NaN if any entry is, and their positions."""

@@ -47,6 +47,12 @@ class Torch(InOneRow):
             return None
         return x.numpy(force=True)
 
+    def host_bits(self, x: Array) -> Array | None:
+        """See ``Standard``."""
+        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched() or _stays(x.view(torch.uint16)):
+            return None
+        return x.view(torch.uint16).numpy(force=True)
+
     def host_views(self, *arrays: Array) -> list[Array] | None:
         """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.
 

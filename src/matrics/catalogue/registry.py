@@ -367,7 +367,7 @@ def _without_classes(head: str, average: str, spec: str, *, has_average: bool) -
         if _ask_packages():
             return _without_classes(head, average, spec, has_average=has_average)
         raise ValueError(_unknown(base.strip(), spec))
-    options = _options_of(bracket, rest, spec)
+    options = options_of(bracket, rest, spec)
     if has_average and "average" in options:
         raise ValueError(
             f"{quoted(spec)}: expected one average, got {quoted(options['average'])} and {quoted(average.strip())}"
@@ -385,7 +385,7 @@ def _called(record: Metric, name: str) -> Metric:
     return replace(record, called=name)
 
 
-def _options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
+def options_of(bracket: str, rest: str, spec: str) -> dict[str, Any]:
     """The options in the round brackets of a spec, as texts."""
     options: dict[str, Any] = {}
     if not bracket:

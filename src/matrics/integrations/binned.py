@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,12 @@ from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_
 from matrics.integrations.score_values import MASKED, checked_positive, masked
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 from matrics.ranking.bins import Spacing
-from matrics.ranking.histograms import bin_samples
+from matrics.ranking.histograms import ScoreHistograms, bin_samples
 from matrics.ranking.state import ScoreState
+
+HALVES = (torch.float16, torch.bfloat16)
+# Scores in a part of a batch on the CPU where there is no histogram.
+SCORES_AT_ONCE = 2**21
 
 
 class Binning:
@@ -38,6 +43,7 @@ class Binning:
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None,
         allow_large: bool,
+        kept: dict[str, Any],
     ) -> None:
         self.positive = checked_positive(positive, num_classes)
         self.num_classes, self.class_axis = num_classes, checked_class_axis(class_axis)
@@ -49,6 +55,9 @@ class Binning:
         edges = edges.tolist() if isinstance(edges, Tensor) else edges
         self._bins: dict[str, Any] = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges}
         self._bins |= {"spacing": spacing, "num_classes": num_classes, "dtype": dtype, "allow_large": allow_large}
+        self._bins |= kept
+        self._has_sums = kept["losses"] or kept["top_k"] is not None
+        self._needs_probabilities = kept["losses"] or "histogram_bins" not in kept
 
     def zeros(self) -> ScoreState:
         """An empty state."""
@@ -63,15 +72,12 @@ class Binning:
         *,
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Counts, offsets and dropped samples of a batch, in the bins of the state."""
+    ) -> ScoreHistograms:
+        """What a batch adds to the state."""
         check_tensors(y_true, y_score, "y_score")
         if sample_weight is not None and not state.counts.is_floating_point():
             refuse_weights_of_integers()
         y_score = self._last(y_true, y_score)
-        if self.from_logits and y_score.is_floating_point():
-            y_score = y_score.detach().to(TORCH.widest_float(y_score))  # sigmoid in float32 is 1 from a logit of 17 on
-            y_score = y_score.sigmoid() if self.num_classes is None else y_score.softmax(-1)
         ignore_index: int | tuple[int, ...] = self.ignored
         positive = self.positive
         if mask is not None and not y_true.is_floating_point():
@@ -80,18 +86,32 @@ class Binning:
             positive = None
         if sample_weight is not None:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true)
-        binned = bin_samples(
-            y_true,
-            y_score,
-            sample_weight=sample_weight,
-            ignore_index=ignore_index,
-            positive=positive,
-            counts=state.counts,
-            batch_ndim=0,
-            edges=state.edges,
-            states=state.states,
-        )
-        return binned.parts
+        options: Any = {"ignore_index": ignore_index, "positive": positive}
+        is_long = self.from_logits and self._needs_probabilities and y_score.numel() > SCORES_AT_ONCE
+        is_long = is_long and y_score.is_cpu and state.counts.numel() == 0
+        if torch.compiler.is_compiling() or not is_long or y_true.shape != y_score.shape[: y_true.ndim]:
+            return self._count(state, y_true, y_score, sample_weight, options)
+        # The probabilities of all samples would need fresh memory each time, which takes longer than to use them.
+        rows = y_score.shape[y_true.ndim :]
+        arrays = [y_true.reshape(-1), y_score.reshape(-1, *rows)]
+        arrays += [] if sample_weight is None else [sample_weight.reshape(-1)]
+        step = max(SCORES_AT_ONCE // math.prod(rows), 1)
+        pieces = [[x[start : start + step] for x in arrays] for start in range(0, len(arrays[0]), step)]
+        parts = [self._count(state, x, y, weight[0] if weight else None, options) for x, y, *weight in pieces]
+        return ScoreHistograms(TORCH, *map(sum, list(zip(*parts, strict=True))[1:]))
+
+    def _count(
+        self, state: ScoreState, y_true: Tensor, y_score: Tensor, sample_weight: Tensor | None, options: dict[str, Any]
+    ) -> ScoreHistograms:
+        """The same of scores with the classes last."""
+        logits = None
+        if self.from_logits and self._needs_probabilities and y_score.is_floating_point():
+            y_score = y_score.detach().to(TORCH.widest_float(y_score))  # sigmoid in float32 is 1 from a logit of 17 on
+            logits = y_score if self._has_sums else None
+            y_score = y_score.sigmoid() if self.num_classes is None else y_score.softmax(-1)
+        elif y_score.dtype in HALVES and y_score.is_cpu and state.counts.numel():  # NumPy lacks one of them
+            y_score = y_score.float()
+        return bin_samples(y_true, y_score, state, sample_weight=sample_weight, logits=logits, **options)
 
     def _last(self, y_true: Tensor, y_score: Tensor) -> Tensor:
         """Scores in the shape of the labels, with the classes last."""

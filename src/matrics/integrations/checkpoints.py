@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -12,6 +12,9 @@ from matrics.arrays.torch import TORCH
 from matrics.quoting import quoted
 
 EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
+
+
+SUMS_DIFFER = "{}: expected the losses, and each k of top-k measures, of this metric, got others; see both metrics"
 
 
 def check_counts(
@@ -39,6 +42,18 @@ def check_counts(
             f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {quoted(key)}; "
             "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
         )
+
+
+def check_sums(prefix: str, loaded: Mapping[str, Any], own: Mapping[str, Tensor]) -> None:
+    """Raise unless a checkpoint has sums of the losses and numbers of highest scores that this metric keeps."""
+    sums, top_k = (loaded.get(prefix + name) for name in own)
+    if not isinstance(sums, Tensor) or not isinstance(top_k, Tensor):
+        return  # PyTorch's error names the missing keys
+    mine, places = own.values()
+    if sums.shape != mine.shape or top_k.shape != places.shape:
+        raise ValueError(SUMS_DIFFER.format("checkpoint"))
+    if not top_k.is_meta and not places.is_meta and not torch.equal(top_k.cpu(), places.cpu()):
+        raise ValueError(SUMS_DIFFER.format("checkpoint"))
 
 
 def check_edges(key: str, edges: Any, own: Tensor) -> None:

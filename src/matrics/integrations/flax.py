@@ -135,9 +135,8 @@ class ConfusionMetric(RunningMetric):
     @property
     def state(self) -> ConfusionState | MarginState:
         """The counts so far: a pytree for ``psum``, with the matrix, or margins, and the number of dropped samples."""
-        counts, dropped = self.counts[...], self.dropped[...]
         kind = ConfusionState if self._values.keeps_cells else MarginState
-        return kind(counts, dropped, self._high_words(counts, dropped))
+        return kind(*map(self._array, kind._fields))
 
     def update(
         self,

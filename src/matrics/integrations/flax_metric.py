@@ -24,27 +24,30 @@ class RunningMetric(nnx.Metric):
     """The names of the arrays of counts and sums, without the high words of counts."""
 
     def _hold(self, state: Any) -> None:
-        """Make the variables."""
+        """Make the variables: of arrays without elements none, because Orbax cannot save these."""
         self.has_warned = False
-        for name in self._summed:
-            setattr(self, name, nnx.metrics.MetricState(getattr(state, name)))
-        # With 64-bit integers it has no elements, and Orbax cannot save such an array.
-        self.carried = nnx.metrics.MetricState(state.carried) if state.carried.size else None
+        leaves = {name: getattr(state, name) for name in state._fields if name != "states"}
+        for name, leaf in leaves.items():
+            setattr(self, name, nnx.metrics.MetricState(leaf) if leaf.size else None)
+        self._empty = tuple((name, leaf.shape, str(leaf.dtype)) for name, leaf in leaves.items() if not leaf.size)
 
     def _keep(self, state: Any) -> None:
-        for name in self._summed:
-            getattr(self, name)[...] = getattr(state, name)
-        if self.carried is not None:
-            self.carried[...] = state.carried
+        for name in (*self._summed, "carried"):
+            variable = getattr(self, name)
+            if variable is not None:
+                variable[...] = getattr(state, name)
+
+    def _array(self, name: str) -> Array:
+        """An array of the state."""
+        variable = getattr(self, name)
+        if variable is not None:
+            return variable[...]
+        return next(jnp.zeros(shape, dtype) for empty, shape, dtype in self._empty if empty == name)
 
     @property
     @abstractmethod
     def state(self) -> Any:
         """The counts so far: a pytree for ``psum``."""
-
-    def _high_words(self, counts: Array, dropped: Array) -> Array:
-        empty = (*counts.shape[:-2], 0, 0)
-        return jnp.zeros(empty, dropped.dtype) if self.carried is None else self.carried[...]
 
     def reset(self) -> None:
         """Set all counts to 0, in place."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from flax import nnx
 
 from matrics.arrays.jax import JAX
 from matrics.counting.labels import check_ignore_index, checked_class_axis, warn_if_either_fits
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
+from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics.integrations.settings import Undefined
 from matrics.ranking.bins import Spacing
@@ -77,7 +77,7 @@ class ScoreMetric(RunningMetric):
     {'val/roc_auc': 0.75, 'val/ece': 0.323, 'val/recall@0.5': 0.5}
     """
 
-    _summed = ("counts", "offsets", "dropped")
+    _summed = ("counts", "offsets", "dropped", "sums", "remainders")
 
     def __init__(
         self,
@@ -102,13 +102,15 @@ class ScoreMetric(RunningMetric):
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
     ) -> None:
+        wanted = read_names(metrics, positive, has_classes=num_classes is not None)
+        kept = kept_for(wanted)
         bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
-        bins |= {"num_classes": num_classes, "allow_large": allow_large}
+        bins |= {"num_classes": num_classes, "allow_large": allow_large, **kept}
         state = ScoreState.zeros(**bins, like=jnp.zeros(()), dtype=dtype)
         self._values = ScoreValues.of_state(
             ScoreState.zeros(**bins),  # of NumPy, which computes them once in less time
             num_classes,
-            metrics,
+            wanted,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
@@ -121,15 +123,14 @@ class ScoreMetric(RunningMetric):
         self.from_logits = bool(from_logits)
         self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
+        self._needs_probabilities = kept["losses"] or "histogram_bins" not in kept
         self._hold(state)
-        self.edges = nnx.metrics.MetricState(state.edges)
 
     @property
     def state(self) -> ScoreState:
         """The histograms so far: a pytree for ``psum``, with every threshold, reliability curves and bounds."""
-        counts, dropped = self.counts[...], self.dropped[...]
-        carried = self._high_words(counts, dropped)
-        return ScoreState(counts, self.offsets[...], dropped, carried, self.edges[...], jnp.ones_like(dropped))
+        found: dict[str, Any] = {name: self._array(name) for name in ScoreState._fields if name != "states"}
+        return ScoreState(**found, states=jnp.ones_like(found["dropped"]))
 
     def update(
         self,
@@ -167,8 +168,10 @@ class ScoreMetric(RunningMetric):
             if self.class_axis is None:
                 warn_if_either_fits(y_true, y_score, self.num_classes, -1)
             y_score = jnp.moveaxis(y_score, -1 if self.class_axis is None else self.class_axis, -1)
-        if are_logits and jnp.issubdtype(y_score.dtype, jnp.floating):
+        logits = None
+        if are_logits and self._needs_probabilities and jnp.issubdtype(y_score.dtype, jnp.floating):
             y_score = y_score.astype(JAX.widest_float(y_score))
+            logits = y_score if self.sums is not None else None
             y_score = jax.nn.sigmoid(y_score) if self.num_classes is None else jax.nn.softmax(y_score, axis=-1)
         ignore_index: int | tuple[int, ...] = self.ignore_index
         positive = self.positive
@@ -179,4 +182,4 @@ class ScoreMetric(RunningMetric):
         if sample_weight is not None:
             sample_weight = jnp.broadcast_to(sample_weight, y_true.shape)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        self._keep(self.state.update(y_true, y_score, **options))
+        self._keep(self.state.update(y_true, y_score, **options, logits=logits))

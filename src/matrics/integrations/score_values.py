@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
-from matrics.catalogue.classes import TWO, Classes, in_words
+from matrics.catalogue.classes import Classes, in_words
 from matrics.catalogue.naming import by_class, check_names, named
-from matrics.catalogue.record import Metric
 from matrics.counting.labels import is_kept, labels_to_ignore, widen
-from matrics.integrations.settings import Seen, Undefined, are_counts, checked_prefix, of_nothing
+from matrics.integrations.score_names import CALIBRATION, LOSSES, ScoreValue, placed
+from matrics.integrations.settings import Seen, Undefined, checked_prefix
 from matrics.integrations.values import Values
-from matrics.quoting import quoted, split_outside
+from matrics.quoting import quoted
 from matrics.ranking.positive import REST
 from matrics.ranking.state import ScoreState
-from matrics.scoring.score import resolve
 
-CALIBRATION = "expected_calibration_error"
-AREAS = ("macro", "weighted", "micro", "class")
-# The names, the methods of a ScoreState, and what may follow a colon in the name.
-METHODS = {
-    "roc_auc": ("roc_auc", AREAS),
-    "average_precision": ("average_precision", AREAS),
-    CALIBRATION: (CALIBRATION, ("top_label", "class_wise")),
-    "ece": (CALIBRATION, ("top_label", "class_wise")),
-}
-DEFAULT = ("roc_auc", "average_precision", CALIBRATION)
 # Under a mask, the new labels of samples that are left out, and of labels out of range.
 MASKED, OUTSIDE = -2, -1
-
-
-@dataclass(frozen=True)
-class ScoreValue:
-    """One of the values: a method of the state, or a measure of the catalogue at one of its thresholds."""
-
-    key: str
-    name: str  # of a method, or of a measure
-    option: str | None = None  # what follows the colon
-    place: int | None = None  # among the thresholds of the state
-    metric: Metric | None = None  # the measure at a threshold
-    is_count: bool = False  # and so 0 before the first sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +38,7 @@ class ScoreValues(Values):
         cls,
         state: ScoreState,
         num_classes: int | None,
-        metrics: str | Iterable[str] | None,
+        wanted: Sequence[ScoreValue],
         *,
         prefix: str,
         class_names: Sequence[str] | None,
@@ -74,20 +50,21 @@ class ScoreValues(Values):
         """The values of states like this one; raises for values that cannot be computed."""
         if class_names is not None and num_classes is None:
             raise ValueError("class_names: expected None without num_classes=, because all values belong to class 1")
-        wanted = DEFAULT if metrics is None else _names(metrics)
         known = _positive(num_classes, class_names, positive)
-        thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
+        thresholds = None
+        if state.counts.shape[-2]:
+            thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
         made = cls(
             prefix=checked_prefix(prefix),
             class_names=None
             if num_classes is None
             else check_names(class_names, num_classes) or tuple(map(str, range(num_classes))),
             undefined=undefined,
-            wanted=tuple(_read(name, thresholds, positive, has_classes=num_classes is not None) for name in wanted),
+            wanted=placed(wanted, thresholds),
             positive=known,
             bounds=bool(bounds),
             num_bins=num_bins,
-            are_probabilities=bool(thresholds[-2] == 0 and thresholds[1] == 1),
+            are_probabilities=thresholds is None or bool(thresholds[-2] == 0 and thresholds[1] == 1),
         )
         return replace(made, keys=tuple(map(str, made.of(state))))
 
@@ -99,11 +76,16 @@ class ScoreValues(Values):
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
         found: dict[str, Array] = {}
-        seen = Seen.of(state.counts, state.carried)
+        seen = Seen.of(self._counted(state), state.carried if state.counts.shape[-2] else None)
         for wanted in self.wanted:
             for ending, values in self._values(wanted, state).items():
-                found |= self._named(wanted, ending, self.undefined.filled(values, seen, is_count=wanted.is_count))
+                # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
+                undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
+                found |= self._named(wanted, ending, undefined.filled(values, seen, is_count=wanted.is_count))
         return found
+
+    def _counted(self, state: ScoreState) -> Array:
+        return state.counts if state.counts.shape[-2] else state.sums[..., 0]
 
     def _values(self, wanted: ScoreValue, state: ScoreState) -> dict[str, Array]:
         of_nothing = self.undefined.zero_division
@@ -114,8 +96,15 @@ class ScoreValues(Values):
         method = getattr(state, wanted.name)
         if wanted.name == CALIBRATION:
             return {"": method(num_bins=self.num_bins, of=wanted.option, zero_division=of_nothing)}
+        if wanted.name in LOSSES:
+            return {"": method(zero_division=of_nothing)}
+        if wanted.name == "top_k_accuracy":
+            return {"": method(zero_division=of_nothing)[..., wanted.place]}
         of_one = self._class is not None and wanted.option is None
         found = method(average="class" if of_one else wanted.option or "macro", zero_division=of_nothing)
+        if wanted.name == "top_k_recall":
+            found = found[..., wanted.place, :] if of_one or wanted.option == "class" else found[..., wanted.place]
+            return {"": found[..., self._class] if of_one else found}
         parts = {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
         return {ending: value[..., self._class] for ending, value in parts.items()} if of_one else parts
 
@@ -143,7 +132,7 @@ class ScoreValues(Values):
             if self.class_names is not None and wanted.metric.average != "binary":
                 title += f" of {label} against the rest"
             return f"{title} at {wanted.key.rpartition('@')[2].strip()}"
-        if wanted.name == CALIBRATION:
+        if wanted.name in (CALIBRATION, "top_k_accuracy", *LOSSES):
             return wanted.key
         measure = wanted.key.partition(":")[0]
         if wanted.option not in (None, "class"):
@@ -161,11 +150,17 @@ class ScoreValues(Values):
 
         The last bin includes values equal to the last edge. The histogram of the top score is redundant.
         """
-        backend, (offsets,) = as_arrays(offsets=state.offsets)
-        above = backend.host_view(offsets)
-        if not self.are_probabilities or above is None:
+        if not self.are_probabilities:
             return ""
-        if not (counts[..., 0, :] != 0).any() and not (above[..., -1] != 0).any():
+        if state.counts.shape[-2] == 0:
+            backend, (sums,) = as_arrays(sums=state.sums)
+            seen = backend.host_view(sums)
+            is_odd = seen is not None and np.isnan(seen).any()
+        else:
+            backend, (offsets,) = as_arrays(offsets=state.offsets)
+            above = backend.host_view(offsets)
+            is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
+        if not is_odd:
             return ""
         return (
             "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other "
@@ -219,66 +214,3 @@ def masked(  # noqa: PLR0917 (all is needed)
     is_inside = (wide >= 0) & (wide < (num_classes or 2))
     outside = xp.full_like(wide, OUTSIDE)
     return xp.where(kept, xp.where(is_inside, wide, outside), xp.full_like(wide, MASKED))
-
-
-def _names(metrics: str | Iterable[str]) -> list[str]:
-    if isinstance(metrics, Metric) or not isinstance(metrics, Iterable):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(metrics)}")
-    given = [metrics] if isinstance(metrics, str) else list(metrics)
-    if not all(isinstance(name, str) for name in given):
-        raise TypeError(f"metrics: expected names, such as {', '.join(DEFAULT)}, got {quoted(given)}")
-    names = [part.strip() for name in given for part in split_outside(name) if part.strip()]
-    if not names:
-        raise ValueError("metrics: expected at least one name, got none")
-    return list(dict.fromkeys(names))
-
-
-def _read(key: str, thresholds: np.ndarray, positive: Any, *, has_classes: bool) -> ScoreValue:
-    measure, at, threshold = key.rpartition("@")
-    if at:
-        if has_classes and any(metric.classes for metric in resolve(measure).values()):
-            raise ValueError(
-                "metrics: expected no class in square brackets where each class is scored against the rest, got "
-                f"{quoted(key)}: positive= picks one class, and without it there is a value for each"
-            )
-        is_one = positive is not None and not has_classes
-        known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
-        chosen = list(resolve(measure, known).values())
-        if len(chosen) != 1 or chosen[0].is_classwise:
-            raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
-        (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
-        return ScoreValue(key, chosen[0].spec, None, _place(key, threshold, thresholds), chosen[0], is_count)
-    name, colon, option = key.partition(":")
-    if name not in METHODS:
-        raise ValueError(
-            f"metrics: expected {', '.join(METHODS)}, or a measure at a threshold, such as 'recall@0.5', got "
-            f"{quoted(key)}"
-        )
-    method, options = METHODS[name]
-    if not colon:
-        return ScoreValue(key, method)
-    if not has_classes:
-        raise ValueError(
-            f"metrics: expected {quoted(name)}, because there is no average without num_classes=, got {quoted(key)}"
-        )
-    if option not in options:
-        raise ValueError(
-            f"metrics: expected {quoted(name)}, possibly with one of :{', :'.join(options)}, got {quoted(key)}"
-        )
-    return ScoreValue(key, method, option)
-
-
-def _place(key: str, text: str, thresholds: np.ndarray) -> int:
-    """The index of the threshold among the edges; other thresholds have no matrix."""
-    try:
-        threshold = float(text)
-    except ValueError:
-        raise ValueError(f"metrics: expected a number after @, got {quoted(key)}") from None
-    edges = thresholds[1:-1]
-    nearest = int(np.argmin(np.abs(edges - threshold)))
-    if not math.isclose(edges[nearest], threshold, rel_tol=1e-6, abs_tol=1e-9):  # edges are rounded to float32
-        raise ValueError(
-            f"metrics: expected the threshold in {quoted(key)} to be an edge of a bin; the nearest edge is "
-            f"{edges[nearest]:.6g}; histogram_bins= or edges= can be chosen so that it is one"
-        )
-    return 1 + nearest

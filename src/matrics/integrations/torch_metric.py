@@ -24,7 +24,7 @@ class RunningMetric(torch.nn.Module):
     num_classes: int | None
     _values: Values
     _summed: tuple[str, ...]
-    """The names of these buffers."""
+    """The names of these buffers; some may be absent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,6 +34,11 @@ class RunningMetric(torch.nn.Module):
     @abstractmethod
     def state(self) -> Any:
         """The counts so far, as a running state."""
+
+    @property
+    def _present(self) -> list[str]:
+        """The names of the buffers that there are."""
+        return [name for name in self._summed if getattr(self, name) is not None]
 
     @property
     def _to_read(self) -> Any:
@@ -70,7 +75,7 @@ class RunningMetric(torch.nn.Module):
 
     def reset(self) -> None:
         """Set all counts to 0."""
-        for name in self._summed:
+        for name in self._present:
             getattr(self, name).zero_()
 
     def merge_state(self, *others: Self) -> Self:
@@ -79,12 +84,12 @@ class RunningMetric(torch.nn.Module):
             if not isinstance(other, RunningMetric) or other._summed != self._summed:
                 raise TypeError(f"expected metrics to merge, got {type(other).__name__}")
             self._check_like(other)
-            for name in self._summed:
+            for name in self._present:
                 own, found = getattr(self, name).dtype, getattr(other, name).dtype
                 if not torch.can_cast(found, own):
                     raise TypeError(f"expected a metric of integer counts to merge, as this one is, got one of {found}")
         for other in others:
-            for name in self._summed:
+            for name in self._present:
                 counts = getattr(self, name)
                 counts += getattr(other, name).to(counts.device)
         return self
@@ -111,7 +116,7 @@ class RunningMetric(torch.nn.Module):
         """
         running = distributed.is_available() and distributed.is_initialized()
         if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
-            halves = [getattr(self, name).view(2, -1) for name in self._summed]
+            halves = [getattr(self, name).view(2, -1) for name in self._present]
             found = torch.cat([own for own, _ in halves])  # a copy, which a failure may corrupt; in the widest dtype
             distributed.all_reduce(found, group=process_group)
             parts = found.split([own.numel() for own, _ in halves])

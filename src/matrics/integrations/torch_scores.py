@@ -10,12 +10,17 @@ import torch
 from torch import Tensor
 
 from matrics.integrations.binned import Binning
-from matrics.integrations.checkpoints import EDGES_DIFFER, check_counts, check_edges
+from matrics.integrations.checkpoints import EDGES_DIFFER, SUMS_DIFFER, check_counts, check_edges, check_sums
+from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.ranking.bins import Spacing
+from matrics.ranking.histograms import ScoreHistograms
 from matrics.ranking.state import ScoreState
+
+# The arrays of a state that are added up.
+_ADDED = ("counts", "offsets", "dropped", "sums")
 
 
 class ScoreMetric(RunningMetric):
@@ -88,11 +93,13 @@ class ScoreMetric(RunningMetric):
     val/recall@0.5   0.500
     """
 
-    counts: Tensor
-    offsets: Tensor
+    counts: Tensor | None
+    offsets: Tensor | None
     dropped_counts: Tensor
-    edges: Tensor
-    _summed = ("counts", "offsets", "dropped_counts")
+    edges: Tensor | None
+    sums: Tensor | None
+    top_k: Tensor | None
+    _summed = ("counts", "offsets", "dropped_counts", "sums")
 
     def __init__(
         self,
@@ -118,6 +125,7 @@ class ScoreMetric(RunningMetric):
         allow_large: bool = False,
     ) -> None:
         super().__init__()
+        wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
             histogram_bins=histogram_bins,
@@ -131,13 +139,14 @@ class ScoreMetric(RunningMetric):
             ignore_index=ignore_index,
             dtype=dtype,
             allow_large=allow_large,
+            kept=kept_for(wanted),
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
         self._values = ScoreValues.of_state(
             zeros,
             num_classes,
-            metrics,
+            wanted,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
@@ -146,9 +155,12 @@ class ScoreMetric(RunningMetric):
             num_bins=num_bins,
         )
         with torch.inference_mode(mode=False):
-            for name, leaf in zip(self._summed, (zeros.counts, zeros.offsets, zeros.dropped), strict=True):
-                self.register_buffer(name, torch.stack([leaf, leaf]))
-            self.register_buffer("edges", zeros.edges)
+            for name, leaf in zip(self._summed, _parts_of(zeros), strict=True):
+                self.register_buffer(name, torch.stack([leaf, leaf]) if leaf.numel() else None)
+            self.register_buffer("edges", zeros.edges if zeros.edges.numel() else None)
+            self.register_buffer("top_k", zeros.top_k if zeros.top_k.numel() else None)
+        # What is absent has no elements.
+        self._shapes = {name: (tuple(leaf.shape), leaf.dtype) for name, leaf in zeros._asdict().items()}
 
     def update(
         self,
@@ -173,10 +185,11 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        parts = self._binning.count(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
-        for name, part in zip(self._summed, parts, strict=True):
+        found = self._binning.count(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
+        for name, part in zip(self._summed, _parts_of(found), strict=True):
             buffer = getattr(self, name)
-            buffer[0] += part.to(buffer.dtype)
+            if buffer is not None:
+                buffer[0] += part.to(buffer.dtype)
 
     forward = update
 
@@ -188,6 +201,7 @@ class ScoreMetric(RunningMetric):
             counts=own.counts + shared.counts,
             offsets=own.offsets + shared.offsets,
             dropped=own.dropped + shared.dropped,
+            sums=own.sums + shared.sums,
         )
 
     @property
@@ -196,23 +210,37 @@ class ScoreMetric(RunningMetric):
         return self.dropped_counts.sum()
 
     def _check_like(self, other: Self) -> None:
-        if other.counts.shape != self.counts.shape or not torch.equal(other.edges.cpu(), self.edges.cpu()):
+        mine, theirs = self._part(0), other._part(0)
+        if mine.counts.shape != theirs.counts.shape or not torch.equal(theirs.edges.cpu(), mine.edges.cpu()):
             raise ValueError(EDGES_DIFFER.format("merge_state"))
+        if mine.sums.shape != theirs.sums.shape or not torch.equal(theirs.top_k.cpu(), mine.top_k.cpu()):
+            raise ValueError(SUMS_DIFFER.format("merge_state"))
 
     def _part(self, which: int) -> ScoreState:
         """The state of one of the two parts of the buffers."""
-        counts = self.counts[which]
-        return ScoreState(
-            counts,
-            self.offsets[which],
-            self.dropped_counts[which],
-            torch.zeros((*counts.shape[:-2], 0, 0), dtype=self.edges.dtype, device=counts.device),
-            self.edges,
-            torch.ones((), dtype=self.edges.dtype, device=counts.device),
-        )
+        device = self.dropped_counts.device
+        parts = {field: getattr(self, name) for field, name in zip(_ADDED, self._summed, strict=True)}
+        found = {field: buffer[which] for field, buffer in parts.items() if buffer is not None}
+        found |= {name: getattr(self, name) for name in ("edges", "top_k") if getattr(self, name) is not None}
+        found |= {
+            name: torch.zeros(shape, dtype=dtype, device=device)
+            for name, (shape, dtype) in self._shapes.items()
+            if name not in found
+        }
+        return ScoreState(**found | {"states": torch.ones((), dtype=self._shapes["states"][1], device=device)})
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
-        check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
+        if self.edges is not None:
+            check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
+        if self.sums is not None and self.top_k is not None:
+            check_sums(prefix, state_dict, {"sums": self.sums, "top_k": self.top_k})
         for name in ("counts", "dropped_counts"):
-            check_counts(prefix + name, state_dict.get(prefix + name), getattr(self, name))
+            own = getattr(self, name)
+            if own is not None:
+                check_counts(prefix + name, state_dict.get(prefix + name), own)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
+
+
+def _parts_of(found: ScoreState | ScoreHistograms) -> tuple[Tensor, ...]:
+    """The arrays that are added up, in the order of their buffers."""
+    return tuple(getattr(found, name) for name in _ADDED)

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matrics.integrations.binned import Binning
-from matrics.integrations.checkpoints import check_counts, check_edges
+from matrics.integrations.checkpoints import check_counts, check_edges, check_sums
+from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_metric import RunningMetric
@@ -91,6 +92,7 @@ class ScoreMetric(RunningMetric):
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
+        wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
             histogram_bins=histogram_bins,
@@ -104,13 +106,14 @@ class ScoreMetric(RunningMetric):
             ignore_index=ignore_index,
             dtype=dtype,
             allow_large=allow_large,
+            kept=kept_for(wanted),
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
         self._values = ScoreValues.of_state(
             zeros,
             num_classes,
-            metrics,
+            wanted,
             prefix=prefix,
             class_names=class_names,
             positive=positive,
@@ -158,9 +161,9 @@ class ScoreMetric(RunningMetric):
         """
         self._use_outside_inference()
         state = self.state
-        parts = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
-        for leaf, part in zip(state, parts, strict=False):
-            leaf.add_(part)
+        found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
+        for name in ("counts", "offsets", "dropped", "sums"):
+            getattr(state, name).add_(getattr(found, name))
 
     @property
     def state(self) -> ScoreState:
@@ -177,8 +180,11 @@ class ScoreMetric(RunningMetric):
 
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         found = {name: state_dict.get(prefix + name) for name in self._states}
-        counts, _, dropped, *_, edges, states = found.values()
-        if edges is not None and states is not None:
-            check_edges(prefix + self._states[4], edges // states, self.state.edges // self.state.states)
-        check_counts(prefix + self._states[0], counts, self.state.counts)
-        check_counts(prefix + self._states[2], dropped, self.state.dropped)
+        own, loaded = self.state, ScoreState(*found.values())
+        if loaded.edges is not None and loaded.states is not None:
+            check_edges(prefix + self._states[4], loaded.edges // loaded.states, own.edges // own.states)
+        if loaded.top_k is not None and loaded.states is not None:
+            of_both = ({"sums": x.sums, "top_k": x.top_k // x.states} for x in (loaded, own))
+            check_sums("", *of_both)
+        check_counts(prefix + self._states[0], loaded.counts, own.counts)
+        check_counts(prefix + self._states[2], loaded.dropped, own.dropped)

@@ -63,7 +63,7 @@ class Values:
         there are no samples at all.
         """
         known = self.of(state)
-        backend, leaves = as_arrays(counts=state.counts, dropped=state.dropped, carried=state.carried)
+        backend, leaves = as_arrays(counts=self._counted(state), dropped=state.dropped, carried=state.carried)
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
             return known, has_warned
@@ -74,6 +74,10 @@ class Values:
             warn_of_nothing()
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
+
+    def _counted(self, state: Any) -> Array:
+        """Counts that are all 0 without samples."""
+        return state.counts
 
     def _oddity(self, state: Any, counts: Array) -> str:  # noqa: ARG002 (others look at them)
         """The text of the warning; empty if there is none."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 from matrics.arrays import Array
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.engine.safety import Safe
+from matrics.ranking.inputs import ScoredSamples
 from matrics.ranking.probabilities import check_zero_division, finish, is_class, mean, read_probabilities
 from matrics.ranking.probability_bins import Bins, binned, check_bins, forecasts
 from matrics.typing import ArrayLike, ArrayT, HostArray
@@ -139,13 +140,16 @@ def brier_score(
     """
     zero_division = check_zero_division(zero_division)
     samples = read_probabilities(y_true, y_prob, sample_weight, ignore_index, positive=positive, keeps_gradient=True)
+    return finish(samples, mean(samples, squared_distance(samples), zero_division))
+
+
+def squared_distance(samples: ScoredSamples) -> Array:
+    """The squared distance of each sample's probabilities from what happens (*B, N), summed over the classes."""
     xp, p = samples.backend.xp, samples.scores
     happens = samples.y_true == 1 if samples.num_classes is None else is_class(samples)
     distance = xp.where(happens, 1 - p, p)
     squares = distance * distance
-    if samples.num_classes is not None:
-        squares = xp.sum(squares, axis=-1)
-    return finish(samples, mean(samples, squares, zero_division))
+    return squares if samples.num_classes is None else xp.sum(squares, axis=-1)
 
 
 def brier_decomposition(

@@ -19,8 +19,10 @@ from matrics.counting.labels import (
     widen,
 )
 from matrics.ranking.bins import decode, place
-from matrics.ranking.inputs import check_pair
+from matrics.ranking.inputs import ScoredSamples, check_pair
+from matrics.ranking.leaves import ScoreLeaves
 from matrics.ranking.positive import LEFT_OUT, read_labels
+from matrics.ranking.sample_sums import columns_of, sample_sums, values_of
 from matrics.states.two_words import TwoWords
 
 # Scores per chunk on the host.
@@ -28,25 +30,30 @@ SCORES_AT_ONCE = 2**14
 
 
 class ScoreHistograms(NamedTuple):
-    """The histograms of one batch of samples."""
+    """What one batch of samples adds to a state."""
 
     backend: Standard
-    parts: tuple[Array, Array, Array]  # counts (*B, [n + 1,] K + 2, 2), offsets (*B, [n + 1,] K + 2), dropped (*B,)
+    counts: Array  # (*B, [n + 1,] K + 2, 2)
+    offsets: Array  # (*B, [n + 1,] K + 2)
+    dropped: Array  # (*B,)
+    sums: Array  # (*B, n, C)
 
 
 def bin_samples(
     y_true: Any,
     scores: Any,
+    state: ScoreLeaves,
     *,
     sample_weight: Any,
     ignore_index: Any,
     positive: Any = None,
-    counts: Array,
-    batch_ndim: int,
-    edges: Array,
-    states: Array,
+    logits: Any = None,
 ) -> ScoreHistograms:
-    """Histograms of labels and scores in the shapes of a state; the last four arguments are its leaves."""
+    """Histograms and sums of labels and scores in the shapes of a state.
+
+    Of logits of the same shape, if they are known, the log loss and the order of the classes are exact.
+    """
+    counts, batch_ndim = state.counts, state.dropped.ndim
     has_classes = counts.ndim - batch_ndim == 3
     if has_classes and positive is not None:
         raise TypeError("positive: expected None, as this state has the scores of each of its classes")
@@ -54,7 +61,8 @@ def bin_samples(
     values = {"y_true": labels.values, "y_score": scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = as_arrays(**values, state=counts, edges=edges, states=states)
+    leaves = {"state": counts, "edges": state.edges, "states": state.states, "sums": state.sums, "top_k": state.top_k}
+    own, arrays = as_arrays(**values, **leaves, **({} if logits is None else {"logits": logits}))
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     check_pair(arrays[0], arrays[1], "y_score", own, "count them with matrics.ConfusionState")
     check_labels(arrays[0], "y_true", own)
@@ -64,12 +72,17 @@ def bin_samples(
     if sample_ndim < 0:
         got = said(dict(zip(values, arrays, strict=False)))
         raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
-    arrays[1:-3] = [own.detached(array) for array in arrays[1:-3]]  # counts have no gradient
+    arrays[1:] = [own.detached(array) for array in arrays[1:]]  # counts have no gradient
     views = [own.host_view(array) for array in arrays]
+    has_histogram = counts.shape[-2] > 0
+    if views[1] is None and not has_histogram:  # scores are converted in parts
+        views[1] = own.host_bits(arrays[1])
     is_on_host = all(view is not None for view in views)
     backend = NUMPY if is_on_host else own
-    *samples, _, edges, states = views if is_on_host else arrays
-    samples[1] = backend.to_float(samples[1])
+    seen: list[Any] = views if is_on_host else arrays
+    samples = seen[: len(values)]
+    if has_histogram:
+        samples[1] = backend.to_float(samples[1])
     if len(samples) > 2:
         samples[2] = check_weights(samples[2], backend)
     _check_classes(samples[0], samples[1], counts.shape[batch_ndim] - 1 if has_classes else None)
@@ -80,13 +93,49 @@ def bin_samples(
     ignored = labels_to_ignore(labels.ignored, samples[0], backend)
     if labels.positive is not None and labels.names is None:
         samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
-    edges = decode(edges, states, backend.widest_float(edges), backend)
     with backend.quiet():  # infinite weights
-        count = _in_parts if is_on_host else _count
-        made = count(samples, ignored, edges, batch, backend)
+        made = _made(samples, seen[len(values) :], ignored, batch, backend)
     if own is not backend:
         made = [own.from_host(array) for array in made]
-    return ScoreHistograms(own, tuple(made))
+    return ScoreHistograms(own, *made)
+
+
+def _made(
+    samples: list[Array], leaves: list[Array], ignored: tuple[int, ...], batch: tuple[int, ...], backend: Standard
+) -> list[Array]:
+    """Counts, offsets, dropped samples and sums; the leaves of the state, and perhaps logits after them."""
+    counts, edges, states, sums, top_k, *logits = leaves
+    if counts.shape[-2]:
+        edges = decode(edges, states, backend.widest_float(edges), backend)
+        made = (_in_parts if backend is NUMPY else _count)(samples, ignored, edges, batch, backend)
+    else:
+        made = [counts, counts[..., 0], counts]
+    if sums.shape[-1]:
+        top_k = top_k // states[..., None]
+        sums, made[2] = _summed(samples, logits, sums, top_k, ignored=ignored, backend=backend)
+    return [*made, sums]
+
+
+def _summed(
+    samples: list[Array],
+    logits: list[Array],
+    sums: Array,
+    top_k: Array,
+    *,
+    ignored: tuple[int, ...],
+    backend: Standard,
+) -> tuple[Array, Array]:
+    """The sums over samples, and how many are dropped; of one array of logits, or none."""
+    y_true, scores, *weights = samples
+    y_true = widen(y_true, backend)
+    n = scores.shape[-1] if scores.ndim > y_true.ndim else None
+    logits = [backend.xp.broadcast_to(backend.to_float(x), scores.shape) for x in logits]
+    found = ScoredSamples(
+        backend, backend, backend.clamped(y_true, 0, (n or 2) - 1), scores, weights[0] if weights else None, None, n
+    )
+    values = values_of(found, logits[0] if logits else None, columns_of(sums, top_k))
+    is_good, dropped = _judged(y_true, values[0], ignored, n or 2, top_k.ndim - 1, backend)
+    return sample_sums(found, is_good, values[1:], sums, top_k), dropped
 
 
 def _against_rest(
@@ -150,15 +199,9 @@ def _count(
     y_true, scores, *weights = samples
     y_true = widen(y_true, backend)
     has_classes, dtype = scores.ndim > y_true.ndim, y_true.dtype
-    is_good = ~xp.isnan(scores)
-    if has_classes:
-        is_good = xp.all(is_good, axis=-1)
-    is_good = is_good & (y_true >= 0) & (y_true < (scores.shape[-1] if has_classes else 2))
-    lost = ~is_good
-    kept = is_kept(y_true, ignored, backend)
-    if kept is not None:
-        is_good, lost = is_good & kept, lost & kept
-    dropped = xp.sum(xp.astype(lost, dtype), axis=tuple(range(len(batch), lost.ndim)), dtype=dtype)
+    is_missing = xp.isnan(scores)
+    is_missing = xp.any(is_missing, axis=-1) if has_classes else is_missing
+    is_good, dropped = _judged(y_true, is_missing, ignored, scores.shape[-1] if has_classes else 2, len(batch), backend)
     rows, length = 1, edges.shape[0] + 1
     if has_classes:
         is_good = is_good[..., None]
@@ -189,6 +232,19 @@ def _count(
     inner = (*batch, rows, length) if has_classes else (*batch, length)
     counts = xp.reshape(xp.reshape(counts, (*batch, 2 * rows * length + 2))[..., :-2], (*inner, 2))
     return [counts, xp.reshape(xp.reshape(sums, (*batch, rows * length + 1))[..., :-1], inner), dropped]
+
+
+def _judged(  # noqa: PLR0917 (all is needed)
+    y_true: Array, is_missing: Array, ignored: tuple[int, ...], n: int, batch_ndim: int, backend: Standard
+) -> tuple[Array, Array]:
+    """Which samples count, and how many are dropped (*B,); those that are ignored are neither."""
+    xp, dtype = backend.xp, y_true.dtype
+    is_good = ~is_missing & (y_true >= 0) & (y_true < n)
+    lost = ~is_good
+    kept = is_kept(y_true, ignored, backend)
+    if kept is not None:
+        is_good, lost = is_good & kept, lost & kept
+    return is_good, xp.sum(xp.astype(lost, dtype), axis=tuple(range(batch_ndim, lost.ndim)), dtype=dtype)
 
 
 def _each_and_top(y_true: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:

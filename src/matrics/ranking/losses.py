@@ -239,11 +239,7 @@ def _log_loss(
     options: Any = {"name": name, "class_axis": class_axis, "has_classes": has_classes, "positive": positive}
     samples, is_soft = _read(y_true, scores, sample_weight, ignore_index, **options)
     with samples.backend.quiet():
-        if samples.num_classes is None:
-            losses = _of_class_1(samples, name, is_soft=is_soft)
-        else:
-            losses = _of_classes(samples, name, is_soft=is_soft)
-        return finish(samples, mean(samples, losses, zero_division))
+        return finish(samples, mean(samples, of_each(samples, name, is_soft=is_soft), zero_division))
 
 
 def _read(
@@ -306,6 +302,11 @@ def _warn_of_two_readings(
     shape = tuple(getattr(scores, "shape", ()))
     if class_axis is None and samples.num_classes is not None and tuple(labels.shape) == shape[:-1]:
         warn_if_ambiguous(shape, samples.num_classes, -1, name)
+
+
+def of_each(samples: ScoredSamples, name: str, *, is_soft: bool = False) -> Array:
+    """The loss of each sample (*B, N), from scores of class 1 or of every class; ``name`` says of what kind."""
+    return (_of_class_1 if samples.num_classes is None else _of_classes)(samples, name, is_soft=is_soft)
 
 
 def _of_class_1(samples: ScoredSamples, name: str, *, is_soft: bool) -> Array:

@@ -31,7 +31,9 @@ class Reading(NamedTuple):
     @classmethod
     def of(cls, leaves: Sequence[Any]) -> Reading:
         """The converted leaves of a state."""
-        counts, offsets, dropped, carried, edges, states = leaves
+        counts, offsets, dropped, carried, edges, states, *_ = leaves
+        if counts.shape[-2] == 0:
+            raise ValueError("expected a state with a histogram of scores, got one made with histogram_bins=0")
         own, arrays = as_arrays(counts=counts, offsets=offsets, carried=carried, edges=edges, states=states)
         views: list[Any] = [own.host_view(array) for array in arrays]
         is_on_host = all(view is not None for view in views)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, get_args
 
 from matrics.arrays import Array, as_arrays
+from matrics.arrays.sizes import is_whole
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, evaluate
 from matrics.ranking import bounds
 from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
-from matrics.ranking.averages import Average
+from matrics.ranking.averages import Average, check_average
 from matrics.ranking.bins import Spacing, make_edges
 from matrics.ranking.bounds import Bounded
 from matrics.ranking.calibration import Reliability
 from matrics.ranking.histograms import bin_samples
-from matrics.ranking.leaves import ScoreLeaves, added, check_same_edges, empty
+from matrics.ranking.leaves import ScoreLeaves, added, check_same_edges, check_same_places, empty
 from matrics.ranking.probability_bins import Of
+from matrics.ranking.sample_sums import Means
+from matrics.ranking.top_k import Average as AverageOfHits
 from matrics.scoring.score import resolve
 from matrics.states.leaves import RunningState, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
@@ -49,6 +52,13 @@ class ScoreState(RunningState, ScoreLeaves):
         The edges as integers, times ``states``.
     states : array, shape (*B,)
         How many states have been added array by array: their edges have been added as well. After each step it is 1.
+    sums : array, shape (*B, n, C) or (*B, 0, 0)
+        The weight of the samples of each true class; with ``losses=True`` the sums of their log losses and Brier
+        scores; and for each k of ``top_k=`` how many have their class among the k highest scores.
+    remainders : array, shape of ``sums`` or (*B, 0, 0)
+        In float32 what additions to ``sums`` have rounded off; elsewhere empty.
+    top_k : array, shape (*B, K)
+        Each k, times ``states``.
 
     Notes
     -----
@@ -77,6 +87,8 @@ class ScoreState(RunningState, ScoreLeaves):
         edges: ArrayLike | None = None,
         spacing: Spacing | None = None,
         num_classes: int | None = None,
+        losses: bool = False,
+        top_k: int | Iterable[int] | None = None,
         batch_shape: Iterable[int] = (),
         like: ArrayLike | None = None,
         dtype: Any = None,
@@ -87,7 +99,8 @@ class ScoreState(RunningState, ScoreLeaves):
         Parameters
         ----------
         histogram_bins : int, default 1000
-            Number of bins between ``low`` and ``high``, K. Scores outside have two bins more.
+            Number of bins between ``low`` and ``high``, K. Scores outside have two bins more. With 0 there is no
+            histogram, only what ``losses`` and ``top_k`` keep.
         low, high : float, default 0 and 1
             The first and the last edge.
         edges : array_like, shape (K + 1,), optional
@@ -97,6 +110,10 @@ class ScoreState(RunningState, ScoreLeaves):
             are mostly near 0 and 1. Edges that are equal in float32 leave bins between them empty.
         num_classes : int, optional
             Number of classes, n, for scores with an axis of classes. If left out, scores are of class 1 of two.
+        losses : bool, default False
+            Whether to keep sums for :meth:`log_loss` and :meth:`brier_score`; scores are then probabilities.
+        top_k : int or several of them, optional
+            With classes: numbers of highest scores, for :meth:`top_k_accuracy` and :meth:`top_k_recall`.
         batch_shape : tuple of int, default ()
             One histogram for each model, head or fold: the leading axes of the labels that are not pooled.
         like : array, optional
@@ -124,8 +141,10 @@ class ScoreState(RunningState, ScoreLeaves):
         >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).counts.shape
         (5, 5, 2)
         """
-        made = make_edges(histogram_bins, low, high, edges, spacing)
-        return cls(*empty(made, num_classes, batch_shape, like, dtype, allow_large=allow_large))
+        has_histogram = edges is not None or not is_whole(histogram_bins) or histogram_bins != 0
+        made = make_edges(histogram_bins, low, high, edges, spacing) if has_histogram else None
+        kept: Any = {"losses": losses, "top_k": top_k, "allow_large": allow_large}
+        return cls(*empty(made, num_classes, batch_shape, like, dtype, **kept))
 
     def update(
         self,
@@ -135,6 +154,7 @@ class ScoreState(RunningState, ScoreLeaves):
         positive: Hashable = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
+        logits: ArrayLike | None = None,
     ) -> ScoreState:
         """Add a batch of labels and scores; the state itself does not change.
 
@@ -152,6 +172,9 @@ class ScoreState(RunningState, ScoreLeaves):
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
             Samples with this true label, or one of these, are left out, and do not count as dropped.
+        logits : array_like of floats, shape of ``y_score``, optional
+            The logits of these probabilities, for a log loss and an order of classes that no rounding of
+            probabilities to 0 and 1 affects.
 
         Raises
         ------
@@ -175,18 +198,9 @@ class ScoreState(RunningState, ScoreLeaves):
         array([1. , 0.5])
         """
         refuse_unexpected_weights(self, self.counts, sample_weight)
-        binned = bin_samples(
-            y_true,
-            y_score,
-            sample_weight=sample_weight,
-            ignore_index=ignore_index,
-            positive=positive,
-            counts=self.counts,
-            batch_ndim=self.dropped.ndim,
-            edges=self.edges,
-            states=self.states,
-        )
-        return ScoreState(*added(self, binned.parts, None, binned.backend))
+        options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
+        found = bin_samples(y_true, y_score, self, **options, logits=logits)
+        return ScoreState(*added(self, found, None, found.backend))
 
     def _plus(self, other: ScoreState) -> ScoreState:
         backend, (a, b, *pairs) = as_arrays(
@@ -204,7 +218,9 @@ class ScoreState(RunningState, ScoreLeaves):
         if a.dtype != b.dtype or tuple(self.carried.shape) != tuple(other.carried.shape):
             raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
         check_same_edges([backend.host_view(x) for x in pairs])
-        return ScoreState(*added(self, other[:3], other.carried, backend))
+        check_same_places(backend, self, other)
+        found = ScoreState(*added(self, other, other.carried, backend))
+        return found._replace(remainders=found.remainders + other.remainders)
 
     @property
     def thresholds(self) -> Array:
@@ -383,3 +399,114 @@ class ScoreState(RunningState, ScoreLeaves):
         0.075
         """
         return expected_calibration_error(self, num_bins, of, zero_division)
+
+    def log_loss(self, *, zero_division: float = math.nan) -> Array:
+        """The mean of -ln p of the true class, as :func:`matrics.log_loss` of all samples; exact, and not binned.
+
+        Parameters
+        ----------
+        zero_division : float, default NaN
+            The value without samples.
+
+        Returns
+        -------
+        array, shape (*B,)
+            In [0, ∞]; NaN if a score was not in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            The state was made without ``losses=True``.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(losses=True).update([1, 0], [0.5, 0.5]).update([1], [0.25])
+        >>> state.log_loss().round(4), matrics.log_loss([1, 0, 1], [0.5, 0.5, 0.25]).round(4)
+        (np.float64(0.9242), np.float64(0.9242))
+        """
+        return Means.of(self, zero_division).of_loss(0)
+
+    def brier_score(self, *, zero_division: float = math.nan) -> Array:
+        """The mean squared distance of probabilities, as :func:`matrics.brier_score` of all samples; exact.
+
+        Parameters
+        ----------
+        zero_division : float, default NaN
+            The value without samples.
+
+        Returns
+        -------
+        array, shape (*B,)
+            In [0, 1], with classes in [0, 2]; NaN if a score was not in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            The state was made without ``losses=True``.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> matrics.ScoreState.zeros(losses=True).update([1, 0], [0.75, 0.5]).brier_score()
+        np.float64(0.15625)
+        """
+        return Means.of(self, zero_division).of_loss(1)
+
+    def top_k_accuracy(self, *, zero_division: float = math.nan) -> Array:
+        """The share of samples whose true class is among the k highest scores, for each k of ``top_k=``.
+
+        Parameters
+        ----------
+        zero_division : float, default NaN
+            The value without samples.
+
+        Returns
+        -------
+        array, shape (*B, K)
+            In [0, 1], as :func:`matrics.top_k_accuracy` of all samples; tied classes share the places.
+
+        Raises
+        ------
+        ValueError
+            The state was made without ``top_k=``.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_classes=3, top_k=[1, 2], histogram_bins=0)
+        >>> state = state.update([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]).update([1], [[0.4, 0.4, 0.2]])
+        >>> state.top_k_accuracy().round(3)
+        array([0.5, 1. ])
+        """
+        return Means.of(self, zero_division).of_hits("weighted")
+
+    def top_k_recall(self, *, average: AverageOfHits | None = None, zero_division: float = math.nan) -> Array:
+        """The share of the samples of each class that have it among the k highest scores, for each k of ``top_k=``.
+
+        Parameters
+        ----------
+        average : {"macro", "weighted", "class"}, optional
+            The mean over classes (the default), that over samples, or every class.
+        zero_division : float, default NaN
+            The value of a class without samples.
+
+        Returns
+        -------
+        array, shape (*B, K), or (*B, K, n) for ``average="class"``
+            In [0, 1], as :func:`matrics.top_k_recall` of all samples.
+
+        Raises
+        ------
+        ValueError
+            The state was made without ``top_k=``, or there is no such average.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> state = matrics.ScoreState.zeros(num_classes=3, top_k=2)
+        >>> state = state.update([0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.5, 0.1, 0.4]])
+        >>> state.top_k_recall(average="class")
+        array([[1. , 0.5, nan]])
+        """
+        return Means.of(self, zero_division).of_hits(check_average(average, get_args(AverageOfHits)))

@@ -220,13 +220,20 @@ def _hits(samples: ScoredSamples, ks: list[int]) -> list[Array]:
 
     Counting how many scores are higher, instead of sorting them: O(n) a sample, and the same on every backend.
     """
-    xp, scores = samples.backend.xp, samples.scores
-    true = of_true_class(samples)[..., None]
-    higher, tied = (
-        xp.astype(xp.count_nonzero(found, axis=-1), scores.dtype) for found in (scores > true, scores == true)
-    )
+    higher, tied = (samples.backend.xp.astype(x, samples.scores.dtype) for x in ranks(samples))
+    return [share_of_places(k, higher, tied, samples.backend.xp) for k in ks]
+
+
+def ranks(samples: ScoredSamples) -> tuple[Array, Array]:
+    """How many scores of each sample are higher than that of its true class, and how many are equal (*B, N)."""
+    count, scores, true = samples.backend.count_true, samples.scores, of_true_class(samples)[..., None]
+    return count(scores > true), count(scores == true)
+
+
+def share_of_places(k: int | Array, higher: Array, tied: Array, xp: Any) -> Array:
+    """The share of a class with so many higher and equal scores, itself included, in the first k places."""
     tied = xp.where(tied == 0, 1, tied)  # which it is only for NaN
-    return [xp.clip((k - higher) / tied, 0, 1) for k in ks]
+    return xp.clip((k - higher) / tied, 0, 1)
 
 
 def _by_class(samples: ScoredSamples, hits: list[Array], zero_division: float) -> Array:
