@@ -40,6 +40,8 @@ class ScoreMetric(RunningMetric):
         ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
         that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold that is an
         edge of a bin: ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
+        ``"log_loss"``, ``"brier_score"``, ``"top_k_accuracy(k=5)"``, ``"top_k_recall(k=[1,5])"`` and
+        ``"top_k_recall(k=5):class"`` are exact sums over the samples; with these alone there is no histogram.
     histogram_bins, low, high, edges, spacing
         The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False

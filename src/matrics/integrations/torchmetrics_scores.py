@@ -34,7 +34,7 @@ class ScoreMetric(RunningMetric):
         Number of classes, n: scores have an axis of classes. If left out, they are scores of class 1 of two.
     metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
-        ``"recall@0.5"``.
+        ``"recall@0.5"``, ``"log_loss"``, ``"top_k_accuracy(k=5)"``.
     histogram_bins, low, high, edges, spacing
         The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
