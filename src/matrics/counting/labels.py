@@ -51,13 +51,14 @@ def check_scores(
 ) -> Array:
     """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
     if threshold is not None:
-        several: Any = threshold
-        if isinstance(several, (list, tuple)) or getattr(several, "ndim", 0) > 0:  # np.ndim would break compiled graphs
+        if are_several(threshold):
             raise ValueError(
                 "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
-        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
+        # Only NaN differs from itself; torch.compile(dynamic=True) has no isnan of symbols.
+        is_number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
+        if not is_number or threshold != threshold:  # noqa: PLR0124
             raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
             raise ValueError(
@@ -85,6 +86,13 @@ def check_scores(
             f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
         )
     return scores
+
+
+def are_several(threshold: Any) -> bool:
+    """Whether a list or an array was given in place of one threshold."""
+    if isinstance(threshold, (int, float)):  # first, as a symbol of torch.compile(dynamic=True) has no attributes
+        return False
+    return isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", 0) > 0  # np.ndim breaks compiled graphs
 
 
 def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:
