@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.arrays import Array, Standard, is_compiling
 from matrics.arrays.sizes import check_count, is_whole, one_or_more
-from matrics.engine.evaluation import frames_to_the_user
+from matrics.engine.evaluation import frames_to_the_user, is_nan
 from matrics.quoting import quoted
 
 # What to write for targets that have a column for each class, or for each label of several.
@@ -56,9 +56,8 @@ def check_scores(
                 "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
-        # Only NaN differs from itself; torch.compile(dynamic=True) has no isnan of symbols.
         is_number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
-        if not is_number or threshold != threshold:  # noqa: PLR0124
+        if not is_number or is_nan(threshold):
             raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
             raise ValueError(
