@@ -219,7 +219,9 @@ def test_torchmetrics_counts_more_batches_than_graphs_are_kept(torch: Any, metho
 VALUES = {
     "measures": lambda of: of.ConfusionMetric(3, "balanced_accuracy", zero_division=0.0),
     "areas": lambda of: of.ScoreMetric(3, "roc_auc", histogram_bins=4, bounds=True, zero_division=0.0),
-    "calibration": lambda of: of.ScoreMetric(3, "ece, recall@0.5, average_precision:micro", histogram_bins=4),
+    "calibration": lambda of: of.ScoreMetric(
+        3, "ece, recall@0.5, average_precision:micro", histogram_bins=4, num_bins=4
+    ),
 }
 
 
