@@ -176,8 +176,8 @@ class Standard:
 
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
-    def clamped(self, x: Array, low: int, high: int) -> Array:
-        """Integers brought into a range."""
+    def clamped(self, x: Array, low: float | None, high: float | None) -> Array:
+        """Numbers brought into a range, whose ends are of their kind: integers or floats."""
         return self.xp.clip(x, low, high)
 
     def divide(self, a: Array, b: Array) -> Array:

@@ -119,8 +119,11 @@ class Torch(InOneRow):
             else torch.tensor(rows, dtype=like.dtype, device=like.device)
         )
 
-    def clamped(self, x: Array, low: int, high: int) -> Array:
-        """See ``Standard``, also for sizes that torch.compile treats as symbols."""
+    def clamped(self, x: Array, low: float | None, high: float | None) -> Array:
+        """See ``Standard``, also for ends that torch.compile treats as symbols: ``xp.clip`` asks whether they are NaN.
+
+        Symbols are sizes and, with ``dynamic=True``, all numbers that are not written where they are used.
+        """
         return torch.clamp(x, low, high)
 
     def copied(self, x: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from matrics.arrays import Array
-from matrics.engine.evaluation import TableFunction
+from matrics.engine.evaluation import TableFunction, is_nan
 from matrics.engine.table import Table
 from matrics.quoting import quoted
 
@@ -158,7 +158,7 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *
         undefined = table.zero_division * xp.ones_like(mean)
         infinite = xp.where(highest, xp.where(lowest, undefined, math.inf), -math.inf)
         return xp.where(highest | lowest, infinite, mean)
-    if not math.isnan(table.zero_division):
+    if not is_nan(table.zero_division):
         if weights is None:
             return table.sum(values, axis=0) / values.shape[0]
         return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))

@@ -138,8 +138,8 @@ class Classes:
                 f"{name}: expected the index of a class, from 0 to {self.number - 1}, as these classes have no names, "
                 f"got {quoted(value)}; with labels= or class_names= a class has a name"
             )
-        most = len(str(self.number)) + 20  # digits, as Python refuses to read thousands of them
-        index = (int(value) if len(value) <= most else self.number) if is_text else int(value)
+        # Python refuses to read thousands of digits, and torch.compile(dynamic=True) to write those of a size.
+        index = (int(value) if len(value) <= 40 else self.number) if is_text else int(value)
         if index >= self.number:
             raise ValueError(f"{name}: expected the index of a class, from 0 to {self.number - 1}, got {quoted(value)}")
         return index

@@ -10,7 +10,7 @@ import numpy as np
 
 from matrics.arrays import Array, Standard, is_compiling
 from matrics.arrays.sizes import check_count, is_whole, one_or_more
-from matrics.engine.evaluation import frames_to_the_user
+from matrics.engine.evaluation import frames_to_the_user, is_nan
 from matrics.quoting import quoted
 
 # What to write for targets that have a column for each class, or for each label of several.
@@ -51,13 +51,13 @@ def check_scores(
 ) -> Array:
     """The scores with their classes moved to the last axis, if they have one; raises unless they fit."""
     if threshold is not None:
-        several: Any = threshold
-        if isinstance(several, (list, tuple)) or getattr(several, "ndim", 0) > 0:  # np.ndim would break compiled graphs
+        if are_several(threshold):
             raise ValueError(
                 "threshold: expected a number, got several: for one matrix a threshold compare yourself, "
                 "confusion_matrix(y_true, scores >= thresholds[:, None], num_classes=2)"
             )
-        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or math.isnan(threshold):
+        is_number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
+        if not is_number or is_nan(threshold):
             raise ValueError(f"threshold: expected a number, got {quoted(threshold)}")
         if num_classes != 2:
             raise ValueError(
@@ -85,6 +85,13 @@ def check_scores(
             f"class_axis={class_axis}, got {scores.shape[-1]} in shape {given}; {hint}"
         )
     return scores
+
+
+def are_several(threshold: Any) -> bool:
+    """Whether a list or an array was given in place of one threshold."""
+    if isinstance(threshold, (int, float)):  # first, as a symbol of torch.compile(dynamic=True) has no attributes
+        return False
+    return isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", 0) > 0  # np.ndim breaks compiled graphs
 
 
 def predicted(scores: Array, num_classes: int, *, threshold: float | None, backend: Standard) -> Array:

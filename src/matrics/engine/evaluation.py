@@ -44,6 +44,11 @@ def as_stack(cm: Any, *, name: str = "cm") -> tuple[Standard, Array]:
     return backend, array
 
 
+def is_nan(number: Any) -> bool:
+    """Whether a number is NaN, also one that is a symbol of torch.compile(dynamic=True), which has no isnan of them."""
+    return bool(number != number)  # noqa: PLR0124 (only NaN differs from itself)
+
+
 def check_options(zero_division: Any, invalid: Any, workers: Any = 1) -> None:
     """Raise if an option has a value that is not allowed."""
     if isinstance(zero_division, bool) or not isinstance(zero_division, (int, float, np.integer, np.floating)):

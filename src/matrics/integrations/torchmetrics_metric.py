@@ -91,6 +91,19 @@ class RunningMetric(torchmetrics.Metric):
         super()._apply(keeping_dtypes(fn), exclude_state)
         return self
 
+    @property
+    def _update_count(self) -> int:
+        """How many batches torchmetrics has counted.
+
+        It is a constant in compiled code, which only needs to know that there are some: PyTorch takes the integers of
+        a module as constants, and would compile again for each batch.
+        """
+        return 1 if torch.compiler.is_compiling() else self._batches
+
+    @_update_count.setter
+    def _update_count(self, value: int) -> None:
+        self._batches = min(value, 1) if torch.compiler.is_compiling() else value
+
     def _use_outside_inference(self) -> None:
         """Copy states that were reset in inference mode, which could not be updated in place outside it."""
         if torch.compiler.is_compiling() or torch.is_inference_mode_enabled():

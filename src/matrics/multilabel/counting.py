@@ -10,6 +10,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.counting.count import SAMPLES_AT_ONCE
 from matrics.counting.labels import (
+    are_several,
     broadcast,
     check_ignore_index,
     check_scores,
@@ -154,7 +155,7 @@ def _check_values(array: Array, name: str, backend: Standard, instead: str) -> N
 
 
 def _check_threshold(threshold: Any, y_pred: Array, backend: Standard) -> None:
-    if isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", 0) > 0:
+    if are_several(threshold):
         raise ValueError(
             "threshold: expected one number for all labels, got several: for one a label pass y_pred >= thresholds"
         )

@@ -113,11 +113,14 @@ def place(scores: Array, edges: Array, backend: Standard) -> Array:
     beyond = xp.full((2 * steps[0] - 1 - number,), math.inf, dtype=edges.dtype, **backend.device_option(edges))
     padded = xp.concat([edges, beyond])
     dtype = label_dtype(edges, backend)
-    position = xp.zeros_like(scores, dtype=dtype)
-    for step in steps:
+    # The first edge is the same for all scores. Looked up for each, it is a constant array of a size that may be a
+    # symbol, and inductor orders the operations around such an array in a circle.
+    first, *others = steps
+    position = first * xp.astype(scores >= padded[first - 1], dtype)
+    for step in others:
         is_above = scores >= backend.look_up(padded, position + (step - 1))
         position = position + step * xp.astype(is_above, dtype)
-    return xp.clip(position, 0, number)  # an infinite score is beyond the padding as well
+    return backend.clamped(position, 0, number)  # an infinite score is beyond the padding as well
 
 
 def _are_equal(edges: Array) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard
+from matrics.engine.evaluation import is_nan
 from matrics.engine.results import frame_of, short_repr, to_dict
 
 
@@ -103,7 +104,7 @@ def average_of(
     With a number for ``zero_division`` no value is undefined.
     """
     xp = backend.xp
-    if math.isnan(zero_division):
+    if is_nan(zero_division):
         counted = xp.astype(is_defined, areas[0].dtype)
     else:
         counted = xp.ones_like(areas[0])
@@ -113,7 +114,7 @@ def average_of(
     total = tree_sum(counted, xp)[..., None]
     share = _share(counted, total, xp)
     means = [tree_sum(xp.where(counted > 0, area, 0) * share, xp) for area in areas]
-    if not math.isnan(zero_division):
+    if not is_nan(zero_division):
         return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, 1.0)))
     means = widened(means, share.shape[-1], backend)
     return [xp.where(total[..., 0] > 0, mean, math.nan) for mean in means]
@@ -128,7 +129,7 @@ def widened(areas: list[Array], length: int, backend: Standard, ends: tuple[floa
     xp = backend.xp
     value, low, high = areas
     margin = (length.bit_length() + 16) * float(xp.finfo(value.dtype).eps)
-    return [value, xp.clip(low - margin, ends[0], None), xp.clip(high + margin, None, ends[1])]
+    return [value, backend.clamped(low - margin, ends[0], None), backend.clamped(high + margin, None, ends[1])]
 
 
 def outward(low: Array, high: Array) -> tuple[Array, Array]:
