@@ -54,6 +54,8 @@ METRICS = {
         3,
         options=weights,
     ),
+    "margins": Case(lambda of: of.MarginMetric(3, "f1", ignore_index=0), 3, options=mask),
+    "losses": Case(lambda of: of.ScoreMetric(3, "log_loss, top_k_recall(k=[1,2])", from_logits=True), 3, options=mask),
 }
 STATES = {
     "labels": Case(lambda like: ConfusionState.zeros(3, like=like), 3, "labels", lambda _: {"ignore_index": 0}),
@@ -72,6 +74,9 @@ STATES = {
     "weighted bins": Case(
         lambda like: ScoreState.zeros(histogram_bins=20, like=like, dtype=like.dtype), None, options=weights
     ),
+    "losses": Case(
+        lambda like: ScoreState.zeros(num_classes=3, histogram_bins=0, losses=True, top_k=[1, 2], like=like), 3
+    ),
     "sets": Case(
         lambda like: MultilabelState.zeros(3, like=like),
         3,
@@ -80,7 +85,7 @@ STATES = {
     ),
 }
 # One for each operation that symbols once did not pass.
-OFTEN = {"threshold", "class bins", "sets"}
+OFTEN = {"threshold", "class bins", "losses", "sets"}
 
 
 def draw(case: Case, size: int) -> list[np.ndarray]:

@@ -87,9 +87,10 @@ class Binning:
         if sample_weight is not None:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true)
         options: Any = {"ignore_index": ignore_index, "positive": positive}
-        is_long = self.from_logits and self._needs_probabilities and y_score.numel() > SCORES_AT_ONCE
-        is_long = is_long and y_score.is_cpu and state.counts.numel() == 0
-        if torch.compiler.is_compiling() or not is_long or y_true.shape != y_score.shape[: y_true.ndim]:
+        has_long_softmax = self.from_logits and self._needs_probabilities and state.counts.numel() == 0
+        if torch.compiler.is_compiling() or not has_long_softmax or not y_score.is_cpu:
+            return self._count(state, y_true, y_score, sample_weight, options)
+        if y_score.numel() <= SCORES_AT_ONCE or y_true.shape != y_score.shape[: y_true.ndim]:
             return self._count(state, y_true, y_score, sample_weight, options)
         # The probabilities of all samples would need fresh memory each time, which takes longer than to use them.
         rows = y_score.shape[y_true.ndim :]

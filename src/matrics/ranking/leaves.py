@@ -68,7 +68,9 @@ def empty(
     xp, place = backend.xp, backend.device_option(dropped)
     wide = backend.widest_float(dropped)
 
-    def of_batch(values: Any) -> Array:
+    def of_batch(values: np.ndarray) -> Array:
+        if not values.size:  # which has odd strides once it is broadcast
+            return xp.zeros((*batch, *values.shape), dtype=dropped.dtype, **place)
         pieces = xp.asarray(values, dtype=dropped.dtype, **place)
         return backend.copied(xp.broadcast_to(pieces, (*batch, *pieces.shape)))
 

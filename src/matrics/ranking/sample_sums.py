@@ -104,7 +104,7 @@ def sample_sums(samples: ScoredSamples, is_good: Array, values: list[Array], sum
     weight = xp.where(is_good, ones if samples.weight is None else xp.astype(samples.weight, wide), 0)
     if hits:
         *values, higher, tied = values
-        places = xp.reshape(top_k, (*batch, *(1,) * (higher.ndim - len(batch)), hits))
+        places = xp.reshape(xp.astype(top_k, wide), (*batch, *(1,) * (higher.ndim - len(batch)), hits))
         values += [share_of_places(places[..., k], higher, tied, xp) for k in range(hits)]
     # A sample with weight 0 is ignored, whatever its loss.
     columns = [weight, *(xp.where(weight == 0, 0, value) * weight for value in values)]
