@@ -73,6 +73,8 @@ def _values(samples: ScoredSamples, logits: Array | None, columns: Columns) -> l
     elif samples.num_classes is not None:
         is_missing = xp.any(is_missing, axis=-1)
     found = []
+    if columns.losses:
+        samples = samples._replace(scores=xp.astype(samples.scores, wide))
     ordered = samples if logits is None else samples._replace(scores=logits)
     if columns.losses:
         losses = [_log_loss(samples, ordered), squared_distance(samples)]
