@@ -30,7 +30,7 @@ from matrics.engine.eigenvalues import host  # noqa: E402
 
 CELLS = 4_000_000
 HOST_SIZES = (4, 5, 7, 10, 20, 30)
-JIT_SIZES = (4, 5, 7, 10)
+JIT_SIZES = (4, 5, 7, 10, 20, 30)
 
 
 def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, Time]:
