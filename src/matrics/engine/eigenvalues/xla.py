@@ -17,7 +17,7 @@ from matrics.arrays import Array
 from matrics.arrays.jax import JAX, spread_as
 from matrics.engine.eigenvalues.lanes import LEAST_MATRICES, Lanes, dot
 
-# Of larger matrices a block leaves the second cache: LAPACK takes them nearly as fast.
+# Larger matrices were not tried: the more rows, the smaller the gain (docs/numerics.md).
 MOST_CLASSES = 30
 # The sweeps of so few rows are written out: loops over them take longer to run, and more rows take long to compile.
 MOST_WRITTEN_OUT = 7
@@ -75,9 +75,12 @@ def _of_block(matrices: Array) -> Array:
     """Ascending eigenvalues (B, n) of (B, n, n); NaN where they do not converge."""
     cells = jnp.permute_dims(matrices, (1, 2, 0))
     lanes = XlaLanes(JAX, cells)
-    state = _tridiagonal(lanes, lanes.once(cells))
+    state: Any = _tridiagonal(lanes, lanes.once(cells))
     last = len(cells) - 1
-    loop = _written_out if len(cells) <= MOST_WRITTEN_OUT else lax.fori_loop
+    loop: Any = lax.fori_loop
+    if len(cells) <= MOST_WRITTEN_OUT:
+        # Rows that are arrays of their own are written where they are computed.
+        state, loop = tuple(map(tuple, state)), _written_out
 
     def split_off(first: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         """Sweep from the last row to ``first``, until its off-diagonal element is negligible in all matrices."""
@@ -173,11 +176,14 @@ def _ascending(values: Array) -> Array:
     return lax.fori_loop(0, len(values), insert, jnp.full_like(values, math.inf))
 
 
-def _row(x: Array, i: Any) -> Array:
-    return lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
+def _row(x: Any, i: Any) -> Array:
+    """The row of an array, or of a tuple of rows."""
+    return x[i] if isinstance(x, tuple) else lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
 
 
-def _with_row(x: Array, value: Array, i: Any) -> Array:
+def _with_row(x: Any, value: Array, i: Any) -> Any:
+    if isinstance(x, tuple):
+        return (*x[:i], value, *x[i + 1 :])
     return lax.dynamic_update_index_in_dim(x, value, i, 0)
 
 
