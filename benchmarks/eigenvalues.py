@@ -27,10 +27,11 @@ from timing import Time, best  # noqa: E402
 
 import matrics  # noqa: E402
 from matrics.engine.eigenvalues import host  # noqa: E402
+from matrics.engine.eigenvalues.lanes import LEAST_MATRICES  # noqa: E402
 
 CELLS = 4_000_000
 HOST_SIZES = (4, 5, 7, 10, 20, 30)
-JIT_SIZES = (4, 5, 7, 10)
+JIT_SIZES = (4, 5, 7, 10, 20, 30)
 
 
 def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, Time]:
@@ -39,7 +40,8 @@ def timed(calls: dict[str, Callable[[], object]], runs: int) -> dict[str, Time]:
 
 
 def stack_of(n: int, dtype: type) -> np.ndarray:
-    return np.random.default_rng(n).integers(1, 100, (CELLS // n**2, n, n)).astype(dtype)
+    count = max(CELLS // n**2, LEAST_MATRICES * n)
+    return np.random.default_rng(n).integers(1, 100, (count, n, n)).astype(dtype)
 
 
 def plain_jax(cm: jax.Array) -> jax.Array:

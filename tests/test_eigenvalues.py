@@ -124,8 +124,8 @@ ROADS = {
         *(pytest.param("bisection-torch", n, marks=needs("torch")) for n in (4, 5, 10)),
         pytest.param("bisection-torch", 30, marks=[needs("torch"), pytest.mark.exhaustive]),
         *(pytest.param("bisection-strict", n, marks=needs("array_api_strict")) for n in (2, 3, 5)),
-        pytest.param("jit", 5, marks=needs("jax")),
-        *(pytest.param("jit", n, marks=[needs("jax"), pytest.mark.exhaustive]) for n in (4, 7, 10)),
+        *(pytest.param("jit", n, marks=needs("jax")) for n in (5, 15)),  # written out, and in loops
+        *(pytest.param("jit", n, marks=[needs("jax"), pytest.mark.exhaustive]) for n in (4, 7, 8, 10, 20, 30)),
     ],
 )
 def test_hard_matrices(road: str, n: int, dtype: type) -> None:
@@ -275,18 +275,33 @@ def test_jit_and_derivatives() -> None:
 
 
 @needs("jax")
-def test_companions_under_jit() -> None:
-    """Blocks that are not full, NaN, and matrices that converge at once change no bit of another."""
+@pytest.mark.parametrize("n", [5, 11])
+def test_companions_under_jit(n: int) -> None:
+    """Blocks that are not full, order, NaN, and matrices that converge at once change no bit of another."""
     import jax
 
-    count = LEAST_MATRICES * 5
-    stack = stack_of(5, count, np.float32)
+    count = LEAST_MATRICES * n
+    stack = stack_of(n, count, np.float32)
     with jax_bits(float64=False):
         jitted = jax.jit(lambda x: matrics.eigenvalues(x, invalid="nan"))
+        assert "eigh" not in str(jax.make_jaxpr(jitted)(stack))
         values = np.asarray(jitted(stack))
-        stack[::2] = np.eye(5)
+        np.testing.assert_array_equal(np.asarray(jitted(stack[::-1])), values[::-1])
+        stack[::2] = np.eye(n)
         stack[::4, 0, 0] = np.nan
         np.testing.assert_array_equal(np.asarray(jitted(stack))[1::2], values[1::2])
+
+
+@needs("jax")
+def test_what_does_not_converge_under_jit_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It alone: once a value is lost, the largest and the smallest of the others are not known either."""
+    from matrics.engine.eigenvalues import xla
+
+    easy, hard = np.tile(np.eye(8), (20, 1, 1)), symmetric(RANDOM.random((21, 8, 8)))
+    monkeypatch.setattr(xla, "MOST_SWEEPS", 1)
+    found = by_jit(np.concatenate([easy, hard]))
+    np.testing.assert_array_equal(found[:20], 1)
+    assert np.isnan(found[20:]).all()
 
 
 @needs("torch")

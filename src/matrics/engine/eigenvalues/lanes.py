@@ -115,9 +115,7 @@ class Lanes:
     def sweep(self, diagonal: Sequence[Array], squares: Sequence[Array]) -> Tridiagonal:
         """The matrix after one sweep of rotations, which make the first off-diagonal element much smaller."""
         last = len(diagonal) - 1
-        shift = self.once(diagonal[0] - self.distance(diagonal[0], diagonal[1], squares[0]))
-        pivot, square = self.square(diagonal[last] - shift)
-        sine = self.xp.zeros_like(pivot)
+        shift, pivot, square, sine = self.begin(diagonal[0], diagonal[1], diagonal[last], squares[0])
         new_diagonal, new_squares = [pivot] * (last + 1), [square] * (last + 1)
         for i in range(last - 1, -1, -1):
             new_diagonal[i + 1], new_squares[i + 1], pivot, square, sine = self.rotated(
@@ -125,6 +123,12 @@ class Lanes:
             )
         new_diagonal[0], new_squares[0] = pivot + shift, sine * square
         return new_diagonal, new_squares[:last]
+
+    def begin(self, first: Array, second: Array, last: Array, off: Array) -> tuple[Array, Array, Array, Array]:
+        """The shift of a sweep, by its first two rows, and the pivot, square and sine of its first rotation."""
+        shift = self.once(first - self.distance(first, second, off))
+        pivot, square = self.square(last - shift)
+        return shift, pivot, square, self.xp.zeros_like(pivot)
 
     def rotated(  # noqa: PLR0917 (what one rotation hands to the next)
         self, element: Array, off: Array, shift: Array, pivot: Array, square: Array, sine: Array
