@@ -10,8 +10,8 @@ thread; every figure is the best of several runs, and below it their median. Val
 nothing is asserted.
 
 Then rows beside code by hand: an update from logits beside ``argmax`` and ``bincount``, counting under ``jax.vmap``
-beside an addition to zeros, and the gradient of a soft MCC under ``torch.func.vmap``; and what 1,000 classes cost in
-``compute`` and ``forward`` of a torchmetrics metric. ``--quick`` has few runs and compiles nothing of PyTorch: 40 s.
+beside an addition to zeros, the five highest of 50,000 logits in bfloat16 beside ``topk``, and the gradient of a soft
+MCC under ``torch.func.vmap``; and what 1,000 and 100,000 classes cost in metrics of margins. ``--quick`` has few runs and compiles nothing of PyTorch: 40 s.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ import torchmetrics.classification as rival
 from torchmetrics import MetricCollection
 
 from matrics import ConfusionState, confusion_matrix, mcc, soft_confusion_matrix
-from matrics.integrations.torch import ConfusionMetric
+from matrics.integrations.torch import ConfusionMetric, MarginMetric, ScoreMetric
 from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+from matrics.integrations.torchmetrics import MarginMetric as TorchmetricOfMargins
 
 BATCHES = (128, 65_536)
 MANY = 1000
@@ -125,18 +126,19 @@ def measure_compute(n: int, *, quick: bool = False) -> dict[str, object]:
 
 
 def measure_many_classes(n: int, *, quick: bool) -> list[dict[str, object]]:
-    """Accuracy and F1, which need margins alone: ``compute``, and ``forward`` with logits; seconds."""
+    """Accuracy and F1 from margins: ``update`` with labels, ``compute``, and ``forward`` with logits; seconds.
+
+    Beyond MANY classes accuracy alone, and labels: for F1 torchmetrics counts all n² cells.
+    """
+    names = ["accuracy", "f1"] if n <= MANY else ["accuracy"]
     random = torch.Generator().manual_seed(n)
     true, pred = torch.randint(0, n, (2, 1000), generator=random)
-    scores = torch.randn((1000, n), generator=random)
+    scores = torch.randn((1000, n), generator=random) if n <= MANY else pred
     options = {"num_classes": n, "validate_args": False}
-    theirs = MetricCollection(
-        {
-            "accuracy": rival.MulticlassAccuracy(average="micro", **options),
-            "f1": rival.MulticlassF1Score(average="macro", **options),
-        }
-    )
-    ours, both = ConfusionMetric(n, ["accuracy", "f1"]), Torchmetric(n, ["accuracy", "f1"])
+    makers = {"accuracy": rival.MulticlassAccuracy, "f1": rival.MulticlassF1Score}
+    averages = {"accuracy": "micro", "f1": "macro"}
+    theirs = MetricCollection({name: makers[name](average=averages[name], **options) for name in names})
+    ours, both = MarginMetric(n, names), TorchmetricOfMargins(n, names)
     ours.update(true, pred)
     both.update(pred, true)
     theirs.update(pred, true)
@@ -157,7 +159,12 @@ def measure_many_classes(n: int, *, quick: bool) -> list[dict[str, object]]:
         "as a torchmetric": lambda: both.forward(scores, true),
         "torchmetrics": lambda: theirs.forward(scores, true),
     }
-    rows = {"compute": computes, "forward": forwards}
+    updates = {
+        "matrics": lambda: ours.update(true, pred),
+        "as a torchmetric": lambda: both.update(pred, true),
+        "torchmetrics": lambda: theirs.update(pred, true),
+    }
+    rows = {"update": updates, "compute": computes, "forward": forwards}
     return [
         {"batch": f"{name}, {n:,} classes", "repeats": 1, **timed(calls, 1, quick=quick)}
         for name, calls in rows.items()
@@ -185,11 +192,19 @@ def measure_by_hand(*, quick: bool) -> list[dict[str, object]]:
     def bare_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return bare_mcc(torch.zeros(3, 3).index_add(0, labels, logits.softmax(-1)))
 
+    tokens, hits = torch.randint(0, 50_000, (128,), generator=random), torch.zeros((), dtype=torch.int64)
+    logits = torch.randn((128, 50_000), generator=random).to(torch.bfloat16)
+    top = ScoreMetric(50_000, "top_k_accuracy(k=5)", from_logits=True)
+
+    def bare_top() -> None:
+        hits.add_((logits.topk(5, -1).indices == tokens[:, None]).any(-1).sum())
+
     heads = torch.randn((1000, 100, 3), generator=random), torch.randint(0, 3, (1000, 100), generator=random)
     gradient, bare_gradient = (torch.func.vmap(torch.func.grad(function)) for function in (loss, bare_loss))
     torch.testing.assert_close(gradient(*heads), bare_gradient(*heads), rtol=1e-3, atol=1e-6)
     pairs = {
         "update, 128 logits": (lambda: metric.update(true, scores), bincount, 100),
+        "top 5 of 128 × 50,000": (lambda: top.update(tokens, logits), bare_top, 1),
         "torch vmap(grad), n = 3": (lambda: gradient(*heads), lambda: bare_gradient(*heads), 1),
     }
     for classes in (3, 10):
@@ -262,7 +277,8 @@ def main() -> None:
     kinds = [(size, kind) for size in BATCHES for kind in ("labels", "logits")]
     rows = [measure_update(options.classes, size, kind, quick=options.quick) for size, kind in kinds]
     rows.append(measure_compute(options.classes, quick=options.quick))
-    rows += measure_many_classes(MANY, quick=options.quick)
+    for number in (MANY, 100 * MANY):
+        rows += measure_many_classes(number, quick=options.quick)
     by_hand = measure_by_hand(quick=options.quick)
     print_rows(rows, options.classes)
     print_by_hand(by_hand)
