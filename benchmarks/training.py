@@ -11,7 +11,8 @@ nothing is asserted.
 
 Then rows beside code by hand: an update from logits beside ``argmax`` and ``bincount``, counting under ``jax.vmap``
 beside an addition to zeros, the five highest of 50,000 logits in bfloat16 beside ``topk``, and the gradient of a soft
-MCC under ``torch.func.vmap``; and what 1,000 and 100,000 classes cost in metrics of margins. ``--quick`` has few runs and compiles nothing of PyTorch: 40 s.
+MCC under ``torch.func.vmap``; and what 1,000 and 100,000 classes cost in metrics of margins. ``--quick`` has few runs
+and compiles nothing of PyTorch: 40 s.
 """
 
 from __future__ import annotations
