@@ -19,6 +19,7 @@ from matrics.plot.history import TrainingRun
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
 from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
 from matrics.plot.training import TrainingDisplay, training
+from matrics.plot.training_classes import Forgotten, TrainingClassesDisplay, training_classes
 
 __all__ = [
     "AgreementDisplay",
@@ -34,11 +35,13 @@ __all__ = [
     "DiscriminationLinesDisplay",
     "Display",
     "DistributionDisplay",
+    "Forgotten",
     "MeasureOfModels",
     "ModelsDisplay",
     "NamedLine",
     "Spectrum",
     "SpectrumDisplay",
+    "TrainingClassesDisplay",
     "TrainingDisplay",
     "TrainingRun",
     "agreement",
@@ -51,4 +54,5 @@ __all__ = [
     "models",
     "spectrum",
     "training",
+    "training_classes",
 ]
