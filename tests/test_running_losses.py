@@ -16,7 +16,7 @@ from sklearn import metrics as peer
 import matrics
 from matrics import ScoreState
 
-CLASSES, BATCHES = 6, 4
+CLASSES = 6
 NAMES = "top_k_accuracy(k=[1,3]), top_k_recall(k=3), top_k_recall(k=3):class, log_loss, brier_score"
 LIBRARIES = ["numpy", "torch", "jax"]
 METRICS = ["torch", "torchmetrics", "flax"]
@@ -31,7 +31,7 @@ def batches(*, ties: bool = True) -> list[tuple[np.ndarray, np.ndarray]]:
     """Labels and logits of batches of different sizes, some of them tied."""
     random = np.random.default_rng(5)
     found = []
-    for size in (40, 40, 7, 1)[:BATCHES]:
+    for size in (40, 40, 7, 1):
         logits = random.normal(size=(size, CLASSES)) * 2
         found.append((random.integers(0, CLASSES - 1, size), np.round(logits, 0 if ties else 6)))
     return found
@@ -79,8 +79,8 @@ def test_a_state_has_the_means_of_all_samples(library: str) -> None:
 def test_scores_of_class_1_weights_and_dropped_samples(library: str) -> None:
     y_true, y_prob = np.array([0, 1, 1, 0, 2, 1, -7, 1]), np.array([0.2, 0.9, 0.4, 0.7, 0.5, math.nan, 0.3, 0.0])
     weight = np.array([1.0, 2.0, 0.5, 3.0, 1.0, 1.0, 1.0, 0.0])  # the infinite loss at the end has no weight
-    dtype = {"numpy": np, "torch": "torch", "jax": "jax.numpy"}[library]
-    dtype = np.float64 if library == "numpy" else importlib.import_module(str(dtype)).float32
+    module = importlib.import_module({"jax": "jax.numpy"}.get(library, library))
+    dtype = module.float64 if library == "numpy" else module.float32
     state = ScoreState.zeros(losses=True, histogram_bins=0, like=as_library(library, 0.0), dtype=dtype)
     arrays = [as_library(library, x) for x in (y_true, y_prob, weight)]
     state = state.update(*arrays[:2], sample_weight=arrays[2], ignore_index=-7)

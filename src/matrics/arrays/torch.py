@@ -49,9 +49,9 @@ class Torch(InOneRow):
 
     def host_bits(self, x: Array) -> Array | None:
         """See ``Standard``."""
-        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched() or _stays(x.view(torch.uint16)):
+        if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched():  # which may not view it
             return None
-        return x.view(torch.uint16).numpy(force=True)
+        return self.host_view(x.view(torch.uint16))
 
     def host_views(self, *arrays: Array) -> list[Array] | None:
         """The memory of several tensors, leaving out their gradients, if NumPy can take all of them.

@@ -12,8 +12,6 @@ from matrics.arrays.torch import TORCH
 from matrics.quoting import quoted
 
 EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
-
-
 SUMS_DIFFER = "{}: expected the losses, and each k of top-k measures, of this metric, got others; see both metrics"
 
 

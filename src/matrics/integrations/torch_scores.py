@@ -16,11 +16,8 @@ from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.ranking.bins import Spacing
-from matrics.ranking.histograms import ScoreHistograms
+from matrics.ranking.histograms import ADDED, ScoreHistograms
 from matrics.ranking.state import ScoreState
-
-# The arrays of a state that are added up.
-_ADDED = ("counts", "offsets", "dropped", "sums")
 
 
 class ScoreMetric(RunningMetric):
@@ -221,7 +218,7 @@ class ScoreMetric(RunningMetric):
     def _part(self, which: int) -> ScoreState:
         """The state of one of the two parts of the buffers."""
         device = self.dropped_counts.device
-        parts = {field: getattr(self, name) for field, name in zip(_ADDED, self._summed, strict=True)}
+        parts = {field: getattr(self, name) for field, name in zip(ADDED, self._summed, strict=True)}
         found = {field: buffer[which] for field, buffer in parts.items() if buffer is not None}
         found |= {name: getattr(self, name) for name in ("edges", "top_k") if getattr(self, name) is not None}
         found |= {
@@ -245,4 +242,4 @@ class ScoreMetric(RunningMetric):
 
 def _parts_of(found: ScoreState | ScoreHistograms) -> tuple[Tensor, ...]:
     """The arrays that are added up, in the order of their buffers."""
-    return tuple(getattr(found, name) for name in _ADDED)
+    return tuple(getattr(found, name) for name in ADDED)

@@ -204,13 +204,9 @@ class ConfusionMetric(RunningMetric):
 class MarginMetric(ConfusionMetric):
     """Count labels of many classes, without a count for each pair of classes: true positives, row sums, column sums.
 
-    They are enough for accuracy, F1, MCC, Cohen's kappa and all other measures of
-    :meth:`matrics.MarginState.list_metrics`, with the same values as from a :class:`ConfusionMetric`. Of 50,257 classes
-    the counts take 2.4 MB in place of 40 GB, and from some hundred classes on ``compute`` takes less time. Arguments,
-    methods and results are those of a ``ConfusionMetric``, but there is no ``matrix``, ``state`` is a
-    :class:`matrics.MarginState`, and ``metrics`` has no default, as two measures of ``core`` need all cells.
-
-    A ``ConfusionMetric`` keeps margins as well if all cells would take more than 1 GiB and its measures need none.
+    It is :class:`matrics.integrations.torch.MarginMetric` for Lightning and torchmetrics: a :class:`ConfusionMetric`
+    for the measures of :meth:`matrics.MarginState.list_metrics`, without ``matrix``, and with a
+    :class:`matrics.MarginState` as ``state``.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.ranking.bins import Spacing
+from matrics.ranking.histograms import ADDED
 from matrics.ranking.state import ScoreState
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class ScoreMetric(RunningMetric):
         self._use_outside_inference()
         state = self.state
         found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
-        for name in ("counts", "offsets", "dropped", "sums"):
+        for name in ADDED:
             getattr(state, name).add_(getattr(found, name))
 
     @property

@@ -233,7 +233,7 @@ def training(
             f"metrics: expected 1 to {MOST_PANELS} measures, one a panel, got {len(chosen)}: choose some of "
             f"{', '.join(there[:20])}{', …' if len(there) > 20 else ''}"
         )
-    directions = {name: (higher_is_better or {}).get(name, _direction(name)) for name in chosen}
+    directions = {name: (higher_is_better or {}).get(name, direction_of(name)) for name in chosen}
     smoothed = [
         {name: smooth(values, float(smoothing)) for name, (_, values) in run.values.items()} for run in found
     ]  # fmt: skip
@@ -242,7 +242,7 @@ def training(
     ).plot(ax)  # fmt: skip
 
 
-def _direction(name: str) -> bool | None:
+def direction_of(name: str) -> bool | None:
     """Whether higher values are better, by the parts of a name such as ``val/recall/cat``; None if it is not known."""
     for title in reversed(name.replace("_loss", "/loss").split("/")):
         part = re.split(", | of ", title)[0]  # recall, macro; recall of cat

@@ -16,6 +16,7 @@ from matrics.plot.heat_map import class_ticks, short_name, write_below
 from matrics.plot.history import read_runs
 from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.plot.style import BLUES, INK, SMALL, blend, tidy
+from matrics.plot.training import direction_of
 from matrics.quoting import quoted
 from matrics.scoring.score import score
 from matrics.typing import NumPyArray
@@ -101,7 +102,7 @@ class TrainingClassesDisplay(Display):
         shares = shares if self.higher_is_better else 1 - shares
         axes.imshow(blend(BLUES, shares), interpolation="nearest", aspect="auto")
         axes.spines[:].set(visible=True, color=INK, linewidth=0.8)
-        class_ticks(axes, self.class_names, [f"{step:,.10g}" for step in self.steps])
+        class_ticks(axes, self.class_names)  # of the rows; the columns are steps
         every = -(-len(self.steps) // 10)  # few steps are named: they are numbers
         places = range(0, len(self.steps), every)
         axes.set_xticks(list(places), labels=[f"{self.steps[k]:,.10g}" for k in places], rotation=0, ha="center")
@@ -218,7 +219,7 @@ def training_classes(
         chosen, values, names, at = _of_run(run, metric, steps)
         if class_names is not None:
             raise ValueError("class_names: expected None for a run, whose values have the names of classes")
-    is_higher = _is_better_higher(chosen)
+    is_higher = direction_of(chosen) is not False
     forgotten = _forgotten(values if is_higher else -values, names, at)
     forgotten = forgotten if is_higher else [one._replace(best=-one.best, last=-one.last) for one in forgotten]
     first = [names.index(one.class_name) for one in forgotten[:top]]
@@ -279,13 +280,6 @@ def _is_measure(name: str) -> bool:
     except (TypeError, ValueError):
         return name.rpartition("/")[2] in ("roc_auc", "average_precision")
     return True
-
-
-def _is_better_higher(metric: str) -> bool:
-    try:
-        return get_metric(metric.rpartition("/")[2]).higher_is_better is not False
-    except (TypeError, ValueError):
-        return True
 
 
 def _forgotten(values: NumPyArray, names: Sequence[str], steps: NumPyArray) -> list[Forgotten]:

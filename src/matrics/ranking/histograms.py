@@ -39,6 +39,10 @@ class ScoreHistograms(NamedTuple):
     sums: Array  # (*B, n, C)
 
 
+# The arrays of a state that a batch is added to.
+ADDED = ScoreHistograms._fields[1:]
+
+
 def bin_samples(
     y_true: Any,
     scores: Any,
