@@ -9,7 +9,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+import training_cases
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
@@ -139,6 +141,31 @@ def binned(rank: int) -> dict[str, Any]:
         "values": metric.log_dict(),
         "together": together,
     }
+
+
+def shares(name: str, rank: int) -> list[list[torch.Tensor]]:
+    """The batches of a process for a metric of training_cases.py."""
+    random = np.random.default_rng([rank, *name.encode()])
+    case = training_cases.METRICS[name]
+    return [[torch.from_numpy(array) for array in training_cases.draw(case, size, random)] for size in SIZES[rank]]
+
+
+def every(rank: int) -> dict[str, list[dict[str, float]]]:
+    """The values of every metric, synced, then counted on and synced again; and as torchmetrics syncs the whole."""
+    from matrics.integrations import torch as plain
+    from matrics.integrations import torchmetrics
+
+    found = {}
+    for name, case in training_cases.METRICS.items():
+        metric, other, values = case.make(plain), case.make(torchmetrics), []
+        for _ in range(2):
+            for batch in shares(name, rank):
+                training_cases.count(metric, case, *batch)
+                training_cases.count(other, case, *batch)
+            values.append(metric.sync().log_dict())
+        # Once: torchmetrics keeps values until the next batch, and a process that has none would not sync again.
+        found[name] = [*values, other.log_dict()]
+    return found
 
 
 def groups(rank: int) -> torch.Tensor:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from training_cases import METRICS, RANDOM, Case, count, draw, weights
 
 from matrics import ConfusionState, MarginState, MultilabelState, ScoreState
 
-RANDOM = np.random.default_rng(32)
 SIZES = [24, 24, 13, 40, 8]  # 13 may be the last of an epoch
 # How a step is compiled: as it is; every number a symbol; the samples' axis a symbol; in half precision.
 WAYS = ["default", "dynamic", "marked", "autocast"]
@@ -21,42 +21,6 @@ WAYS = ["default", "dynamic", "marked", "autocast"]
 THRESHOLD = 0.4  # a symbol with dynamic=True, as all numbers that are not written where they are used
 
 
-class Case(NamedTuple):
-    """A metric or a state, and its batches."""
-
-    make: Callable[[Any], Any]  # of the module of the metric, or of a tensor that the state is like
-    classes: int | None  # of scores
-    given: str = "scores"  # or labels, or sets of labels
-    options: Callable[[Any], dict[str, Any]] = lambda _: {}  # of update, by the true labels
-
-
-def weights(labels: Any) -> dict[str, Any]:
-    return {"sample_weight": labels / 4 + 0.5}
-
-
-def mask(labels: Any) -> dict[str, Any]:
-    return {"mask": labels != 1}
-
-
-METRICS = {
-    "labels": Case(lambda of: of.ConfusionMetric(3), 3, "labels"),
-    "numbered": Case(lambda of: of.ConfusionMetric(labels=[0, 2]), 3, "labels"),
-    "class scores": Case(lambda of: of.ConfusionMetric(3, ignore_index=0), 3, options=mask),
-    "threshold": Case(lambda of: of.ConfusionMetric(2, threshold=0.4), None),
-    "weights": Case(
-        lambda of: of.ConfusionMetric(3, dtype=importlib.import_module("torch").float32), 3, options=weights
-    ),
-    "bins": Case(lambda of: of.ScoreMetric(histogram_bins=20, positive=0), None),
-    "class bins": Case(lambda of: of.ScoreMetric(3, "roc_auc", histogram_bins=4), 3),
-    "logits": Case(lambda of: of.ScoreMetric(3, histogram_bins=20, from_logits=True, ignore_index=0), 3, options=mask),
-    "weighted bins": Case(
-        lambda of: of.ScoreMetric(3, histogram_bins=20, dtype=importlib.import_module("torch").float64),
-        3,
-        options=weights,
-    ),
-    "margins": Case(lambda of: of.MarginMetric(3, "f1", ignore_index=0), 3, options=mask),
-    "losses": Case(lambda of: of.ScoreMetric(3, "log_loss, top_k_recall(k=[1,2])", from_logits=True), 3, options=mask),
-}
 STATES = {
     "labels": Case(lambda like: ConfusionState.zeros(3, like=like), 3, "labels", lambda _: {"ignore_index": 0}),
     "class scores": Case(lambda like: ConfusionState.zeros(3, like=like), 3),
@@ -86,15 +50,6 @@ STATES = {
 }
 # One for each operation that symbols once did not pass.
 OFTEN = {"threshold", "class bins", "losses", "sets"}
-
-
-def draw(case: Case, size: int) -> list[np.ndarray]:
-    """True labels, and predictions: numbers with few digits, so that their sums are exact in any order."""
-    n = case.classes
-    shape = (size, n) if n and case.given != "labels" else (size,)
-    labels = RANDOM.integers(0, 2, shape) if case.given == "sets" else RANDOM.integers(0, n or 2, size)
-    made = RANDOM.integers(0, n, size) if case.given == "labels" else RANDOM.integers(0, 64, shape) / 64
-    return [labels, made.astype(np.float32) if made.dtype.kind == "f" else made]
 
 
 @contextlib.contextmanager
@@ -140,15 +95,11 @@ def counted(torch: Any, of: str, name: str, way: str, backend: str = "aot_eager"
     case = METRICS[name]
     metric, plain = case.make(library(of)), case.make(library(of))
 
-    def update(metric: Any, labels: Any, made: Any) -> None:
-        first, second = (labels, made) if of == "torch" else (made, labels)
-        metric.update(first, second, **case.options(labels))
-
     batches = [[torch.from_numpy(x) for x in draw(case, size)] for size in SIZES]
-    with compiled(torch, way, lambda *batch: update(metric, *batch), backend) as step:
+    with compiled(torch, way, lambda *batch: count(metric, case, *batch), backend) as step:
         for batch in batches:
             step(*batch)
-            update(plain, *batch)
+            count(plain, case, *batch)
             assert_equal(torch, metric.state, plain.state)
     return metric, batches
 

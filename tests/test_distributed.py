@@ -68,6 +68,25 @@ def test_processes_bin_scores_as_one(ranks: Any, tmp_path: Path) -> None:
         assert result["values"] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.* samples are not counted")
+@pytest.mark.exhaustive(world=[4])
+@pytest.mark.parametrize("world", [2, 4])
+def test_every_metric_has_the_values_of_one_process(ranks: Any, tmp_path: Path, world: int) -> None:
+    """Batches are uneven; of four processes one has none."""
+    pytest.importorskip("torchmetrics")
+    module, cases = importlib.import_module("matrics.integrations.torch"), ranks.training_cases
+    results = ranks.run("every", world, tmp_path)
+    for name, case in cases.METRICS.items():
+        metric = case.make(module)
+        for times in range(2):
+            for rank in range(world):
+                for batch in ranks.shares(name, rank):
+                    cases.count(metric, case, *batch)
+            wanted = pytest.approx(metric.log_dict(), rel=1e-12)
+            assert [result[name][times] for result in results] == [wanted] * world, name
+        assert [result[name][2] for result in results] == [wanted] * world, name
+
+
 @pytest.mark.exhaustive
 def test_one_checkpoint_for_all(ranks: Any, tmp_path: Path) -> None:
     for result in ranks.run("resume", 4, tmp_path):
