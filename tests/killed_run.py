@@ -11,7 +11,6 @@ import pickle
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from training_cases import METRICS, count, draw

@@ -87,3 +87,62 @@ def test_pictures(tmp_path: Path) -> None:
     drawn = np.asarray(image.open(file))[..., :3]
     assert event.step == 7
     np.testing.assert_array_equal(shown, drawn)
+
+
+def test_every_fifth_step(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(11):
+            log_confusion_matrix(writer, CM, step, every=5)
+        with pytest.raises(ValueError, match="every: expected a number of steps, 1 or more, got 0"):
+            log_confusion_matrix(writer, CM, 1, every=0)
+    assert [event.step for event in read(tmp_path).Images("confusion_matrix")] == [0, 5, 10]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore")  # of Lightning, about workers and logging intervals
+def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook of docs/logging.md: the metric still has the counts of the whole epoch; every second one is drawn."""
+    pytest.importorskip("matplotlib")
+    lightning = pytest.importorskip("lightning")
+    torch = pytest.importorskip("torch")
+    from lightning.pytorch.loggers import TensorBoardLogger
+
+    from matrics.integrations.torchmetrics import ConfusionMetric
+
+    drawn = []
+    draw = "matrics.integrations.loggers.pictures.pixels_of_matrix"
+    monkeypatch.setattr(draw, lambda cm, _: drawn.append(cm.sum().item()) or np.zeros((4, 4, 3), np.uint8))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+    class Model(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 3)
+            self.val = ConfusionMetric(3, "mcc")
+
+        def training_step(self, batch: Any) -> Any:
+            return torch.nn.functional.cross_entropy(self.layer(batch[0]), batch[1])
+
+        def validation_step(self, batch: Any) -> None:
+            self.val.update(self.layer(batch[0]), batch[1])
+            self.log_dict(self.val)
+
+        def on_validation_epoch_end(self) -> None:
+            with self.val.sync_context(should_sync=self.trainer.world_size > 1):
+                if not self.trainer.sanity_checking and self.trainer.is_global_zero:
+                    log_confusion_matrix(self.logger.experiment, self.val.matrix, self.current_epoch, every=2)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    random = torch.Generator().manual_seed(0)
+    data = torch.randn(50, 2, generator=random), torch.randint(0, 3, (50,), generator=random)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data), 20)
+    options = {"enable_progress_bar": False, "enable_model_summary": False, "enable_checkpointing": False}
+    logger = TensorBoardLogger(tmp_path, name="", version="")
+    trainer = lightning.Trainer(max_epochs=5, accelerator="cpu", logger=logger, **options)
+    trainer.fit(Model(), loader, loader)
+    logger.experiment.close()
+    assert drawn == [50, 50, 50]
+    assert [event.step for event in read(tmp_path).Images("confusion_matrix")] == [0, 2, 4]

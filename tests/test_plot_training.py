@@ -92,6 +92,15 @@ def test_files_of_loggers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(plot.training(csv).runs[0].values["mcc"], [[0], [0.25]])
 
 
+def test_two_rows_of_a_step(tmp_path: Path) -> None:
+    """As Lightning writes training and validation; a step without any number stays a gap."""
+    path = tmp_path / "metrics.csv"
+    path.write_text("step,train/mcc,val/mcc\n20,,0.5\n20,0.25,\n40,,0.75\n40,,\n60,0.5,\n")
+    values = plot.training(path).runs[0].values
+    np.testing.assert_array_equal(values["train/mcc"], [[20, 40, 60], [0.25, NAN, 0.5]])
+    np.testing.assert_array_equal(values["val/mcc"], [[20, 40, 60], [0.5, 0.75, NAN]])
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

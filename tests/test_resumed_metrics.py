@@ -1,4 +1,4 @@
-"""A run that is killed between a batch and its checkpoint, and resumed, ends as one that nobody killed: every metric."""
+"""A run that is killed between a batch and its checkpoint, and resumed, ends as a whole one: every metric."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def test_a_killed_run_goes_on(library: str, tmp_path: Path) -> None:
     assert done == 2
     assert len(wanted) > 10
     assert found == wanted
-    assert all(value == value for values in wanted.values() for value in values.values())  # noqa: PLR0124 (not NaN)
+    assert all(value == value for values in wanted.values() for value in values.values())

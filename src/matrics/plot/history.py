@@ -162,8 +162,12 @@ def _number(value: Any) -> float:
 
 
 def _last_of_each_step(steps: NumPyArray, values: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
-    """In the order of the steps; of a step that a run has done again after a restart the last value."""
-    order = np.argsort(steps, kind="stable")
+    """In the order of the steps; of several rows of one step the last value.
+
+    A restarted run has several. So has Lightning, which writes training and validation in separate rows, each with
+    empty cells for the other: a number counts rather than an empty cell.
+    """
+    order = np.lexsort((~np.isnan(values), steps))
     steps, values = steps[order], values[order]
     is_last = np.append(steps[1:] != steps[:-1], True)[: len(steps)] & np.isfinite(steps)
     return steps[is_last], values[is_last]

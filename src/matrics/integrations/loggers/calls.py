@@ -86,6 +86,7 @@ def log_confusion_matrix(
     cm: ArrayLike,
     step: int,
     *,
+    every: int = 1,
     prefix: str = "",
     class_names: Sequence[str] | None = None,
     run_id: str | None = None,
@@ -100,6 +101,9 @@ def log_confusion_matrix(
         Counts or soft counts of one matrix; rows are true classes.
     step : int
         The step or epoch.
+    every : int, default 1
+        Draw only if the step is a multiple of this number: ``every=5`` logs epochs 0, 5, 10, … At other steps nothing
+        is read from the device.
     prefix : str, default ""
         It is put before the name of the picture, ``confusion_matrix``: ``"val/"``.
     class_names, run_id
@@ -109,6 +113,8 @@ def log_confusion_matrix(
     ------
     TypeError
         The writer takes no pictures.
+    ValueError
+        ``every`` is not a positive integer.
     ImportError
         Matplotlib is not installed.
 
@@ -122,9 +128,14 @@ def log_confusion_matrix(
     """
     destination = destination_of(writer, run_id)
     destination.check_pictures()
+    at = _step(step)
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        raise ValueError(f"every: expected a number of steps, 1 or more, got {quoted(every)}")
+    if at % every:
+        return
     from matrics.integrations.loggers.pictures import pixels_of_matrix
 
-    destination.show(f"{prefix}confusion_matrix", pixels_of_matrix(cm, class_names), _step(step))
+    destination.show(f"{prefix}confusion_matrix", pixels_of_matrix(cm, class_names), at)
 
 
 def _step(step: Any) -> int:
