@@ -44,6 +44,7 @@ OTHERS = {
     "dask_cluster.py": [],
     "command_line.py": [],
     "count_labels.py": [],
+    "training_sizes.py": [],
 }
 
 

@@ -38,6 +38,8 @@ KINDS = ("true positives", "false negatives", "false positives")
 # What a sample adds, in the dtype of counts: a number of Python would be converted each time.
 _ONE = np.ones((), np.int64)
 
+_NOTHING = np.zeros((0, 0), np.int64)
+
 
 class GuardedCounts(ABC):
     """Counts labels of n classes into a flat tensor.
@@ -80,12 +82,15 @@ class GuardedCounts(ABC):
         """Whether the first count that a pair of labels adds to is one of classes."""
 
     @abstractmethod
-    def dropped(self, counts: Tensor) -> Tensor:
+    def dropped(self, counts: Array) -> Array:
         """The number of samples with a label out of range, or a NaN among their scores."""
 
     @abstractmethod
-    def view(self, counts: Tensor) -> ConfusionState | MarginState:
-        """A state in the memory of the counts, to be read before they change; ``dropped`` has their dtype."""
+    def view(self, counts: Array) -> ConfusionState | MarginState:
+        """A state in the memory of the counts, to be read before they change; ``dropped`` has their dtype.
+
+        The counts may be those of NumPy in the memory of the tensor.
+        """
 
     @abstractmethod
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
@@ -224,19 +229,19 @@ class GuardedCells(GuardedCounts):
         last = self.side - 1
         return (row > 0) & (row < last) & (column > 0) & (column < last)
 
-    def matrix(self, counts: Tensor) -> Tensor:
+    def matrix(self, counts: Array) -> Array:
         """The counts (n, n) of the classes: a view."""
-        return counts.view(self.side, self.side)[1:-1, 1:-1]
+        return counts.reshape(self.side, self.side)[1:-1, 1:-1]
 
-    def dropped(self, counts: Tensor) -> Tensor:
+    def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
-        grid = counts.view(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
-        return torch.cat([grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]).sum()
+        grid = counts.reshape(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
+        border = [grid[0], grid[-1], grid[1:-1, 0], grid[1:-1, -1]]
+        return (np.concatenate(border) if isinstance(counts, np.ndarray) else torch.cat(border)).sum()
 
-    def view(self, counts: Tensor) -> ConfusionState:
+    def view(self, counts: Array) -> ConfusionState:
         """See ``GuardedCounts``."""
-        matrix = self.matrix(counts)
-        return ConfusionState(matrix, self.dropped(counts), matrix.new_zeros((0, 0), dtype=torch.int64))
+        return ConfusionState(self.matrix(counts), self.dropped(counts), _nothing_carried(counts))
 
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
         """See ``GuardedCounts``."""
@@ -271,14 +276,13 @@ class GuardedMargins(GuardedCounts):
         """See ``GuardedCounts``."""
         return bins < 3 * self.num_classes
 
-    def dropped(self, counts: Tensor) -> Tensor:
+    def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
         return counts[-2]
 
-    def view(self, counts: Tensor) -> MarginState:
+    def view(self, counts: Array) -> MarginState:
         """See ``GuardedCounts``."""
-        margins = counts[:-2].view(3, -1)
-        return MarginState(margins, self.dropped(counts), margins.new_zeros((0, 0), dtype=torch.int64))
+        return MarginState(counts[:-2].reshape(3, -1), self.dropped(counts), _nothing_carried(counts))
 
     def check_loaded(self, key: str, loaded: Any, own: Tensor) -> None:
         """See ``GuardedCounts``."""
@@ -288,6 +292,11 @@ class GuardedMargins(GuardedCounts):
         """Which count of the flat tensor is at a position."""
         kind, label = divmod(position[0] % self.length, self.num_classes)
         return f"among the {KINDS[kind]} of class {label}" if kind < len(KINDS) else "among the dropped samples"
+
+
+def _nothing_carried(counts: Array) -> Array:
+    """The high words of counts of a state, which 64-bit integers have none of."""
+    return _NOTHING if isinstance(counts, np.ndarray) else counts.new_zeros((0, 0), dtype=torch.int64)
 
 
 def bytes_of_cell(dtype: torch.dtype | None) -> int:

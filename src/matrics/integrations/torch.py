@@ -186,9 +186,10 @@ class ConfusionMetric(RunningMetric):
 
     @property
     def _to_read(self) -> ConfusionState | MarginState:
-        own, shared = self.counts.view(2, -1)
-        seen = TORCH.host_view(shared)  # a sum of many classes takes as long as all that follows
-        return self._guarded.view(own if seen is not None and not seen.any() else own + shared)
+        seen = TORCH.host_views(self.counts)
+        own, shared = (self.counts if seen is None else seen[0]).reshape(2, -1)
+        # A sum of many classes takes as long as all that follows.
+        return self._guarded.view(own + shared if seen is None or shared.any() else own)
 
     def _check_like(self, other: Self) -> None:
         if other.num_classes != self.num_classes:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
+import numpy as np
 import torch
 from torch import Tensor, distributed
 
@@ -42,7 +43,7 @@ class RunningMetric(torch.nn.Module):
 
     @property
     def _to_read(self) -> Any:
-        """The same state, perhaps in the memory of the counts, with ``dropped`` in their dtype."""
+        """The same state, perhaps in the memory of the counts or in NumPy, with ``dropped`` in their dtype."""
         return self.state._replace(dropped=self.dropped)
 
     @abstractmethod
@@ -59,7 +60,7 @@ class RunningMetric(torch.nn.Module):
         """
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
-        named, self._has_warned = self._values.report(self._to_read, has_warned=self._has_warned)
+        named, self._has_warned = reported(self._values, self._to_read, has_warned=self._has_warned)
         return named
 
     def log_dict(self) -> dict[str, float]:
@@ -140,6 +141,22 @@ class RunningMetric(torch.nn.Module):
         """Move to a device, but keep the dtypes: ``model.half()`` would lose counts and sums."""
         super()._apply(keeping_dtypes(fn), recurse)
         return self
+
+
+def reported(
+    values: Values, state: Any, *, has_warned: bool, warns_of_nothing: bool = True
+) -> tuple[dict[str, Tensor], bool]:
+    """What ``values.report`` finds, as tensors.
+
+    NumPy reads the state in its memory, if it can: scoring would otherwise convert it in each of its steps.
+    """
+    is_numpy = isinstance(state.counts, np.ndarray)
+    views = None if is_numpy else TORCH.host_views(*state)
+    state = state if views is None else type(state)(*views)
+    named, has_warned = values.report(state, has_warned=has_warned, warns_of_nothing=warns_of_nothing)
+    if views is not None or is_numpy:
+        named = {key: TORCH.from_host(value) for key, value in named.items()}
+    return named, has_warned
 
 
 def check_tensors(y_true: Any, other: Any, name: str) -> None:

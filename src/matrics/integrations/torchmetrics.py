@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
@@ -189,7 +190,8 @@ class ConfusionMetric(RunningMetric):
 
     @property
     def _to_read(self) -> ConfusionState | MarginState:
-        return self._guarded.view(self._counts)
+        seen = TORCH.host_views(self._counts)
+        return self._guarded.view(self._counts if seen is None else seen[0])
 
     @property
     def _counts(self) -> Tensor:

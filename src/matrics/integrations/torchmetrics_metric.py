@@ -10,7 +10,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from matrics.integrations.torch_metric import as_numbers, keeping_dtypes
+from matrics.integrations.torch_metric import as_numbers, keeping_dtypes, reported
 from matrics.integrations.values import Values
 
 
@@ -36,7 +36,7 @@ class RunningMetric(torchmetrics.Metric):
 
     @property
     def _to_read(self) -> Any:
-        """The same state, perhaps in the memory of the counts, with ``dropped`` in their dtype."""
+        """The same state, perhaps in the memory of the counts or in NumPy, with ``dropped`` in their dtype."""
         return self.state._replace(dropped=self.dropped)
 
     @abstractmethod
@@ -55,8 +55,8 @@ class RunningMetric(torchmetrics.Metric):
         if torch.compiler.is_compiling():
             return self._values.of(self.state)
         # torchmetrics itself warns of compute() before update().
-        named, self._has_warned = self._values.report(
-            self._to_read, has_warned=self._has_warned, warns_of_nothing=False
+        named, self._has_warned = reported(
+            self._values, self._to_read, has_warned=self._has_warned, warns_of_nothing=False
         )
         return named
 
