@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roads import jax_bits
 
 from matrics import ScoreState
 
@@ -178,6 +179,26 @@ def test_jax_compiles_large_counts(jax_backend: Any) -> None:
     np.testing.assert_array_equal(state.matrix, 2**36 * once.matrix)
     large = once._replace(counts=once.counts * 2**36, offsets=once.offsets * 2.0**36)
     check(found, answers(large), 1e-12 if jax_backend.float64 else 2e-5)
+
+
+@pytest.mark.parametrize("area", ["roc_auc", "average_precision"])
+def test_jax_compiles_micro_areas_of_full_low_words(area: str) -> None:
+    """The low words of all classes and bins together are beyond 2**31."""
+    jax = pytest.importorskip("jax")
+    from sklearn import metrics as peer
+
+    counts = RANDOM.integers(2**20, 2**21, (41, 1002, 2)) | 0xFFFF
+    counts[:, :, 1] += 2**16 * np.arange(1002)
+    with jax_bits(float64=False):
+        state = ScoreState.zeros(num_classes=40, like=jax.numpy.zeros(()))
+        low, high = jax.numpy.asarray(counts & 0xFFFF), jax.numpy.asarray(counts >> 16)
+        state = state._replace(counts=low, carried=high, offsets=state.offsets + 1)  # 0 would mean that all are tied
+        found = jax.jit(lambda state: getattr(state, area)(average="micro"))(state)
+    y_true, bins = np.tile([0, 1], 40 * 1002), np.tile(np.repeat(np.arange(1002), 2), 40)
+    function = peer.roc_auc_score if area == "roc_auc" else peer.average_precision_score
+    expected = function(y_true, bins, sample_weight=counts[:40].ravel())
+    np.testing.assert_allclose(found.value, expected, rtol=2e-6)
+    assert found.low < expected < found.high
 
 
 def test_a_state_for_64_bits_is_refused_where_there_are_32(jax_backend: Any) -> None:

@@ -61,7 +61,13 @@ class Reading(NamedTuple):
 
     def pooled(self) -> Reading:
         """The histogram of the scores of all classes together."""
-        return self._each(lambda x: self.backend.xp.sum(x, axis=-3, dtype=x.dtype))
+        xp = self.backend.xp
+        pooled = self._each(lambda x: xp.sum(x, axis=-3, dtype=x.dtype))
+        if self.carried is None:
+            return pooled
+        # The running sums over bins need low words below 2**16.
+        whole = TwoWords(self.counts, self.carried).sum(-3, self.backend)
+        return pooled._replace(counts=whole.low, carried=whole.high)
 
     def _each(self, function: Any) -> Reading:
         carried = None if self.carried is None else function(self.carried)
