@@ -49,10 +49,10 @@ def signatures(module):
 
 
 def members(found):
-    """The members of a class, and of the base that the metrics of a library share: its own first."""
+    """The members of a class, and of the base that all states, or the metrics of a library, share: its own first."""
     known = {}
     for base in found.__mro__:
-        if base is found or base.__module__.startswith("matrics.integrations"):
+        if base is found or base.__module__.startswith(("matrics.integrations", "matrics.states")):
             known = {**known, **{name: member for name, member in vars(base).items() if name not in known}}
     return known
 

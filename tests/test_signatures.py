@@ -25,7 +25,7 @@ finally:
     sys.path.pop(0)
 
 # Words of others: what they call their arguments, and what a subclass hands on to its parent.
-FOREIGN = {"preds", "target", "mask", "like", "dtype", "options", "keywords", "_", "panels", "path", "ax"}
+FOREIGN = {"preds", "target", "mask", "like", "dtype", "batch", "options", "keywords", "_", "panels", "path", "ax"}
 FOREIGN |= {"dst_type", "__"}  # of the metrics of torchmetrics
 # What these words mean is said by another one now.
 GONE = {

@@ -27,7 +27,7 @@ from matrics.counting.labels import (
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
-from matrics.integrations.settings import Undefined, no_matrix
+from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
@@ -67,6 +67,10 @@ class ConfusionMetric(RunningMetric):
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
+    decay : float, optional
+        What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+        exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of
+        the widest ``dtype`` if it is left out.
     zero_division : float, default NaN
         The value of undefined measures (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
         left out of averages.
@@ -104,11 +108,13 @@ class ConfusionMetric(RunningMetric):
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
     ) -> None:
         num_classes, codes = integer_codes(num_classes, labels)
+        self.decay, dtype = decay_and_dtype(decay, dtype, JAX.widest_float(jnp.zeros(())))
         if threshold is not None:
             decide(np.empty(0), num_classes, class_axis=-1, sample_ndim=1, threshold=threshold, backend=NUMPY)
         self._values = ConfusionValues.of_classes(
@@ -182,7 +188,7 @@ class ConfusionMetric(RunningMetric):
             y_true = jnp.where(kept, jnp.where(inside, y_true.astype(jnp.int32), OUTSIDE), MASKED)
             ignore_index = MASKED
         self._keep(
-            self.state.update(
+            self._earlier.update(
                 y_true,
                 y_pred,
                 class_axis=-1 if self.class_axis is None else self.class_axis,

@@ -23,6 +23,8 @@ class RunningMetric(nnx.Metric):
     _summed: tuple[str, ...]
     """The names of the arrays of counts and sums, without the high words of counts."""
 
+    decay: float | None = None
+
     def _hold(self, state: Any) -> None:
         """Make the variables: of arrays without elements none, because Orbax cannot save these."""
         self.has_warned = False
@@ -48,6 +50,11 @@ class RunningMetric(nnx.Metric):
     @abstractmethod
     def state(self) -> Any:
         """The counts so far: a pytree for ``psum``."""
+
+    @property
+    def _earlier(self) -> Any:
+        """What a batch is added to: the counts so far, which may decay."""
+        return self.state if self.decay is None else self.state.decayed(self.decay)
 
     def reset(self) -> None:
         """Set all counts to 0, in place."""

@@ -14,7 +14,7 @@ from matrics.counting.labels import check_ignore_index, checked_class_axis, warn
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
-from matrics.integrations.settings import Undefined
+from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.ranking.bins import Spacing
 from matrics.ranking.state import ScoreState
 from matrics.typing import ArrayLike
@@ -58,6 +58,10 @@ class ScoreMetric(RunningMetric):
         Samples with this true label, or one of these, are left out.
     dtype : dtype, optional
         ``jax.numpy.float32`` for weighted counts (``sample_weight=``); integer counts if left out.
+    decay : float, optional
+        What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+        exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of
+        the widest ``dtype`` if it is left out.
     zero_division : float, default NaN
         The value of undefined measures, such as the area with only one class; with NaN, undefined classes are left out
         of means.
@@ -98,10 +102,12 @@ class ScoreMetric(RunningMetric):
         class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: Any = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
     ) -> None:
+        self.decay, dtype = decay_and_dtype(decay, dtype, JAX.widest_float(jnp.zeros(())))
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         kept = kept_for(wanted)
         bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
@@ -182,4 +188,4 @@ class ScoreMetric(RunningMetric):
         if sample_weight is not None:
             sample_weight = jnp.broadcast_to(sample_weight, y_true.shape)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        self._keep(self.state.update(y_true, y_score, **options, logits=logits))
+        self._keep(self._earlier.update(y_true, y_score, **options, logits=logits))

@@ -57,8 +57,9 @@ class GuardedCounts(ABC):
         threshold: float | None,
         ignore_index: int | Sequence[int] | None,
         dtype: torch.dtype | None = None,
+        decay: float | None = None,
     ) -> None:
-        self.dtype = dtype
+        self.dtype, self.decay = dtype, decay
         self.num_classes, self.codes = num_classes, codes
         self.class_axis, self.threshold = labels.checked_class_axis(class_axis), threshold
         self.ignored = labels.check_ignore_index(ignore_index)
@@ -80,6 +81,10 @@ class GuardedCounts(ABC):
     @abstractmethod
     def is_of_classes(self, bins: Tensor) -> Tensor:
         """Whether the first count that a pair of labels adds to is one of classes."""
+
+    @abstractmethod
+    def forget(self, counts: Tensor) -> None:
+        """Multiply the counts of classes, of all parts, by the decay, in place; dropped samples stay."""
 
     @abstractmethod
     def dropped(self, counts: Array) -> Array:
@@ -144,6 +149,8 @@ class GuardedCounts(ABC):
         for bins in found:
             batch.scatter_add_(0, bins.reshape(-1), ones.reshape(-1))  # not bincount: its shape depends on the data
         if dtype is not None:
+            if self.decay is not None:
+                self.forget(counts)
             counts += batch.to(counts.dtype)
 
     def _add_on_host(self, counts: Tensor, y_true: Tensor, y_pred: Tensor) -> bool:
@@ -233,6 +240,10 @@ class GuardedCells(GuardedCounts):
         """The counts (n, n) of the classes: a view."""
         return counts.reshape(self.side, self.side)[1:-1, 1:-1]
 
+    def forget(self, counts: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        counts.view(-1, self.side, self.side)[:, 1:-1, 1:-1].mul_(self.decay)
+
     def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""
         grid = counts.reshape(self.side, self.side)  # no difference of sums, which a NaN weight inside would spoil
@@ -275,6 +286,10 @@ class GuardedMargins(GuardedCounts):
     def is_of_classes(self, bins: Tensor) -> Tensor:
         """See ``GuardedCounts``."""
         return bins < 3 * self.num_classes
+
+    def forget(self, counts: Tensor) -> None:
+        """See ``GuardedCounts``."""
+        counts.view(-1, self.length)[:, :-2].mul_(self.decay)
 
     def dropped(self, counts: Array) -> Array:
         """See ``GuardedCounts``."""

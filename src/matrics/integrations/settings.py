@@ -20,6 +20,7 @@ from matrics.scoring.score import resolve
 from matrics.states.margin_scores import measures_of_cells
 from matrics.states.margins import MarginState
 from matrics.states.two_words import TwoWords
+from matrics.states.windows import checked_decay
 
 #: All cells that take more bytes are not kept by a metric whose measures need none: 1 GiB.
 MOST_CELLS_UNASKED = 2**30
@@ -73,6 +74,13 @@ def checked_prefix(prefix: Any) -> str:
     if not isinstance(prefix, str):
         raise TypeError(f"prefix: expected text, got {quoted(prefix)}")
     return prefix
+
+
+def decay_and_dtype(decay: Any, dtype: Any, widest: Any) -> tuple[float | None, Any]:
+    """The checked factor, if any, and the dtype of the counts: with a factor floating, the widest if none is given."""
+    if decay is None:
+        return None, dtype
+    return checked_decay(decay), widest if dtype is None else dtype
 
 
 class Undefined(NamedTuple):

@@ -14,7 +14,7 @@ from matrics.catalogue.naming import MeasureName
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
-from matrics.integrations.settings import Undefined, no_matrix
+from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.integrations.torch_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
@@ -63,6 +63,10 @@ class ConfusionMetric(RunningMetric):
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    decay : float, optional
+        What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+        exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of
+        float64 if ``dtype`` is left out.
     zero_division : float, default NaN
         The value of undefined measures (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
         left out of averages.
@@ -109,12 +113,14 @@ class ConfusionMetric(RunningMetric):
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
     ) -> None:
         super().__init__()
         self.num_classes, codes = integer_codes(num_classes, labels)
+        decay, dtype = decay_and_dtype(decay, dtype, torch.float64)
         self._values = ConfusionValues.of_classes(
             self.num_classes,
             metrics,
@@ -136,6 +142,7 @@ class ConfusionMetric(RunningMetric):
             threshold=threshold,
             ignore_index=ignore_index,
             dtype=dtype,
+            decay=decay,
         )
         with torch.inference_mode(mode=False):  # or it could not be updated outside inference mode
             self.register_buffer("counts", self._guarded.zeros().repeat(2))
@@ -190,6 +197,10 @@ class ConfusionMetric(RunningMetric):
         own, shared = (self.counts if seen is None else seen[0]).reshape(2, -1)
         # A sum of many classes takes as long as all that follows.
         return self._guarded.view(own + shared if seen is None or shared.any() else own)
+
+    def _forget(self, name: str, counts: Tensor) -> None:  # noqa: ARG002 (there is one buffer)
+        if self._guarded.decay is not None:
+            self._guarded.forget(counts)
 
     def _check_like(self, other: Self) -> None:
         if other.num_classes != self.num_classes:

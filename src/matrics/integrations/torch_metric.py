@@ -46,6 +46,9 @@ class RunningMetric(torch.nn.Module):
         """The same state, perhaps in the memory of the counts or in NumPy, with ``dropped`` in their dtype."""
         return self.state._replace(dropped=self.dropped)
 
+    def _forget(self, name: str, counts: Tensor) -> None:
+        """Multiply the counts of this buffer, or of a copy of it, by the decay, in place; dropped samples stay."""
+
     @abstractmethod
     def _check_like(self, other: Self) -> None:
         """Raise if the counts of the other metric are not of the same classes and bins."""

@@ -13,7 +13,7 @@ from matrics.integrations.binned import Binning
 from matrics.integrations.checkpoints import EDGES_DIFFER, SUMS_DIFFER, check_counts, check_edges, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
-from matrics.integrations.settings import Undefined
+from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import ADDED, ScoreHistograms
@@ -63,6 +63,10 @@ class ScoreMetric(RunningMetric):
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    decay : float, optional
+        What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+        exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of
+        float64 if ``dtype`` is left out.
     zero_division : float, default NaN
         The value of undefined measures, such as the area with only one class; with NaN, undefined classes are left out
         of means.
@@ -119,11 +123,13 @@ class ScoreMetric(RunningMetric):
         class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
     ) -> None:
         super().__init__()
+        decay, dtype = decay_and_dtype(decay, dtype, torch.float64)
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
@@ -140,7 +146,7 @@ class ScoreMetric(RunningMetric):
             allow_large=allow_large,
             kept=kept_for(wanted),
         )
-        self.num_classes = num_classes
+        self.num_classes, self.decay = num_classes, decay
         zeros = self._binning.zeros()
         self._values = ScoreValues.of_state(
             zeros,
@@ -188,6 +194,7 @@ class ScoreMetric(RunningMetric):
         for name, part in zip(self._summed, _parts_of(found), strict=True):
             buffer = getattr(self, name)
             if buffer is not None:
+                self._forget(name, buffer)
                 buffer[0] += part.to(buffer.dtype)
 
     forward = update
@@ -207,6 +214,10 @@ class ScoreMetric(RunningMetric):
     def dropped(self) -> Tensor:
         """How many samples had a label out of range or a NaN among their scores."""
         return self.dropped_counts.sum()
+
+    def _forget(self, name: str, counts: Tensor) -> None:
+        if self.decay is not None and name != "dropped_counts":
+            counts.mul_(self.decay)
 
     def _check_like(self, other: Self) -> None:
         mine, theirs = self._part(0), other._part(0)

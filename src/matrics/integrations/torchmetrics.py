@@ -6,11 +6,13 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
-from matrics.integrations.settings import Undefined, no_matrix
+from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.integrations.torchmetrics_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
@@ -18,7 +20,6 @@ from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 __all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric"]
@@ -59,6 +60,10 @@ class ConfusionMetric(RunningMetric):
         Samples with this true label, or one of these, are left out, and do not count as dropped.
     dtype : dtype, optional
         ``torch.float32`` or ``torch.float64`` for weighted counts (``sample_weight=``); integer counts if left out.
+    decay : float, optional
+        What earlier counts are multiplied by before each batch is added, above 0 and at most 1: of a stream, an
+        exponential moving sum of about the last 1 / (1 - decay) batches. Counts are then floating, of
+        float64 if ``dtype`` is left out.
     zero_division : float, default NaN
         The value of undefined measures (0/0), as in :func:`matrics.score`: with NaN, undefined classes are
         left out of averages.
@@ -105,6 +110,7 @@ class ConfusionMetric(RunningMetric):
         threshold: float | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
@@ -112,6 +118,8 @@ class ConfusionMetric(RunningMetric):
     ) -> None:
         super().__init__(**keywords)
         self.num_classes, codes = integer_codes(num_classes, labels)
+        decay, dtype = decay_and_dtype(decay, dtype, torch.float64)
+        self.decay = decay
         self._values = ConfusionValues.of_classes(
             self.num_classes,
             metrics,
@@ -133,6 +141,7 @@ class ConfusionMetric(RunningMetric):
             threshold=threshold,
             ignore_index=ignore_index,
             dtype=dtype,
+            decay=decay,
         )
         # A collection shares states that have the same name and are equal after the first batch, so metrics that count
         # differently need different names.
@@ -140,7 +149,7 @@ class ConfusionMetric(RunningMetric):
         weighted = None if dtype is None else str(dtype).removeprefix("torch.")
         of = None if self._guarded.codes is None else "_".join(map(str, self._guarded.codes))
         ignored = "_".join(map(str, self._guarded.ignored)) or None
-        options = {"axis": axis, "threshold": threshold, "ignoring": ignored, "in": weighted, "of": of}
+        options = {"axis": axis, "threshold": threshold, "ignoring": ignored, "in": weighted, "of": of, "decay": decay}
         kind = "counts" if self._values.keeps_cells else "margins"
         self._state = "_".join([kind, *(f"{key}_{value}" for key, value in options.items() if value is not None)])
         self._state = self._state.replace(".", "_point_")  # a dot would refer to an attribute of a module
@@ -192,6 +201,9 @@ class ConfusionMetric(RunningMetric):
     def _to_read(self) -> ConfusionState | MarginState:
         seen = TORCH.host_views(self._counts)
         return self._guarded.view(self._counts if seen is None else seen[0])
+
+    def _forget(self, name: str, counts: Tensor) -> None:  # noqa: ARG002 (there is one state)
+        self._guarded.forget(counts)
 
     @property
     def _counts(self) -> Tensor:

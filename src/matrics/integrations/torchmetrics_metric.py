@@ -20,6 +20,7 @@ class RunningMetric(torchmetrics.Metric):
     full_state_update = False
     is_differentiable = False
     num_classes: int | None
+    decay: float | None = None
     _values: Values
     _drawn: str
     """What to draw in place of one value."""
@@ -45,6 +46,21 @@ class RunningMetric(torchmetrics.Metric):
 
     def _list_values(self) -> None:
         self._each = torch.nn.ModuleList(OneValue(self, key) for key in self._values.keys)
+
+    def _forget(self, name: str, counts: Tensor) -> None:
+        """Multiply the counts of this state, or of a copy of it, by the decay, in place; dropped samples stay."""
+
+    def forward(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
+        """Count a batch, and return the values of that batch alone; ``update`` is quicker."""
+        # torchmetrics counts the batch from zero, and adds what was there before: which has to decay by then. It is
+        # a copy, as collections share states. With dist_sync_on_step, it counts twice, once into all.
+        if self.decay is not None and not (self.dist_sync_on_step or self._is_synced):
+            for name in self._defaults:
+                counts = getattr(self, name).clone()
+                self._forget(name, counts)
+                setattr(self, name, counts)
+        values: dict[str, Tensor] = super().forward(*batch, **options)
+        return values
 
     def compute(self) -> dict[str, Tensor]:
         """All values of the counts of all processes, as scalar tensors, under names for a logger.

@@ -6,18 +6,20 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from matrics.integrations.binned import Binning
 from matrics.integrations.checkpoints import check_counts, check_edges, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
-from matrics.integrations.settings import Undefined
+from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torchmetrics_metric import RunningMetric
 from matrics.ranking.bins import Spacing
 from matrics.ranking.histograms import ADDED
 from matrics.ranking.state import ScoreState
+from matrics.states.windows import WEIGHED
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 
@@ -41,8 +43,8 @@ class ScoreMetric(RunningMetric):
     from_logits : bool, default False
         The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
         classes. (torchmetrics decides by the values of each batch.)
-    bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, zero_division, fill_undefined, \
-    allow_large
+    bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, decay, zero_division, \
+    fill_undefined, allow_large
         As for :class:`matrics.integrations.torch.ScoreMetric`.
     **keywords
         The options of every torchmetrics metric: ``sync_on_compute``, ``process_group``, and so on.
@@ -87,12 +89,15 @@ class ScoreMetric(RunningMetric):
         class_axis: int | None = None,
         ignore_index: int | Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
+        decay: float | None = None,
         zero_division: float = math.nan,
         fill_undefined: float | None = 0.0,
         allow_large: bool = False,
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
+        decay, dtype = decay_and_dtype(decay, dtype, torch.float64)
+        self.decay = decay
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
@@ -133,6 +138,7 @@ class ScoreMetric(RunningMetric):
             "logits": logits,
             "ignoring": ignored,
             "in": weighted,
+            "decay": None if decay is None else str(decay).replace(".", "_point_"),
         }
         ending = "".join(f"_{key}_{value}" for key, value in options.items() if value is not None)
         self._states = [f"score_{name}{ending}" for name in ScoreState._fields]
@@ -163,6 +169,8 @@ class ScoreMetric(RunningMetric):
         self._use_outside_inference()
         state = self.state
         found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
+        for name, counts in zip(self._states, state, strict=True):
+            self._forget(name, counts)
         for name in ADDED:
             getattr(state, name).add_(getattr(found, name))
 
@@ -178,6 +186,10 @@ class ScoreMetric(RunningMetric):
     def dropped(self) -> Tensor:
         """How many samples of this process had a label out of range or a NaN among their scores."""
         return self.state.dropped.clone()
+
+    def _forget(self, name: str, counts: Tensor) -> None:
+        if self.decay is not None and ScoreState._fields[self._states.index(name)] in WEIGHED:
+            counts.mul_(self.decay)
 
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
         found = {name: state_dict.get(prefix + name) for name in self._states}

@@ -166,6 +166,10 @@ class MultilabelState(leaves.RunningState, MultilabelLeaves):
         return MultilabelState(self.labels + other.labels, self.samples + other.samples)
 
     @property
+    def _batch(self) -> tuple[int, ...]:
+        return tuple(self.samples.dropped.shape)
+
+    @property
     def matrix(self) -> Array:
         """The matrices of the labels, shape (*B, L, 2, 2), as :attr:`matrics.ConfusionState.matrix` gives them."""
         return self.labels.matrix

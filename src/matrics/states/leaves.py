@@ -17,10 +17,9 @@ from matrics.counting.labels import label_dtype
 from matrics.engine.evaluation import Invalid
 from matrics.engine.results import short_repr
 from matrics.quoting import quoted
-from matrics.states.two_words import WORD, TwoWords
+from matrics.states import windows
+from matrics.states.two_words import MOST_DROPPED, WORD, TwoWords
 from matrics.typing import ArrayLike
-
-MOST_DROPPED = 2**30 - 1
 
 
 class RunningState(tuple[Any, ...]):
@@ -51,8 +50,108 @@ class RunningState(tuple[Any, ...]):
     __rmul__ = __mul__
 
     @abstractmethod
+    def update(self, *batch: Any, **options: Any) -> Self:
+        """The state with the counts of a batch."""
+
+    @abstractmethod
     def _plus(self, other: Self) -> Self:
         """The sum with a state of the same class."""
+
+    @property
+    def _batch(self) -> tuple[int, ...]:
+        """The lengths of the axes of the batch."""
+        state: Any = self
+        return tuple(state.dropped.shape)
+
+    def push(self, *batch: Any, **options: Any) -> Self:
+        """Count a batch into a window of the last k batches, and forget the oldest one.
+
+        The window is a state made with ``batch_shape=(k,)``, or ``(k, *B)`` for several matrices: its first axis is the
+        time, with the newest batch at the end. Like ``update``, this returns a new state of the same shape, for
+        ``jax.jit``, ``lax.scan`` and ``torch.compile``. It copies the k matrices.
+
+        Parameters
+        ----------
+        *batch, **options
+            What ``update`` takes, of a state without that first axis.
+
+        Raises
+        ------
+        ValueError
+            The state has no first axis of at least 1.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> window = matrics.ConfusionState.zeros(2, batch_shape=(2,))
+        >>> for y_true, y_pred in [([0, 1], [1, 0]), ([0, 1], [0, 0]), ([1, 1], [1, 1])]:
+        ...     window = window.push(y_true, y_pred)
+        >>> window.total().score("accuracy")["accuracy"]  # of the last two batches
+        np.float64(0.75)
+        """
+        newest = self._blank("push").update(*batch, **options)
+        return windows.shifted(self, newest)
+
+    def total(self) -> Self:
+        """The sum over the first axis of the batch: of a window, the counts of its k batches together.
+
+        Raises
+        ------
+        ValueError
+            The state has no first axis of at least 1.
+
+        Examples
+        --------
+        >>> import matrics
+        >>> folds = matrics.ConfusionState.zeros(2, batch_shape=(3,))
+        >>> folds = folds.update([[0, 1], [1, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]])
+        >>> folds.total().matrix
+        array([[2, 1],
+               [1, 2]])
+        """
+        blank = self._blank("total")
+        for part in windows.sums(self, self._batch[0]):
+            blank += part
+        return blank
+
+    def decayed(self, decay: float) -> Self:
+        """The state with its counts times a number: before each update, it makes an exponential moving sum.
+
+        A batch that was counted t updates ago then has the weight ``decay**t``, as if about the last 1 / (1 - decay)
+        batches were kept. Measures do not depend on the scale. Dropped samples are counted as before, each as 1.
+
+        Parameters
+        ----------
+        decay : float
+            Above 0 and at most 1.
+
+        Raises
+        ------
+        TypeError
+            The state has integer counts.
+        ValueError
+            ``decay`` is not in its range.
+
+        Examples
+        --------
+        >>> import numpy as np, matrics
+        >>> state = matrics.ConfusionState.zeros(2, dtype=np.float64)
+        >>> for y_true, y_pred in [([0, 1], [1, 0]), ([0, 1], [0, 1])]:
+        ...     state = state.decayed(0.5).update(y_true, y_pred)
+        >>> state.matrix
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+        """
+        return windows.decayed(self, windows.checked_decay(decay))
+
+    def _blank(self, method: str) -> Self:
+        """One entry of the first axis of the batch, without counts; raises where there is none."""
+        if not self._batch or not self._batch[0]:
+            raise ValueError(
+                f"{method}: expected a window, a {type(self).__name__}.zeros(..., batch_shape=(k,)) with k of at least "
+                f"1, got one of batch_shape {self._batch}"
+            )
+        return windows.blank(self)
 
 
 class CountLeaves(NamedTuple):

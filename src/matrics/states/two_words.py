@@ -9,6 +9,8 @@ from matrics.arrays import Array, Standard
 # In default JAX the low word is below 2**16 after each step, so that 2**15 states can be added up leaf by leaf before
 # it would wrap; the high word is in units of 2**16.
 WORD = 16
+# Dropped samples are counted in one word there.
+MOST_DROPPED = 2**30 - 1
 
 
 class TwoWords:
