@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -72,6 +72,15 @@ class ScoreValues(Values):
     def requested(self) -> list[str]:
         """The names of the values, as they were given."""
         return [wanted.key for wanted in self.wanted]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of errors and losses not."""
+        first = self.wanted[0]
+        return first.name not in (CALIBRATION, *LOSSES) if first.metric is None else first.metric.higher_is_better
+
+    def _only(self, place: int) -> Self:
+        return replace(self, wanted=self.wanted[place : place + 1], bounds=False)
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""

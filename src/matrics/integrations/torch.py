@@ -35,7 +35,8 @@ class ConfusionMetric(RunningMetric):
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
     ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
     ``update`` nor ``compute`` inspects a value there (but compiled, EVE on a GPU waits in PyTorch's ``eigvalsh``).
-    Both compile without a graph break, together with the step around them.
+    Both compile without a graph break, together with the step around them. ``metric(y_true, y_pred)`` counts a batch as
+    ``update`` does and returns the values of that batch alone, which takes the time of a ``compute``.
 
     Parameters
     ----------
@@ -171,8 +172,6 @@ class ConfusionMetric(RunningMetric):
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
         self._guarded.add(self._buffers["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
-
-    forward = update
 
     @property
     def matrix(self) -> Tensor:
