@@ -22,6 +22,11 @@ from matrics.ranking.state import ScoreState
 # Under a mask, the new labels of samples that are left out, and of labels out of range.
 MASKED, OUTSIDE = -2, -1
 
+ODD_SCORES = (
+    "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other scores, with "
+    "low= and high=, or edges="
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreValues(Values):
@@ -161,20 +166,19 @@ class ScoreValues(Values):
         """
         if not self.are_probabilities:
             return ""
-        if state.counts.shape[-2] == 0:
-            backend, (sums,) = as_arrays(sums=state.sums)
-            seen = backend.host_view(sums)
-            is_odd = seen is not None and np.isnan(seen).any()
-        else:
-            backend, (offsets,) = as_arrays(offsets=state.offsets)
-            above = backend.host_view(offsets)
-            is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
-        if not is_odd:
-            return ""
-        return (
-            "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other "
-            "scores, with low= and high=, or edges="
-        )
+        if state.counts.shape[-2]:
+            return odd_scores(counts, state.offsets)
+        backend, (sums,) = as_arrays(sums=state.sums)
+        seen = backend.host_view(sums)
+        return ODD_SCORES if seen is not None and np.isnan(seen).any() else ""
+
+
+def odd_scores(counts: Array, offsets: Array) -> str:
+    """The warning of scores outside [0, 1] in histograms whose first and last edges these are; empty without any."""
+    backend, (offsets,) = as_arrays(offsets=offsets)
+    above = backend.host_view(offsets)
+    is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
+    return ODD_SCORES if is_odd else ""
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:

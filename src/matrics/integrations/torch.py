@@ -16,6 +16,7 @@ from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
+from matrics.integrations.torch_multilabel import MultilabelMetric
 from matrics.integrations.torch_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
@@ -24,7 +25,7 @@ from matrics.states.margins import MarginState
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
 
-__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric", "keep_local"]
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "keep_local"]
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 
