@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, overload
 
-from matrics.arrays import Array, as_arrays
+from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_count
 from matrics.counting.count import count_labels
 from matrics.counting.labels import (
@@ -220,7 +220,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(
+def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     y_true: Any,
     y_prob: Any,
     *,

@@ -93,7 +93,7 @@ class Margins(Safe):
 
     def lead(self, x: Array) -> Array:
         """``[*batch, class]`` as ``[class, *batch]``, a view."""
-        return self.xp.permute_dims(x, (x.ndim - 1, *range(x.ndim - 1)))
+        return x if x.ndim == 1 else self.xp.permute_dims(x, (x.ndim - 1, *range(x.ndim - 1)))
 
     def sum_over(self, axis: int, x: Array) -> Array:
         """Sum cells over one class axis: ``[class, *batch]``."""

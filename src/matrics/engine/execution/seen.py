@@ -58,6 +58,11 @@ class SeenTable(Table):
         return x.sum(axis)  # without what the standard's sum looks after: dtypes, and no axis at all
 
     @margin
+    def is_diagonal(self) -> Array:
+        """See ``Margins``, in one operation."""
+        return self.beside_cells(self.xp.eye(self.n, dtype=self.xp.bool, device=self.cells.device))
+
+    @margin
     def off_diagonal(self) -> Array:
         """See ``Margins``, in one operation."""
         return self.cells.masked_fill(self.is_diagonal, 0)
@@ -124,7 +129,7 @@ class SeenTable(Table):
         if self._known_to_be_moderate or self.cells.dtype != self.xp.float64:
             return self._known_to_be_moderate
         limits = np.finfo(np.float64)
-        return self._lowest(self.cells) > limits.tiny**0.2 and self._highest(self.total) < limits.max**0.2
+        return bool(self._lowest(self.cells) > limits.tiny**0.2 and self._highest(self.total) < limits.max**0.2)
 
     def _scale(self) -> Array | None:
         """No power of two where totals leave products of two margins in range."""

@@ -100,8 +100,10 @@ class LookedAtInside(OnePass, XlaTable):
         return added.tp, added.fn, added.fp, added.tn, added.valid
 
     def _by_looking(self, cells: Array) -> tuple[Array, ...]:
-        """Column sums that are NaN where a cell is not an integer, or is negative, or the sum is large, are one fast
-        pass, and looked at in place of the cells.
+        """By differences if nothing in the cells speaks against it.
+
+        Column sums that are NaN where a cell is not an integer, or is negative, or the sum is large, are one fast pass,
+        and looked at in place of the cells.
         """
         xp, n = self.xp, self.n
         rows = [cells[..., i, :] for i in range(n)]
@@ -136,8 +138,5 @@ def _unless_differentiated(looking: Counts, added_up: Counts) -> Counts:
     """
     function: Any = jax.custom_jvp(looking)
 
-    @function.defjvp
-    def _(cells: tuple[Array], moved: tuple[Array]) -> Any:
-        return jax.jvp(added_up, cells, moved)
-
+    function.defjvp(lambda cells, moved: jax.jvp(added_up, cells, moved))
     return function  # type: ignore[no-any-return]
