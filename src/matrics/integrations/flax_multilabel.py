@@ -109,12 +109,7 @@ class MultilabelMetric(RunningMetric):
         check_logits(bins, from_logits=from_logits)
         layout, state = empty(num_labels, kept, bins, jnp.zeros(()), dtype, allow_large=allow_large)
         self.num_labels = layout.num_labels
-        given = (
-            threshold
-            if threshold is None or isinstance(threshold, (int, float, list, tuple))
-            else np.asarray(threshold)
-        )
-        thresholds = checked_thresholds(given, self.num_labels, kept)
+        thresholds = checked_thresholds(threshold, self.num_labels, kept)
         self._values = MultilabelValues.of_sums(
             layout,
             empty(num_labels, kept, bins, np.zeros(()), None, allow_large=True)[1],  # NumPy computes them in less time
@@ -138,8 +133,8 @@ class MultilabelMetric(RunningMetric):
 
     @property
     def matrix(self) -> Array:
-        """The matrix of each label so far, (L, 2, 2): rows are true values 0 and 1; all 0 if no measure needs them."""
-        return self._values.layout.labels(self.state).matrix
+        """The matrix of each label so far, (L, 2, 2): rows are the true values 0 and 1."""
+        return self._values.layout.matrix(self.state)
 
     def update(
         self,

@@ -50,23 +50,29 @@ def check_logits(bins: dict[str, Any], *, from_logits: bool) -> None:
         )
 
 
-def check_batch(
-    y_true: Array, y_score: Array, num_labels: int, class_axis: int | None, default_axis: int, kept: Kept, xp: Standard
+def check_batch(  # noqa: PLR0917 (all is needed)
+    y_true: Array,
+    y_score: Array,
+    num_labels: int,
+    class_axis: int | None,
+    default_axis: int,
+    kept: Kept,
+    backend: Standard,
 ) -> int:
     """The axis of the labels; raises unless the arrays are labels and scores of one shape."""
-    check_labels(y_true, "y_true", xp)
+    check_labels(y_true, "y_true", backend)
 
     def got() -> str:  # text takes time
         return said({"y_true": y_true, "y_score": y_score})
 
     if y_true.shape != y_score.shape or y_true.ndim < 2:
         raise ValueError(f"expected labels and scores of one shape, with axes of samples and labels, got {got()}")
-    if not xp.is_float(y_score):
+    if not backend.is_float(y_score):
         if kept.scores:
             raise TypeError(
                 f"y_score: expected floating scores for areas and the ranking loss, got dtype {y_score.dtype}"
             )
-        check_labels(y_score, "y_score", xp)
+        check_labels(y_score, "y_score", backend)
     axis = default_axis if class_axis is None else class_axis
     if class_axis is None and y_true.ndim > 2:
         warn_if_ambiguous(tuple(y_true.shape), num_labels, default_axis, "y_true")
@@ -83,7 +89,7 @@ def flat(x: Array, axis: int, name: str, backend: Standard) -> Array:
     return x if x.ndim == 2 else backend.xp.reshape(x, (-1, x.shape[-1]))
 
 
-def added(
+def added(  # noqa: PLR0917 (all is needed)
     layout: Layout,
     state: MultilabelSums,
     entries: Entries,

@@ -89,8 +89,8 @@ def _read(name: str | Metric) -> list[LabelValue]:
     measure, colon, average = name.rpartition(":")
     if average == "samples":
         raise ValueError(
-            f"metrics: expected one of :{', :'.join(AVERAGES)} after a measure, got {quoted(name)}: a mean over samples "
-            "needs the matrix of each sample, and a metric keeps sums over samples; matrics.multilabel_score has it"
+            f"metrics: expected one of :{', :'.join(AVERAGES)} after a measure, got {quoted(name)}: a mean over "
+            "samples needs the matrix of each, and a metric keeps their sums; matrics.multilabel_score has it"
         )
     if average not in AVERAGES:
         measure, colon, average = name, "", ""
@@ -114,8 +114,8 @@ def _of_matrices(measure: str | Metric, average: str) -> list[LabelValue]:
     for key, metric in resolve(measure, TWO).items():
         if metric.is_classwise:
             raise ValueError(
-                f"metrics: expected measures with one value for each label, got {quoted(str(key) + ending)}, with one for "
-                f"each of the classes 0 and 1; '{metric.name}:label' has the value of each label"
+                f"metrics: expected measures with one value for each label, got {quoted(str(key) + ending)}, with one "
+                f"for each of the classes 0 and 1; '{metric.name}:label' has the value of each label"
             )
         (is_count,) = are_counts(of_nothing([metric], 2, has_cells=True))
         title = title_of(key).removesuffix(" of class 1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,6 +89,12 @@ class Layout:
         ends = np.cumsum(self.sizes).tolist()
         return [counts[..., end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
+    def matrix(self, sums: MultilabelSums) -> Array:
+        """The matrices of the labels, (L, 2, 2); raises if they are not kept."""
+        if not self.kept.labels:
+            raise ValueError("matrix: expected a metric with a measure of predicted labels, such as 'f1', got none")
+        return self.labels(sums).matrix
+
     def labels(self, sums: MultilabelSums) -> MultilabelState:
         """The matrices of the labels, and of whole samples; those that are not kept have no samples."""
         backend, (counts, carried, dropped) = as_arrays(counts=sums.counts, carried=sums.carried, dropped=sums.dropped)
@@ -140,7 +145,7 @@ class Layout:
         )
 
     def rows(self, sums: MultilabelSums) -> ScoreState:
-        """The same histograms as a batch of two classes each, in whose shapes scores are counted; without high words."""
+        """The histograms as a batch, in whose shapes scores are counted; without high words."""
         backend, (counts, offsets, edges, states) = as_arrays(
             counts=sums.counts, offsets=sums.offsets, edges=sums.edges, states=sums.states
         )
@@ -193,9 +198,10 @@ def checked_thresholds(threshold: Any, num_labels: int, kept: Kept) -> np.ndarra
     """A threshold for each label, (L,); of none 0.5."""
     if threshold is not None and not kept.predictions:
         raise ValueError("threshold: expected None, as none of the measures is one of predicted labels, got a value")
-    given = 0.5 if threshold is None else threshold
-    given = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given] * num_labels
-    values = [value.item() if hasattr(value, "item") else value for value in given]
+    given: Any = 0.5 if threshold is None else threshold
+    given = given.tolist() if hasattr(given, "tolist") else given  # of an array
+    values = list(given) if isinstance(given, (list, tuple)) else [given] * num_labels
+    values = [value.item() if hasattr(value, "item") else value for value in values]
     is_good = all(isinstance(x, (int, float)) and not isinstance(x, bool) and x == x for x in values)  # noqa: PLR0124
     if not is_good or len(values) != num_labels:
         raise ValueError(

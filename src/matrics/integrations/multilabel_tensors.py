@@ -56,8 +56,7 @@ class LabelTensors:
         self._shapes = {name: (x.shape, x.dtype) for name, x in zeros._asdict().items() if x.numel() == 0}
         host = {name: np.zeros(shape) for name, (shape, _) in self._shapes.items()}
         self._on_host = host | {"states": np.ones((), np.int64)}
-        given = threshold.tolist() if isinstance(threshold, Tensor) else threshold
-        found = checked_thresholds(given, self.layout.num_labels, kept)
+        found = checked_thresholds(threshold, self.layout.num_labels, kept)
         self._thresholds = found if kept.predictions else found[:0]
 
     def zeros(self) -> tuple[Layout, MultilabelSums]:
@@ -128,9 +127,9 @@ def check_thresholds(key: str, thresholds: Any, own: Tensor) -> None:
 
 
 def check_loaded(state_dict: dict[str, Any], own: dict[str, tuple[str, Tensor]]) -> None:
-    """Raise unless the tensors of a checkpoint are some that the metric can have: by their keys what each is, and its own.
+    """Raise unless the tensors of a checkpoint are some that the metric can have.
 
-    Counts are not negative, and edges and thresholds equal those of the metric.
+    ``own`` has, by the keys of the checkpoint, what each tensor is, and that of the metric.
     """
     for key, (field, tensor) in own.items():
         LOADED[field](key, state_dict.get(key), tensor)

@@ -62,17 +62,13 @@ class MultilabelValues(Values):
     def of(self, state: MultilabelSums) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
         seen = Seen.of(state.counts, state.carried)
-        kept, labels = self.layout.kept, None
-        if kept.predictions:
-            labels = self.layout.labels(state)
-        of_matrices = {} if labels is None else self._of_matrices(labels)
+        of_matrices = self._of_matrices(self.layout.labels(state)) if self.layout.kept.labels else {}
         found: dict[str, Array] = {}
         for wanted in self.wanted:
             if wanted.metric is not None:
                 parts = {"": of_matrices[wanted.average][str(wanted.metric)]}
             elif wanted.name == "subset_accuracy":
-                assert labels is not None
-                parts = {"": labels.subset_accuracy(zero_division=self.undefined.zero_division)}
+                parts = {"": self.layout.labels(state).subset_accuracy(zero_division=self.undefined.zero_division)}
             elif wanted.name == "ranking_loss":
                 parts = {"": self._loss(state)}
             else:
@@ -119,12 +115,11 @@ class MultilabelValues(Values):
         if wanted.average != "label":
             over = "" if wanted.name in ("subset_accuracy", "ranking_loss") else f", {wanted.average} over labels"
             return {head if is_compiling() else named(head, title + over, wanted.metric): values}
-        assert self.class_names is not None
         keys = [
             f"{head}/{name}"
             if is_compiling()
             else named(f"{head}/{name}", f"{title} of {f'label {name}' if name.isdecimal() else name}", wanted.metric)
-            for name in self.class_names
+            for name in self.class_names or ()
         ]
         return dict(zip(keys, by_class(values), strict=True))
 

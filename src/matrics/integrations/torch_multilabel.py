@@ -190,8 +190,8 @@ class MultilabelMetric(RunningMetric):
 
     @property
     def matrix(self) -> Tensor:
-        """The matrix of each label so far, (L, 2, 2): rows are true values 0 and 1; all 0 if no measure needs them."""
-        return self._tensors.layout.labels(self.state).matrix
+        """The matrix of each label so far, (L, 2, 2): rows are the true values 0 and 1."""
+        return self._tensors.layout.matrix(self.state)
 
     @property
     def state(self) -> MultilabelSums:

@@ -151,8 +151,8 @@ class MultilabelMetric(RunningMetric):
 
     @property
     def matrix(self) -> Tensor:
-        """The matrix of each label, (L, 2, 2), of this process: all 0 if no measure needs them."""
-        return self._tensors.layout.labels(self.state).matrix
+        """The matrix of each label, (L, 2, 2), of this process: rows are the true values 0 and 1."""
+        return self._tensors.layout.matrix(self.state)
 
     @property
     def state(self) -> MultilabelSums:
