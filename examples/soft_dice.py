@@ -1,7 +1,7 @@
 """Train on the Dice score of soft confusion matrices, compared with cross-entropy, to find small shapes in noisy images.
 
 Dice, the F1 of the pixels of an image, is what segmentation reports, at the threshold 0.5 of the probability. Here some
-two pixels of a hundred are of a faint disc, and the model is one convolution, too small to be sure of any. Recipes get
+three pixels of a hundred are of a faint disc, and the model is one convolution, too small to be sure of any. Recipes get
 the same images, initial weights, optimiser, number of steps and grid of learning rates, each of which is chosen by the
 validation split of its seed. So is the threshold, in a second column: the usual remedy without another loss.
 
