@@ -45,6 +45,7 @@ OTHERS = {
     "command_line.py": [],
     "count_labels.py": [],
     "training_sizes.py": [],
+    "scorers.py": [],
 }
 
 

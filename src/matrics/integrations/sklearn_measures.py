@@ -93,7 +93,7 @@ class Measure:
     def worst(self, classes: Classes) -> float:
         """The worst end of its range, which may be infinite."""
         if self.metric is not None:
-            return float(self.metric.range[0 if self.metric.higher_is_better else 1])
+            return _worst(self.metric)
         assert self.score is not None  # noqa: S101 (it is one of the two)
         return self.score.worst if self.class_of(classes) is not None else self.score.worst_of_classes
 
@@ -180,13 +180,17 @@ def of_matrix(
     if zero_division is not None:
         found = evaluate(cm, [one.bind() for one in chosen.values()], zero_division=zero_division, invalid="raise")
         return {name: float(value) for name, value in zip(chosen, found, strict=True)}
-    functions = [one.bind() for metric in chosen.values() for one in (_with_worst(metric), metric)]
+    # Where the worst end is infinite, also without it: classes without a value must not make the mean infinite.
+    plain = {name: one for name, one in chosen.items() if math.isinf(_worst(one)) and one.kind == "per_class"}
+    functions = [one.bind() for one in (*map(_with_worst, chosen.values()), *plain.values())]
     found = [float(value) for value in evaluate(cm, functions, invalid="raise")]
-    # Classes without a value have made it infinite.
-    return {
-        name: math.nan if math.isinf(value) and value != plain else value
-        for name, value, plain in zip(chosen, found[::2], found[1::2], strict=True)
-    }
+    values, beside = dict(zip(chosen, found, strict=False)), dict(zip(plain, found[len(chosen) :], strict=True))
+    changed = {name for name, value in beside.items() if math.isinf(values[name]) and values[name] != value}
+    return {name: math.nan if name in changed else value for name, value in values.items()}
+
+
+def _worst(metric: Metric) -> float:
+    return float(metric.range[0 if metric.higher_is_better else 1])
 
 
 def _with_worst(metric: Metric) -> Metric:
@@ -197,7 +201,7 @@ def _with_worst(metric: Metric) -> Metric:
     """
     if metric.kind != "per_class":
         return metric
-    function, worst = metric.function, metric.range[0 if metric.higher_is_better else 1]
+    function, worst = metric.function, _worst(metric)
 
     def filled(table: Table, **options: Any) -> Array:
         values = function(table, **options)

@@ -33,8 +33,6 @@ class Scorer(_BaseScorer):
     classes.
     """
 
-    _response_method = "predict"
-
     def __init__(
         self,
         measures: Mapping[str, Measure],
@@ -44,11 +42,11 @@ class Scorer(_BaseScorer):
         zero_division: float | None,
         is_one: bool,
     ) -> None:
+        # TunedThresholdClassifierCV looks for the positive class among the keywords. Values have their signs already.
+        keywords = {} if positive is None else {"pos_label": positive}
+        super().__init__(self._of_labels, 1, keywords, response_method="predict")
         self.measures, self.positive, self.labels, self.zero_division = measures, positive, labels, zero_division
         self.is_one = is_one
-        # TunedThresholdClassifierCV looks for the positive class here.
-        self._kwargs = {} if positive is None else {"pos_label": positive}
-        self._sign = 1  # values have theirs already
 
     def __repr__(self) -> str:
         names = list(self.measures)
@@ -66,7 +64,8 @@ class Scorer(_BaseScorer):
         pred = one_label_each(method_caller(estimator, "predict", X), "predictions") if needs_labels else []
         classes = self._classes(known, true, pred)
         weight = _weights(metadata.get("sample_weight"))
-        values = self._of_matrix(true, pred, classes, weight) if needs_labels else {}
+        numbers = codes(true, classes)
+        values = self._of_matrix(numbers, pred, classes, weight) if needs_labels else {}
         of_method: dict[str, Array] = {}
         for one in self.measures.values():
             if one.score is not None:
@@ -74,18 +73,12 @@ class Scorer(_BaseScorer):
                 if method not in of_method:
                     # Not by method_caller: it keeps the scores of one class, whichever another scorer asked for.
                     of_method[method] = scores_of_classes(estimator, X, method, classes)
-                values[one.name] = of_scores(
-                    one,
-                    codes(true, classes),
-                    of_method[method],
-                    classes,
-                    sample_weight=weight,
-                    zero_division=self.zero_division,
-                )
+                options = {"sample_weight": weight, "zero_division": self.zero_division}
+                values[one.name] = of_scores(one, numbers, of_method[method], classes, **options)
         found: float | dict[str, float] = self._finished(values, classes)
         return found
 
-    def _score_func(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None) -> float:  # noqa: ARG002 (scikit-learn hands the positive class on)
+    def _of_labels(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None, pos_label: Any = None) -> float:  # noqa: ARG002 (scikit-learn hands the positive class on)
         """The value for predicted labels, which ``TunedThresholdClassifierCV`` asks for at each threshold.
 
         An infinite worst value stands for one that is undefined: NumPy's argmax, which chooses the threshold, would
@@ -98,7 +91,7 @@ class Scorer(_BaseScorer):
             raise ValueError(f"expected a measure of predicted labels for a threshold, got {name}, which has none")
         true, pred = one_label_each(y_true, "y_true"), one_label_each(y_pred, "predictions")
         classes = self._classes(self.labels or (), true, pred)
-        values = self._of_matrix(true, pred, classes, _weights(sample_weight))
+        values = self._of_matrix(codes(true, classes), pred, classes, _weights(sample_weight))
         found = float(self._finished(values, classes))
         return one.signed(one.worst(classes)) if math.isnan(found) else found
 
@@ -107,11 +100,9 @@ class Scorer(_BaseScorer):
         return as_classes(extended(tuple(known), true, pred, are_given=are_given), self.positive, are_given=are_given)
 
     def _of_matrix(
-        self, true: list[Hashable], pred: list[Hashable], classes: Classes, weight: Array | None
+        self, numbers: Array, pred: list[Hashable], classes: Classes, weight: Array | None
     ) -> dict[str, float]:
-        cm = confusion_matrix(
-            codes(true, classes), codes(pred, classes), num_classes=classes.number, sample_weight=weight
-        )
+        cm = confusion_matrix(numbers, codes(pred, classes), num_classes=classes.number, sample_weight=weight)
         return of_matrix(cm, self.measures.values(), classes, self.zero_division)
 
     def _finished(self, values: Mapping[str, float], classes: Classes) -> Any:
