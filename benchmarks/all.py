@@ -46,6 +46,7 @@ OTHERS = {
     "command_line.py": [],
     "count_labels.py": [],
     "training_sizes.py": [],
+    "scorers.py": [],
 }
 
 

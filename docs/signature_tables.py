@@ -21,6 +21,7 @@ MODULES = {
     "matrics.integrations.torchmetrics": "torchmetrics and Lightning",
     "matrics.integrations.flax": "Flax",
     "matrics.integrations.dask": "Dask",
+    "matrics.integrations.sklearn": "scikit-learn",
     "matrics.integrations.xarray": "xarray",
     "matrics.integrations.loggers": "Loggers",
 }
