@@ -1,8 +1,8 @@
 """Make the small evaluation logs of ``tests/data/evals`` anew, by Inspect and lm-evaluation-harness themselves.
 
-Run it in an environment of its own, as ``nox -s evals`` has it: ``python examples/make_eval_logs.py FOLDER``. The models
-are stand-ins: Inspect's mock model with answers that are written here, and the harness's dummy model, which guesses. What
-the tools print about their logs is written beside them, to ``printed.json``.
+Run it in an environment of its own, as ``nox -s evals`` does: ``python examples/make_eval_logs.py FOLDER``. The models
+are stand-ins: Inspect's mock model with answers that are written here, and the harness's dummy model, which guesses.
+What the tools print about their logs is written beside them, to ``printed.json``.
 """
 
 import asyncio
@@ -56,8 +56,8 @@ metric_list: [{{metric: exact_match}}]
 
 def answers(skill: float, seed: int) -> dict[int, list[str]]:
     """The letter of each sample in each epoch: some samples are hard, and no model is the same twice."""
-    hard = random.Random(1)  # the same samples are hard for every model
-    own = random.Random(seed)
+    # The same samples are hard for every model.
+    hard, own = random.Random(1), random.Random(seed)  # noqa: S311
     found = {}
     for k in range(SAMPLES):
         chance = min(1.0, max(0.0, skill + hard.uniform(-0.5, 0.4)))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, report_page
+from matrics.cli import count, decisions, logs, report_page
 from matrics.cli.options import (
     Average,
     By,
@@ -129,6 +129,8 @@ def score(
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     with open_work(context, path, output, resume=resume) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
+        if logs.is_log(path):
+            logs.warn_of_single_class(run)
         deliver(run, work, disparity=disparity)
 
 
@@ -180,6 +182,8 @@ def interval(
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
+    given = logs.opened(path)
+    clusters = logs.clusters_of(given, clusters, weight, cells, counts, scheme)
     wanted = IntervalRequest.read(
         level=number("level", level),
         method=method,
@@ -193,9 +197,11 @@ def interval(
         true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells
     )
     with open_work(context, path, output, resume=resume) as work:
-        source = open_matrices(path, asked, During(work, watching(lines=manner.progress)), clusters)
+        source = open_matrices(given, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
+        if logs.is_log(path):
+            logs.warn_of_single_class(run)
         deliver(run, work)
 
 
