@@ -208,6 +208,10 @@ def interval(
 @app.command()
 def compare(
     path: LabelsPath,
+    other: Annotated[
+        Path | None,
+        typer.Argument(help="The log of another run of the same evaluation, if the first is one.", show_default=False),
+    ] = None,
     *,
     by: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
@@ -227,13 +231,22 @@ def compare(
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
 ) -> None:
-    """Compare the models of a file: differences from the best model, with confidence limits."""
+    """Compare the models of a file, or two evaluation logs: differences with confidence limits."""
     from matrics.cli.compare import compare_file
     from matrics.cli.compare_report import show_comparison
     from matrics.cli.screen import open_console
 
     plug_in(plugin)
     columns = column_names(by or [])
+    if other is not None or (not columns and logs.is_log(path)):
+        options = {"by": by, "paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        logs.refuse_beside_logs(
+            path, other, {**options, "zero-division": {"nan": None}.get(zero_division, zero_division)}
+        )
+        from matrics.cli.compare_logs import compare_logs
+
+        compare_logs(open_console(), path, other, metrics, number("level", level))
+        return
     if not columns:
         raise ValueError("--by: expected the column that identifies the model, got none")
     if paired_on in {*columns, true, pred}:

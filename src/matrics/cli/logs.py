@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matrics.files.foreign import READERS
+from matrics.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matrics.cli.run import Run
@@ -67,3 +68,13 @@ def warn_of_single_class(run: Run) -> None:
             f"{source.file}: the one true class is {PASS}, as the log has no classes; undefined without a second one: "
             f"{', '.join(undefined)}"
         )
+
+
+def refuse_beside_logs(path: Path, other: Path | None, options: Mapping[str, Any]) -> None:
+    """Raise unless all files are logs, and none of these options is given."""
+    wrong = next((one for one in (path, other) if one is not None and not is_log(one)), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+    for option, given in options.items():
+        if given is not None:
+            raise ValueError(f"--{option}: expected no such option for two evaluation logs, got {quoted(given)}")
