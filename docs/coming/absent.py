@@ -4,7 +4,7 @@ REGRESSION = "regression is not classification: keep scikit-learn's"
 
 ABSENT = {
     "sklearn": {
-        "ConfusionMatrixDisplay": "`matrics.plot.confusion_matrix(cm)`",
+        "ConfusionMatrixDisplay": "`matrics.plot.confusion_matrix(cm)`, or of labels `(y_true=..., y_pred=...)`",
         "RocCurveDisplay": '`matrics.plot.curve(y_true, y_score, kind="roc")`',
         "PrecisionRecallDisplay": '`matrics.plot.curve(y_true, y_score, kind="precision_recall")`',
         "DetCurveDisplay": '`matrics.plot.curve` of `["fpr", "fnr"]`',

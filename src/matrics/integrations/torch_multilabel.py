@@ -186,8 +186,6 @@ class MultilabelMetric(RunningMetric):
         """
         self._tensors.add(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
 
-    forward = update
-
     @property
     def matrix(self) -> Tensor:
         """The matrix of each label so far, (L, 2, 2): rows are the true values 0 and 1."""
