@@ -44,6 +44,7 @@ from sklearn.model_selection import (
     learning_curve,
     validation_curve,
 )
+from sklearn.multioutput import ClassifierChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -148,6 +149,19 @@ class Counting(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Any:
         self.calls_.append("predict_proba")
         return self.model_.predict_proba(X)
+
+
+class Answers(ClassifierMixin, BaseEstimator):
+    """A classifier of four classes with known predictions."""
+
+    def __init__(self, predictions: Any) -> None:
+        self.predictions, self.classes_ = predictions, np.arange(4)
+
+    def fit(self, *_: Any) -> Answers:
+        return self
+
+    def predict(self, _: Any) -> Any:
+        return self.predictions
 
 
 def test_all_measures_share_one_call_of_each_method() -> None:
@@ -318,6 +332,48 @@ def test_an_undefined_value_is_the_worst_end_and_nan_where_that_is_infinite() ->
     assert worst == {"roc_auc": 0, "average_precision": 0}
 
 
+@pytest.mark.parametrize("y", [Y2, np.arange(len(Y2)) % 3], ids=["two", "three"])
+def test_every_measure_with_a_direction_has_a_value_no_worse_than_its_worst(y: Any) -> None:
+    pytest.importorskip("scipy")
+    known = [matrics.get_metric(name) for name in matrics.list_metrics()]
+    measures = [one for one in known if one.higher_is_better is not None and not one.needs]
+    assert len(measures) > 100
+    for model in (DummyClassifier(), DummyClassifier(strategy="uniform", random_state=0)):
+        found = scorer(measures)(model.fit(X2, y), X2, y)
+        for one in measures:
+            worst = one.range[0] if one.higher_is_better else -one.range[1]
+            value = found[str(one)]
+            assert value >= worst - 1e-12 or (math.isnan(value) and math.isinf(worst)), one
+
+
+def test_the_worst_value_of_a_class_in_every_average() -> None:
+    """Of a model that never predicts class 2 of three; class 3 does not occur."""
+    cm = np.array([[40, 10, 0, 0], [10, 30, 0, 0], [5, 5, 0, 0], [0, 0, 0, 0]])
+    true, pred = (np.repeat(axis, cm.ravel()) for axis in (np.arange(16) // 4, np.arange(16) % 4))
+    model = Answers(pred)
+    a, b = 40 / 55, 30 / 45
+    expected = {
+        "precision": (a + b) / 3,
+        "precision:weighted": (50 * a + 40 * b) / 100,
+        "precision:min": 0,
+        "precision:max": a,
+        "precision:geometric": 0,
+        "precision[2]": 0,
+        "precision[3]": 0,
+        "precision:macro[0,2]": a / 2,
+        "false_discovery_rate": -(1 - a + 1 - b + 1) / 3,
+        "recall": (40 / 50 + 30 / 40 + 0) / 3,
+    }
+    found = scorer(list(expected))(model, true[:, None], true)
+    assert found == pytest.approx(expected)
+    # Class 3 is predicted but not true: its ratio is undefined, and has no finite worst end.
+    stray = Answers(np.where(np.arange(len(pred)) == 0, 3, pred))
+    assert math.isnan(scorer(UNBOUNDED + ":macro")(stray, true[:, None], true))
+    assert scorer(UNBOUNDED + ":macro", zero_division=math.nan)(stray, true[:, None], true) < 0
+    own = matrics.Metric.of(ppv_of_class, kind="per_class", range=(0, 1), higher_is_better=True)
+    assert scorer(own)(model, true[:, None], true) == pytest.approx(expected["precision"])
+
+
 @pytest.mark.filterwarnings(MISSING)
 @pytest.mark.parametrize("spec", ["mcc", UNBOUNDED])
 @pytest.mark.parametrize("search", [GridSearchCV, HalvingGridSearchCV])
@@ -358,11 +414,15 @@ def test_the_threshold_is_that_of_scikit_learn() -> None:
         (scorer("f1", positive=0), make_scorer(f1_score, pos_label=0)),
         (scorer("balanced_accuracy"), "balanced_accuracy"),
     ):
-        found, expected = (TunedThresholdClassifierCV(MODEL, scoring=s).fit(X2, Y2) for s in (ours, known))
+        found, expected = (
+            TunedThresholdClassifierCV(MODEL, scoring=s, thresholds=20).fit(X2, Y2) for s in (ours, known)
+        )
         assert found.best_threshold_ == expected.best_threshold_
         assert found.best_score_ == pytest.approx(expected.best_score_)
-    named = TunedThresholdClassifierCV(MODEL, scoring=scorer("f1", positive="fraud")).fit(X2, NAMES)
-    expected = TunedThresholdClassifierCV(MODEL, scoring=make_scorer(f1_score, pos_label="fraud")).fit(X2, NAMES)
+    named = TunedThresholdClassifierCV(MODEL, scoring=scorer("f1", positive="fraud"), thresholds=20).fit(X2, NAMES)
+    expected = TunedThresholdClassifierCV(MODEL, scoring=make_scorer(f1_score, pos_label="fraud"), thresholds=20).fit(
+        X2, NAMES
+    )
     assert named.best_threshold_ == expected.best_threshold_
 
 
@@ -461,6 +521,10 @@ def test_weights_in_a_call() -> None:
     assert np.isfinite(importance.importances).all()
 
 
+def ppv_of_class(t: Any) -> Any:
+    return t.divide(t.tp, t.pred)
+
+
 def hit_rate(t: Any) -> Any:
     return t.divide(t.sum(t.tp, axis=0), t.total)
 
@@ -542,6 +606,9 @@ def test_estimators_and_labels_that_are_wrong() -> None:
         ValueError, match="expected one label for each sample, got RandomForestClassifier with 2 arrays"
     ):
         scorer("mcc")(forest, X2, two_labels)
+    chain = ClassifierChain(MODEL).fit(X2, two_labels)
+    with pytest.raises(ValueError, match="expected one label for each sample, got ClassifierChain with 2 arrays"):
+        scorer("mcc")(chain, X2, two_labels)
     with pytest.raises(
         ValueError, match=r"y_true: expected one label for each sample, shape \(N,\), got shape \(569, 2"
     ):
