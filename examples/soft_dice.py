@@ -1,12 +1,13 @@
-"""Train on the Dice score of soft confusion matrices, compared with cross-entropy, to find small shapes in noisy images.
+"""Train on the Dice score of soft confusion matrices, compared with cross-entropy: small shapes in noisy images.
 
-Dice, the F1 of the pixels of an image, is what segmentation reports, at the threshold 0.5 of the probability. Here some
-three pixels of a hundred are of a faint disc, and the model is one convolution, too small to be sure of any. Recipes get
-the same images, initial weights, optimiser, number of steps and grid of learning rates, each of which is chosen by the
-validation split of its seed. So is the threshold, in a second column: the usual remedy without another loss.
+Dice, the F1 of the pixels of an image, is what segmentation reports, at the threshold 0.5 of the probability. Here
+some three pixels of a hundred are of a faint disc, and the model is one convolution, too small to be sure of any.
+Recipes get the same images, initial weights, optimiser, number of steps and grid of learning rates, each of which is
+chosen by the validation split of its seed. So is the threshold, in a second column: the usual remedy without another
+loss.
 
-All seeds train at once: their logits are (seeds, images, pixels), their soft matrices (seeds, images, 2, 2). Run it with
-``pip install "matrics[torch]"`` (some 20 seconds)::
+All seeds train at once: their logits are (seeds, images, pixels), their soft matrices (seeds, images, 2, 2). Run it
+with ``pip install "matrics[torch]"`` (some 20 seconds)::
 
     python examples/soft_dice.py
 """
@@ -130,9 +131,7 @@ def report(results: dict[str, dict[str, np.ndarray]], steps: int) -> None:
         for name in RECIPES:
             if "soft" in name:
                 gaps = [results[name][column] - results[rival][column] for column in columns[:2]]
-                cells = (
-                    f"{gap.mean():+.3f} ± {gap.std(ddof=1) / seeds**0.5:.3f} {(gap > 0).sum():>4}" for gap in gaps
-                )
+                cells = (f"{gap.mean():+.3f} ± {gap.std(ddof=1) / seeds**0.5:.3f} {(gap > 0).sum():>4}" for gap in gaps)
                 print(f"{name:26}" + "".join(f"{cell:>21}" for cell in cells))
 
 
