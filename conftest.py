@@ -45,6 +45,7 @@ NEEDS = {
     "src/matrics/integrations/sklearn_scorer.py": ["sklearn"],
     "src/matrics/integrations/torch.py": ["torch"],
     "src/matrics/integrations/torchmetrics.py": ["torch", "torchmetrics"],
+    "src/matrics/integrations/transformers.py": ["torch"],
     "src/matrics/integrations/xarray.py": ["xarray"],
     "src/matrics/integrations/xarray_counts.py": ["xarray"],
     "src/matrics/integrations/xarray_dimensions.py": ["xarray"],
@@ -52,6 +53,7 @@ NEEDS = {
     "src/matrics/reporting": ["jinja2", "matplotlib", "scipy"],
     "tests/eight_devices.py": ["jax"],
     "tests/eight_devices_stacks.py": ["jax"],
+    "tests/in_trainer.py": ["torch", "transformers"],
     "tests/pictures.py": ["matplotlib"],
     "tests/ranks.py": ["torch"],
 }

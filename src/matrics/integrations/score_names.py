@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -50,6 +51,15 @@ class ScoreValue:
     place: int | None = None  # among the thresholds of the state, or among its k
     metric: Metric | None = None  # the measure at a threshold
     is_count: bool = False  # and so 0 before the first sample
+
+
+def is_of_scores(name: str) -> bool:
+    """Whether the name asks for a value of scores; otherwise it is a measure of a confusion matrix.
+
+    >>> is_of_scores("top_k_accuracy(k=5)"), is_of_scores("recall@0.5"), is_of_scores("recall:class")
+    (True, True, False)
+    """
+    return "@" in name or re.split(r"[:(\[]", name)[0].strip() in METHODS
 
 
 def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classes: bool) -> tuple[ScoreValue, ...]:
