@@ -190,12 +190,6 @@ class Torch(InOneRow):
                     curves.append(torch.stack([curve(part) for part in by_part], 1).reshape(shape).detach())
         return [value.detach() for value in values], first, curves if second else None
 
-    def take_along(self, x: Array, index: Array) -> Array:
-        """See ``Standard``; take_along_dim would be compiled for each size."""
-        if x.shape[:-1] != index.shape[:-1]:
-            return torch.take_along_dim(x, index, -1)
-        return torch.gather(x, -1, index)
-
     def sort_descending(self, keys: Array, *others: Array) -> list[Array]:
         """See ``Standard``, values and places in one call."""
         keys, order = torch.sort(keys, dim=-1, descending=True)
