@@ -129,7 +129,8 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
     torch.manual_seed(0)
     model = torch.nn.Linear(6, 3)
     options: Any = {"from_logits": True, "ignore_index": -1, "histogram_bins": 20, "threshold": [0.4, 0.5, 0.6]}
-    metric, plain = (Metric(library, 3, NAMES, **options).own for _ in range(2))
+    names = NAMES if backend == "inductor" else ["f1", "ranking_loss"]
+    metric, plain = (Metric(library, 3, names, **options).own for _ in range(2))
 
     def counted(metric: Any, labels: Any, logits: Any) -> None:
         metric.update(*((logits, labels) if library == "torchmetrics" else (labels, logits)))
@@ -150,7 +151,7 @@ def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
     assert torch.equal(metric.state.counts, plain.state.counts)
     torch.testing.assert_close(metric.state.offsets, plain.state.offsets, rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(metric.state.sums, plain.state.sums, rtol=1e-9, atol=1e-9)
-    if library == "torch":
+    if library == "torch" and backend == "inductor":
         values = torch.compile(metric.compute, fullgraph=True, backend="aot_eager")()
         assert {name: float(x) for name, x in values.items()} == pytest.approx(plain.log_dict(), abs=1e-9)
 
