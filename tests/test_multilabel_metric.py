@@ -279,8 +279,8 @@ def test_the_axis_of_the_labels(library: str) -> None:
     first.update(np.swapaxes(y_true, 1, 2), np.swapaxes(scores, 1, 2))
     flat = Metric(library, 3, ["f1:label", OF_SAMPLES]).update(y_true.reshape(24, 3), scores.reshape(24, 3))
     assert last.values() == pytest.approx(flat.values(), abs=1e-6) == first.values()
+    given = (y_true, scores) if library != "flax" else (np.swapaxes(y_true, 1, 2), np.swapaxes(scores, 1, 2))
     with pytest.raises(ValueError, match="has as many: pass class_axis="):
-        given = (y_true, scores) if library != "flax" else (np.swapaxes(y_true, 1, 2), np.swapaxes(scores, 1, 2))
         Metric(library, 3, "f1").update(*given)
     square = np.zeros((2, 3, 3), np.int64)
     with pytest.warns(UserWarning, match="both have 3 entries"):

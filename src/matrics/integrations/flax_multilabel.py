@@ -22,6 +22,7 @@ from matrics.integrations.multilabel_sums import MultilabelSums, checked_thresho
 from matrics.integrations.multilabel_values import MultilabelValues
 from matrics.integrations.settings import Undefined
 from matrics.ranking.bins import Spacing
+from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
 
 
@@ -79,6 +80,7 @@ class MultilabelMetric(RunningMetric):
     {'f1': 0.667, 'f1/cat': 1.0, 'f1/dog': 1.0, 'f1/owl': 0.0, 'ranking_loss': 0.167}
     """
 
+    _values: MultilabelValues
     _summed = ("counts", "dropped", "offsets", "sums", "remainders")
 
     def __init__(
@@ -189,7 +191,7 @@ class MultilabelMetric(RunningMetric):
         found = added(layout, state, Entries(y_true, y_score, order, mask, weights), thresholds, self.ignore_index, JAX)
         self._keep(state.plus(found))
 
-    def merge_state(self, other: Self | MultilabelSums) -> None:
+    def merge_state(self, other: Self | Additive) -> None:
         """Add the counts of another metric or state, such as the sum over several devices.
 
         Metrics with other thresholds raise an error; a state alone has none.
@@ -201,6 +203,6 @@ class MultilabelMetric(RunningMetric):
             for what in ("thresholds", "edges"):
                 pair = [getattr(x, what) for x in (self, other)]
                 views = [None if x is None else JAX.host_view(x[...]) for x in pair]
-                if all(view is not None for view in views) and not np.array_equal(*views):
+                if views[0] is not None and views[1] is not None and not np.array_equal(views[0], views[1]):
                     raise ValueError(f"merge_state: expected a metric with the {what} of this one, got others")
         super().merge_state(other)

@@ -116,7 +116,7 @@ def added(  # noqa: PLR0917 (all is needed)
     wide = None if weights is None else xp.astype(weights, backend.widest_float(weights))
     parts: list[Array] = []
     if kept.predictions:
-        predicted = scores >= xp.astype(thresholds, scores.dtype) if is_float else scores == 1
+        predicted = scores >= xp.astype(thresholds, scores.dtype)[None, :] if is_float else scores == 1
         spread = None if wide is None else xp.broadcast_to(wide[:, None], y_true.shape)
         given = LabelSets(backend, backend, y_true, predicted, spread, None, masked, may_drop=True)
         parts += [count(given).matrix] if kept.labels else []

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays import Array, as_arrays
 from matrics.arrays.sizes import check_count
 from matrics.integrations.multilabel_names import Kept
 from matrics.multilabel.state import MultilabelState
@@ -38,7 +38,7 @@ class SumsOfLabels(NamedTuple):
 ADDED = ("counts", "dropped", "offsets", "sums")
 
 
-class MultilabelSums(leaves.RunningState, SumsOfLabels):
+class MultilabelSums(leaves.Additive, SumsOfLabels):
     """These arrays as a running state: they add up, over batches and over processes."""
 
     __slots__ = ()
@@ -207,4 +207,4 @@ def checked_thresholds(threshold: Any, num_labels: int, kept: Kept) -> np.ndarra
         raise ValueError(
             f"threshold: expected a number, or one for each of {num_labels} labels, got {quoted(threshold)}"
         )
-    return NUMPY.xp.asarray(values, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)

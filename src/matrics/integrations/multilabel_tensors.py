@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,4 +136,9 @@ def check_loaded(state_dict: dict[str, Any], own: dict[str, tuple[str, Tensor]])
 
 
 # What is looked at in checkpoints.
-LOADED = {"counts": check_counts, "dropped": check_counts, "edges": check_edges, "thresholds": check_thresholds}
+LOADED: dict[str, Callable[[str, Any, Tensor], None]] = {
+    "counts": check_counts,
+    "dropped": check_counts,
+    "edges": check_edges,
+    "thresholds": check_thresholds,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from matrics.arrays import Array, as_arrays, is_compiling
 from matrics.catalogue.naming import by_class, check_names, named
@@ -58,6 +58,15 @@ class MultilabelValues(Values):
     def requested(self) -> list[str]:
         """The names of the values, as they were given."""
         return [wanted.key for wanted in self.wanted]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of the ranking loss not."""
+        first = self.wanted[0]
+        return first.name != "ranking_loss" if first.metric is None else first.metric.higher_is_better
+
+    def _only(self, place: int) -> Self:
+        return replace(self, wanted=self.wanted[place : place + 1], bounds=False)
 
     def of(self, state: MultilabelSums) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""

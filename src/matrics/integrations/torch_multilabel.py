@@ -213,9 +213,16 @@ class MultilabelMetric(RunningMetric):
     def _part(self, which: int) -> dict[str, Tensor]:
         """The sums in one of the two parts of the buffers, and the constants; those that there are."""
         buffers = self._buffers  # an attribute of a module takes longer
-        pairs = zip(ADDED, self._summed, strict=True)
-        found = {field: buffer[which] for field, name in pairs if (buffer := buffers[name]) is not None}
-        return found | {name: x for name in ("edges", "thresholds") if (x := buffers[name]) is not None}
+        found = {}
+        for field, name in zip(ADDED, self._summed, strict=True):
+            buffer = buffers[name]
+            if buffer is not None:
+                found[field] = buffer[which]
+        for name in ("edges", "thresholds"):
+            constant = buffers[name]
+            if constant is not None:
+                found[name] = constant
+        return found
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
         names = {"counts": "counts", "dropped": "dropped_counts", "edges": "edges", "thresholds": "thresholds"}

@@ -21,9 +21,9 @@ def ranking_losses(is_true: Array, is_false: Array, scores: Array, backend: Stan
     wide = backend.widest_float(scores)
     # True labels first, and then by a stable sort: of equal scores the true one is before the other.
     first = xp.argsort(xp.astype(~is_true, xp.int32), axis=-1, stable=True)
-    second = xp.argsort(xp.take_along_axis(scores, first, axis=-1), axis=-1, stable=True)
-    order = xp.take_along_axis(first, second, axis=-1)
-    trues, falses = (xp.astype(xp.take_along_axis(x, order, axis=-1), wide) for x in (is_true, is_false))
+    second = xp.argsort(backend.take_along(scores, first), axis=-1, stable=True)
+    order = backend.take_along(first, second)
+    trues, falses = (xp.astype(backend.take_along(x, order), wide) for x in (is_true, is_false))
     wrong = xp.sum(backend.running_sum(trues) * falses, axis=-1)
     pairs = xp.sum(trues, axis=-1) * xp.sum(falses, axis=-1)
     return wrong / xp.where(pairs > 0, pairs, 1)
