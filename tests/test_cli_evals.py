@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from commands import refused  # noqa: E402
 
 from matrics.integrations import evals  # noqa: E402
 
-LOGS = Path(__file__).parent / "data" / "evals"
+OURS = Path(__file__).parent / "data" / "evals"
+LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew
 PRINTED = json.loads((LOGS / "printed.json").read_text())
-A, B, WORDS, PROMPTFOO = (str(LOGS / name) for name in ("a.eval", "b.eval", "words.eval", "promptfoo.json"))
+A, B, WORDS = (str(LOGS / name) for name in ("a.eval", "b.eval", "words.eval"))
+PROMPTFOO = str(OURS / "promptfoo.json")
 PARITY = str(next(LOGS.glob("samples_parity_*.jsonl")))
 
 
@@ -56,7 +59,7 @@ def test_samples_are_the_clusters_by_default(run: Any) -> None:
 def test_one_epoch_has_no_clusters(run: Any) -> None:
     out, _ = run("interval", PARITY, "--by", "scorer", "--metrics", "accuracy")
     assert "clusters" not in out
-    assert value(out, "acc ")[0] == 0.4
+    assert value(out, "acc ")[0] == round(PRINTED[Path(PARITY).name]["acc,none"], 3)
 
 
 def test_answers_without_a_score_are_named(run: Any) -> None:

@@ -98,7 +98,7 @@ class RunComparison(NamedTuple):
         if epochs == 1:
             error = self.difference.standard_error / math.sqrt(samples)
         else:
-            error = self.noise.standard_error(number, epochs)
+            error = self.noise.standard_error(number, epochs=epochs)
         return student_quantile(self.level, round(number) - 1) * error
 
     def samples_to_show(self) -> int | None:
