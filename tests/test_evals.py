@@ -84,7 +84,7 @@ def test_summaries_and_samples_say_the_same(tmp_path: Path) -> None:
     path = tmp_path / "b.eval"
     with zipfile.ZipFile(LOGS / "b.eval") as archive, zipfile.ZipFile(path, "w") as made:
         for about in archive.infolist():
-            if about.filename == "summaries.json":
+            if about.filename in ("summaries.json", "header.json"):  # which a run writes at its end
                 continue
             made.writestr(about.filename, read_member(archive, about.filename), zipfile.ZIP_DEFLATED)
     frames = [ordered(evals.read(one)) for one in (path, LOGS / "b.eval")]
@@ -170,6 +170,15 @@ def test_polars() -> None:
             "expected graded answers, got a log of Inspect without any",
         ),
         ("x.json", '{"results": {"version": 2}}', "expected version 3 of promptfoo's results, got 2"),
+        ("x.json", '{"results": {"version": 3, "results": [3]}}', "expected the structure of a log, got another: "),
+        ("x.json", "[" * 100_000, "expected (JSON|the structure of a log), got "),
+        (
+            "x.json",
+            '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "scores": 3}]}',
+            "expected the structure of a log, got another: ",
+        ),
+        ("x.jsonl", '{"sample": 1, "score": Infinity}', "row 1: expected a number as score, got inf"),
+        ("x.jsonl", "[" * 100_000, "line 1: expected an object of JSON, got: "),
         ("x.jsonl", "", "expected at least one line of JSON, got none"),
         ("x.jsonl", '{"a": 1}', r"expected lines with the fields sample, and score .*, got the fields 'a'"),
         ("x.jsonl", '{"a": 1}\nyes', "line 2: expected an object of JSON, got: "),

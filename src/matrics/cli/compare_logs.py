@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from matrics.cli.printing import fold, number, plain, show, text_table
+from matrics.uncertainty.interval import SAMPLES_OF_A_CLASS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +100,8 @@ def plan(found: RunComparison) -> list[str]:
         )
     elif found.measure in ("accuracy", "mean score") and max(found.epochs) == 1:
         lines.append("one epoch of each sample: noise of prediction cannot be told from noise of data")
+    if found.samples < SAMPLES_OF_A_CLASS:
+        lines.append(f"few samples, below {SAMPLES_OF_A_CLASS}: limits may miss the truth")
     needed = found.samples_to_show()
     if not found.is_real and needed is not None:
         lines.append(f"about {needed:,} samples like these would show a difference of this size in four cases of five")
