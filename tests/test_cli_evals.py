@@ -142,9 +142,24 @@ def test_compare_a_measure_and_one_log_of_two_models(run: Any) -> None:
     assert out.count("90 % limits") == 2
     assert "in mcc" in out
     out, _ = run("compare", PROMPTFOO)
-    assert "openai:gpt-small less openai:gpt-large" in out
+    assert out.startswith("Not shown: openai:gpt-small less openai:gpt-large in accuracy is -0.400")
+    assert "few samples, below 20: limits may miss the truth" in out
     out, _ = run("compare", PROMPTFOO, "--by", "model")  # any file with a column of models
     assert "models on different samples" in out
+
+
+def test_scores_in_part(run: Any, command: Any, tmp_path: Path) -> None:
+    """They make no matrix; a difference without any variation has no limits."""
+    rows = [{"sample": k, "score": k % 5 / 4} for k in range(20)]
+    for name, less in (("a", 0), ("b", 0), ("c", 0.25)):
+        text = "".join(json.dumps({**row, "score": row["score"] - less}) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    a, b, c = (tmp_path / f"{name}.jsonl" for name in "abc")
+    message = "expected answers that pass or fail, got the score 0.25 of sample 1 by score: matrics compare takes such"
+    assert message in refused(command, "score", a)
+    assert run("compare", a, b)[0].startswith("No limits: a less b in mean score is 0.000 for every sample\n")
+    assert run("compare", a, c)[0].startswith("No limits: a less c in mean score is 0.250 for every sample\n")
+    assert "score" in run("score", a, "--true", "sample", "--pred", "epoch", "--metrics", "accuracy")[0]
 
 
 @pytest.mark.parametrize(
