@@ -16,6 +16,7 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 TORCH = "torch==2.13.0"
 RUNNER = ("pytest<9.2", "pytest-xdist", "psutil", "hypothesis", "mpmath", "gmpy2", "array-api-strict")
 EVERYTHING = ("tests", "src", "README.md", "docs")
+EVALS = ("tests/test_evals.py", "tests/test_evals_compare.py", "tests/test_cli_evals.py", "docs/evals.md")
 PYTHONS = ["3.11", "3.12", "3.13"]  # those of which none is installed here are skipped
 
 
@@ -63,6 +64,20 @@ def tests(session: nox.Session) -> None:
     coverage = ("--cov", "--cov-branch", "--cov-report=term-missing")
     command = ("python", "-m", "pytest", *coverage, *(session.posargs or EVERYTHING))
     session.run(*command, env={"MATRICS_BACKEND": "all"})
+
+
+@nox.session
+def evals(session: nox.Session) -> None:
+    """Evaluation logs that Inspect and lm-evaluation-harness write here and now; each tool says what it printed."""
+    tools, logs = Path(session.create_tmp()).resolve() / "tools", Path(session.create_tmp()).resolve() / "logs"
+    session.run("python", "-m", "venv", str(tools))
+    # Apart from what reads them: the tools ask for many other packages, and PyTorch.
+    python = next(str(tools / place) for place in ("bin/python", "Scripts/python.exe") if (tools / place).exists())
+    session.run(python, "-m", "pip", "install", "-q", TORCH, *extra("evals"), external=True)
+    session.run(python, "examples/make_eval_logs.py", str(logs), external=True)
+    session.install("-e", ".[report]", *RUNNER, "pandas", "polars", "scipy", "statsmodels")
+    command = ("python", "-m", "pytest", *(session.posargs or EVALS))
+    session.run(*command, env={"MATRICS_BACKEND": "numpy", "MATRICS_EVAL_LOGS": str(logs)})
 
 
 @nox.session
@@ -139,6 +154,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/dask_cluster.py")
     session.run("python", "benchmarks/command_line.py")
     session.run("python", "benchmarks/count_labels.py")
+    session.run("python", "benchmarks/evals_coverage.py", "--num", "200")
 
 
 INSTALLED = """
@@ -176,11 +192,17 @@ def bare(session: nox.Session) -> None:
     session.run("python", "-c", BARE_COMMAND, str(Path(session.bin) / "matrics"))
 
 
+def extra(name: str) -> list[str]:
+    """The requirements of an extra."""
+    found: list[str] = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"][name]
+    return found
+
+
 def lowest_versions() -> list[str]:
     """The lowest version of everything that pyproject.toml names for users, as constraints of pip."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    for_users = [extras[name] for name in extras if name not in ("test", "docs", "lint")]
+    for_users = [extras[name] for name in extras if name not in ("test", "evals", "docs", "lint")]
     found = map(Requirement, (text for group in (project["dependencies"], *for_users) for text in group))
     bounds: dict[str, set[str]] = {}
     for one in found:

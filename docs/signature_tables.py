@@ -24,6 +24,7 @@ MODULES = {
     "matrics.integrations.sklearn": "scikit-learn",
     "matrics.integrations.xarray": "xarray",
     "matrics.integrations.loggers": "Loggers",
+    "matrics.integrations.evals": "Evaluation logs",
 }
 
 WIDTH = 96  # of a line of code on a page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ pytest.importorskip("pyarrow")  # which reads what Zstandard compresses
 from matrics.integrations import evals  # noqa: E402
 from matrics.integrations.evals.zipped import read_member  # noqa: E402
 
-LOGS = Path(__file__).parent / "data" / "evals"
+OURS = Path(__file__).parent / "data" / "evals"
+LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew
 PRINTED = json.loads((LOGS / "printed.json").read_text())
 PARITY, ECHO = (next(LOGS.glob(f"samples_{task}_*.jsonl")) for task in ("parity", "echo"))
 FIRST = ["sample", "epoch", "task", "model", "scorer", "target", "prediction", "score", "y_true", "y_pred"]
@@ -82,7 +84,7 @@ def test_summaries_and_samples_say_the_same(tmp_path: Path) -> None:
     path = tmp_path / "b.eval"
     with zipfile.ZipFile(LOGS / "b.eval") as archive, zipfile.ZipFile(path, "w") as made:
         for about in archive.infolist():
-            if about.filename == "summaries.json":
+            if about.filename in ("summaries.json", "header.json"):  # which a run writes at its end
                 continue
             made.writestr(about.filename, read_member(archive, about.filename), zipfile.ZIP_DEFLATED)
     frames = [ordered(evals.read(one)) for one in (path, LOGS / "b.eval")]
@@ -113,10 +115,10 @@ def test_the_prediction_of_the_harness_is_the_most_likely_choice() -> None:
 
 def test_promptfoo() -> None:
     """Written by hand to the documented format, as the tool needs Node."""
-    frame = evals.read(LOGS / "promptfoo.json")
+    frame = evals.read(OURS / "promptfoo.json")
     passed = frame.groupby("model")["score"].sum()
     assert passed.to_dict() == {"openai:gpt-large": 5.0, "openai:gpt-small": 3.0}
-    summary = json.loads((LOGS / "promptfoo.json").read_text())["results"]
+    summary = json.loads((OURS / "promptfoo.json").read_text())["results"]
     assert passed.sum() == summary["stats"]["successes"]
     assert len(frame) == 11  # one of twelve is an error of the provider, and no failure
     assert set(frame["y_true"]) == {"yes", "no"}
@@ -124,13 +126,13 @@ def test_promptfoo() -> None:
 
 
 def test_repeats_of_promptfoo_are_epochs(tmp_path: Path) -> None:
-    content = json.loads((LOGS / "promptfoo.json").read_text())
+    content = json.loads((OURS / "promptfoo.json").read_text())
     results = content["results"]["results"]
     content["results"]["results"] = [{**one, "testIdx": 2 * one["testIdx"] + k} for one in results for k in (0, 1)]
     (tmp_path / "twice.json").write_text(json.dumps(content))
     frame = evals.read(tmp_path / "twice.json")
     assert set(frame["epoch"]) == {1, 2}
-    assert set(frame["sample"]) == set(evals.read(LOGS / "promptfoo.json")["sample"])
+    assert set(frame["sample"]) == set(evals.read(OURS / "promptfoo.json")["sample"])
 
 
 def test_json_lines(tmp_path: Path) -> None:
@@ -168,6 +170,15 @@ def test_polars() -> None:
             "expected graded answers, got a log of Inspect without any",
         ),
         ("x.json", '{"results": {"version": 2}}', "expected version 3 of promptfoo's results, got 2"),
+        ("x.json", '{"results": {"version": 3, "results": [3]}}', "expected the structure of a log, got another: "),
+        ("x.json", "[" * 100_000, "expected (JSON|the structure of a log), got "),
+        (
+            "x.json",
+            '{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "scores": 3}]}',
+            "expected the structure of a log, got another: ",
+        ),
+        ("x.jsonl", '{"sample": 1, "score": Infinity}', "row 1: expected a number as score, got inf"),
+        ("x.jsonl", "[" * 100_000, "line 1: expected an object of JSON, got: "),
         ("x.jsonl", "", "expected at least one line of JSON, got none"),
         ("x.jsonl", '{"a": 1}', r"expected lines with the fields sample, and score .*, got the fields 'a'"),
         ("x.jsonl", '{"a": 1}\nyes', "line 2: expected an object of JSON, got: "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from matrics.integrations.evals.log import Graded  # noqa: E402
 from matrics.integrations.evals.noise import Answers, Noise  # noqa: E402
 from matrics.integrations.evals.pairing import Pair  # noqa: E402
 
-LOGS = Path(__file__).parent / "data" / "evals"
+OURS = Path(__file__).parent / "data" / "evals"
+LOGS = Path(os.environ.get("MATRICS_EVAL_LOGS", OURS))  # nox -s evals lets the tools write them anew
 PRINTED = json.loads((LOGS / "printed.json").read_text())
 RANDOM = np.random.default_rng(33)
 
@@ -204,7 +206,7 @@ def test_the_number_of_samples_shows_the_difference_in_four_cases_of_five() -> N
 
 
 def test_two_models_of_one_log() -> None:
-    (found,) = evals.compare(LOGS / "promptfoo.json")
+    (found,) = evals.compare(OURS / "promptfoo.json")
     assert found.names == ("openai:gpt-small", "openai:gpt-large")
     assert found.only_a == ("Is 21 even?",)  # of which the other has an error
 
@@ -239,4 +241,4 @@ def test_a_log_of_several_models_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a\.eval: expected two logs, or one of two models, got one of mockllm/model"):
         evals.compare(LOGS / "a.eval")
     with pytest.raises(ValueError, match=r"promptfoo\.json: expected a log of one model, as there are two logs, got"):
-        evals.compare(LOGS / "a.eval", LOGS / "promptfoo.json")
+        evals.compare(LOGS / "a.eval", OURS / "promptfoo.json")

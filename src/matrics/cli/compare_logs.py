@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from matrics.cli.printing import fold, number, plain, show, text_table
+from matrics.uncertainty.interval import SAMPLES_OF_A_CLASS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def _lines(found: RunComparison) -> list[Table | Text]:
     rows = (
         (a, found.a, found.noise_a),
         (b, found.b, found.noise_b),
-        (f"{a} less {b}", found.difference, found.noise),
+        ("the first less the second", found.difference, found.noise),
     )
     for name, value, noise in rows:
         table.add_row(Text(plain(name)), Text(_limits(value)), *_errors(value, noise, found.samples))
@@ -64,8 +65,10 @@ def answer(found: RunComparison) -> str:
     """Whether the difference is real."""
     a, b = found.names
     gap = found.difference
+    if math.isnan(gap.value):
+        return f"Undefined: {found.measure} of {a} or of {b}"
     if math.isnan(gap.low):
-        return f"Undefined: {found.measure} has no limits for {a} or {b}"
+        return f"No limits: {a} less {b} in {found.measure} is {_plain(gap.value)} for every sample"
     of_a_is_more = gap.value > 0
     best, other = (a, b) if of_a_is_more == found.higher_is_better else (b, a)
     ends = sorted((abs(gap.low), abs(gap.high)))
@@ -84,7 +87,7 @@ def plan(found: RunComparison) -> list[str]:
     """What more samples or more epochs would buy."""
     half = found.half_width()
     if not half > 0:
-        return ["no sample differs: only more samples can show a difference"]
+        return ["the difference is the same for every sample: only more samples can say how sure it is"]
     twice = _plain(found.half_width(samples=2))
     lines = [f"the difference is known to ±{_plain(half)}; twice the samples would make that ±{twice}"]
     if not math.isnan(found.noise.prediction):
@@ -99,6 +102,8 @@ def plan(found: RunComparison) -> list[str]:
         )
     elif found.measure in ("accuracy", "mean score") and max(found.epochs) == 1:
         lines.append("one epoch of each sample: noise of prediction cannot be told from noise of data")
+    if found.samples < SAMPLES_OF_A_CLASS:
+        lines.append(f"few samples, below {SAMPLES_OF_A_CLASS}: limits may miss the truth")
     needed = found.samples_to_show()
     if not found.is_real and needed is not None:
         lines.append(f"about {needed:,} samples like these would show a difference of this size in four cases of five")

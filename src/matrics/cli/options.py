@@ -18,7 +18,8 @@ FilePath = Annotated[
         help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
         "Labels: .parquet or text with the columns y_true and y_pred, a directory or a pattern of Parquet files, or "
         "counts of matrics count. "
-        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input). "
+        "Logs of evaluations of language models: .eval, .json, .jsonl.",
         show_default=False,
     ),
 ]
@@ -26,7 +27,8 @@ LabelsPath = Annotated[
     Path,
     typer.Argument(
         help="Labels, row by row: .parquet or text with the columns y_true and y_pred, or a directory or a pattern of "
-        "Parquet files. Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        "Parquet files. Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input). Logs of evaluations of language "
+        "models: .eval, .json, .jsonl.",
         show_default=False,
     ),
 ]

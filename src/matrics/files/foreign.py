@@ -25,6 +25,10 @@ class ForeignTable(Protocol):
         """The values of the column ``scorer``, each of which has rows of its own for the same samples."""
 
     @property
+    def unlabelled(self) -> str:
+        """Why some rows have no ``y_true`` and ``y_pred``, in words; empty if all have."""
+
+    @property
     def left_out(self) -> str:
         """Which rows the file has in addition, in words; empty if none."""
 

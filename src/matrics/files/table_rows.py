@@ -65,6 +65,8 @@ class TableRows:
         scorers = self.found.scorers
         if len(scorers) > 1 and "scorer" not in self.names.by:
             raise ValueError(f"expected one scorer, got {', '.join(scorers)}: one matrix of each by --by scorer")
+        if self.found.unlabelled and {"y_true", "y_pred"} & set(self.names.labels):
+            raise ValueError(self.found.unlabelled)
         columns = {}
         for name in check_columns(list(self.found.columns), self.names):
             values = list(self.found.columns[name])

@@ -98,7 +98,7 @@ class RunComparison(NamedTuple):
         if epochs == 1:
             error = self.difference.standard_error / math.sqrt(samples)
         else:
-            error = self.noise.standard_error(number, epochs)
+            error = self.noise.standard_error(number, epochs=epochs)
         return student_quantile(self.level, round(number) - 1) * error
 
     def samples_to_show(self) -> int | None:
@@ -153,7 +153,7 @@ def compare(
 
     Limits are those of :func:`matrics.interval` and :func:`matrics.compare_paired` for such clusters, which are not
     symmetrical near 0 and 1, and do not vanish where no sample differs. Scores between 0 and 1 have limits by Student's
-    distribution.
+    distribution, and NaN where no sample differs.
 
     Where samples have several epochs, the variance of a sample's value has two parts: noise of prediction, by the
     variance between epochs of a sample, and noise of data, which is the rest.
@@ -302,7 +302,9 @@ def _estimates(joint: Array, metric: Metric, level: float) -> list[Estimate]:
 
 
 def _by_student(values: Array, level: float) -> tuple[float, float]:
-    mean, reach = float(np.mean(values)), student_quantile(level, len(values) - 1) * standard_error(values)
+    mean, error = float(np.mean(values)), standard_error(values)
+    # Values without any variation say nothing about how far others would be apart.
+    reach = student_quantile(level, len(values) - 1) * error if error > 0 else math.nan
     return mean - reach, mean + reach
 
 

@@ -17,16 +17,23 @@ OF_JSON = ((inspect_logs.is_log, inspect_logs.read_json), (promptfoo_logs.is_log
 
 def read_log(path: Path) -> Log:
     """The graded answers of a log; errors do not have the name of the file."""
+    try:
+        return checked(_read(path))
+    except (AttributeError, TypeError, KeyError, IndexError, RecursionError) as error:  # of JSON of another structure
+        raise ValueError(f"expected the structure of a log, got another: {error}") from error
+
+
+def _read(path: Path) -> Log:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"expected a name that ends in {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}")
     if suffix == ".eval":
-        return checked(inspect_logs.read_archive(path))
+        return inspect_logs.read_archive(path)
     if suffix == ".json":
-        return checked(_of_json(path))
+        return _of_json(path)
     lines = json_lines.read_objects(path)
     read = lm_eval_logs.read_lines if lm_eval_logs.is_line(lines[0]) else json_lines.read_lines
-    return checked(read(path, lines))
+    return read(path, lines)
 
 
 def read_plain(path: Path) -> dict[str, list[Any]] | None:

@@ -21,7 +21,7 @@ def read_objects(path: Path) -> list[Mapping[str, Any]]:
                 continue
             try:
                 one = json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise ValueError(f"line {position}: expected an object of JSON, got: {error}") from error
             if not isinstance(one, Mapping):
                 raise ValueError(f"line {position}: expected an object, got {quoted(one)}")  # noqa: TRY004 (of a file)

@@ -96,7 +96,7 @@ def number(value: Any) -> float | None:
             value = float(word)
         except ValueError:
             return None
-    if not isinstance(value, (int, float)) or math.isnan(value):
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
 

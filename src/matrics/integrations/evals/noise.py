@@ -68,9 +68,9 @@ class Noise(NamedTuple):
         rest = float(np.var(values, ddof=1)) - prediction
         return cls(rest if math.isnan(rest) else max(0.0, rest), prediction)
 
-    def standard_error(self, samples: float, epochs: float = 1) -> float:
-        """That of the mean with so many samples, and ``epochs`` times as many epochs."""
-        return math.sqrt((self.data + self.prediction / epochs) / samples)
+    def standard_error(self, number: float, *, epochs: float = 1) -> float:
+        """That of the mean of this number of samples, with so many times as many epochs."""
+        return math.sqrt((self.data + self.prediction / epochs) / number)
 
 
 def standard_error(values: Array) -> float:

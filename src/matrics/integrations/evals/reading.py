@@ -95,14 +95,15 @@ class LogTable(NamedTuple):
     columns: dict[str, list[Any]]
     clusters: str | None  # the column of repeats
     scorers: tuple[str, ...]  # of which only one can be counted in a matrix
-    left_out: str  # in words; empty if nothing is
+    unlabelled: str = ""  # why some rows have no labels, in words
+    left_out: str = ""  # in words
 
 
 def table_of(paths: Sequence[Path]) -> LogTable:
     """The columns of one or more logs, or of other JSON Lines; errors have the name of a file if there are several."""
     plain = formats.read_plain(paths[0]) if len(paths) == 1 else None
     if plain is not None:
-        return LogTable(plain, None, (), "")
+        return LogTable(plain, None, ())
     logs = [formats.read_log(paths[0])] if len(paths) == 1 else [opened(path) for path in paths]
     found = columns_of(logs)
     if len(logs) > 1:
@@ -114,4 +115,11 @@ def table_of(paths: Sequence[Path]) -> LogTable:
     missing = [one for log in logs for one in log.left_out]
     left_out = f"{len(missing):,} without a score, the first: {missing[0]}" if missing else ""
     scorers = tuple(dict.fromkeys(found["scorer"]))
-    return LogTable(found, "sample" if repeated else None, scorers, left_out)
+    partly = next((place for place, label in enumerate(found["y_true"]) if label is None), None)
+    unlabelled = ""
+    if partly is not None:
+        unlabelled = (
+            f"expected answers that pass or fail, got the score {found['score'][partly]:.10g} of sample "
+            f"{found['sample'][partly]} by {found['scorer'][partly]}: matrics compare takes such scores"
+        )
+    return LogTable(found, "sample" if repeated else None, scorers, unlabelled, left_out)
