@@ -69,9 +69,11 @@ if TYPE_CHECKING:
     from matrics.states.confusion import ConfusionState
     from matrics.states.margins import MarginState
     from matrics.tables.classification_report import ClassificationReport, classification_report
-    from matrics.tables.counts import FrameCounts, count_frame
+    from matrics.tables.counts import count_frame
+    from matrics.tables.frame_counts import FrameCounts
     from matrics.tables.label_scores import LabelScores, score_labels
     from matrics.tables.table import to_frame
+    from matrics.tables.tally import count_sql
     from matrics.uncertainty.compare import compare, compare_paired
     from matrics.uncertainty.interval import interval
     from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
@@ -131,9 +133,11 @@ _LATER = {
     "matrics.states.confusion": ("ConfusionState",),
     "matrics.states.margins": ("MarginState",),
     "matrics.tables.classification_report": ("ClassificationReport", "classification_report"),
-    "matrics.tables.counts": ("FrameCounts", "count_frame"),
+    "matrics.tables.counts": ("count_frame",),
+    "matrics.tables.frame_counts": ("FrameCounts",),
     "matrics.tables.label_scores": ("LabelScores", "score_labels"),
     "matrics.tables.table": ("to_frame",),
+    "matrics.tables.tally": ("count_sql",),
     "matrics.uncertainty.compare": ("compare", "compare_paired"),
     "matrics.uncertainty.interval": ("interval",),
     "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
@@ -185,6 +189,7 @@ __all__ = [
     "confusion_matrix",
     "controlled_errors",
     "count_frame",
+    "count_sql",
     "demographic_parity",
     "describe",
     "disparity",

@@ -2,218 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from matrics.arrays import Array
 from matrics.arrays.sizes import MOST_CELLS, one_or_more
-from matrics.catalogue.classes import Sorted
-from matrics.catalogue.record import Metric
 from matrics.counting.build import confusion_matrix
-from matrics.engine.evaluation import Invalid, frames_to_the_user
+from matrics.engine.evaluation import frames_to_the_user
 from matrics.quoting import quoted
-from matrics.scoring.score import score
-from matrics.tables.any_table import names_of_columns, open_table
-from matrics.tables.axes import axis_columns
+from matrics.tables.any_table import names_of_columns
 from matrics.tables.class_codes import class_codes, given_labels, sorted_labels
-from matrics.tables.columns import Coded, Where, at_position, coded, combined, filtered, listed, taken, weights_of
+from matrics.tables.columns import Coded, Where, at_position, coded, combined, taken
+from matrics.tables.frame_counts import FrameCounts
 from matrics.tables.odd_labels import odd_labels
-from matrics.tables.table import Library, imported
-from matrics.typing import NumPyArray
-from matrics.uncertainty.interval import interval
-from matrics.uncertainty.options import Method
-from matrics.uncertainty.results import Interval
-
-MOST_NAMED = 10
-
-
-class FrameCounts(NamedTuple):
-    """The matrices of a data frame of labels, as from :func:`matrics.count_frame`.
-
-    Parameters
-    ----------
-    matrix : array, shape (G, n, n), or (n, n) without groups
-        A confusion matrix for each group; integers, or floating numbers if weighted.
-    groups : dict of str to column
-        For each column of the groups the value of every group, the ``axes`` of :func:`matrics.to_frame`: a Series of
-        pandas or Polars, or for any other table an array of pyarrow.
-    labels : tuple, length n
-        The label of each class.
-    squared_weights : array, shape of the matrix, or None
-        With weights, the matrices of their squares: what :func:`matrics.interval` and :func:`matrics.compare` need to
-        know how sure the others are.
-    """
-
-    matrix: NumPyArray
-    groups: dict[str, Any]
-    labels: tuple[Hashable, ...]
-    squared_weights: NumPyArray | None = None
-
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """The labels as text: the ``class_names`` of :func:`matrics.score` and :func:`matrics.to_frame`.
-
-        Texts that were found in the columns, and put in alphabetical order, are not an order of classes, and no measure
-        takes the last one for the positive class: ``positive=`` says which it is.
-        """
-        names = tuple(str(label) for label in self.labels)
-        return Sorted(names) if isinstance(self.labels, Sorted) else names
-
-    def score(
-        self,
-        metrics: str | Metric | Iterable[str | Metric] = "core",
-        *,
-        zero_division: float = math.nan,
-        invalid: Invalid = "warn",
-        workers: int = 1,
-        positive: Hashable = None,
-    ) -> dict[str, Any]:
-        """Many measures of the matrix of every group, as from :func:`matrics.score`, with the labels as class names.
-
-        Parameters
-        ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        zero_division, invalid, workers
-            As in :func:`matrics.score`.
-        positive : label, optional
-            The positive class. Of two texts, whose order neither the data frame nor ``labels=`` has given, it has to be
-            said for ``:binary`` and for sensitivity, specificity, PPV, NPV, likelihood ratios and the diagnostic odds
-            ratio.
-
-        Returns
-        -------
-        dict of str to array
-            Keyed by metric, as given; with the label where there is one value a class: ``recall/fraud``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As in :func:`matrics.score`.
-
-        Examples
-        --------
-        >>> import matrics
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"y_true": ["ok", "fraud", "ok", "fraud"], "y_pred": ["ok", "fraud", "ok", "ok"]})
-        >>> counts = matrics.count_frame(frame)
-        >>> scores = counts.score("sensitivity, specificity, precision", positive="fraud")
-        >>> matrics.to_frame(scores)
-           sensitivity of fraud  specificity of fraud  precision of fraud
-        0                   0.5                   1.0                 1.0
-        """
-        options: Any = {"zero_division": zero_division, "invalid": invalid, "workers": workers}
-        return score(self.matrix, metrics, class_names=self.class_names, positive=positive, **options)
-
-    def interval(
-        self,
-        metrics: str | Metric | Iterable[str | Metric] = "core",
-        *,
-        level: float = 0.95,
-        method: Method = "auto",
-        zero_division: float = math.nan,
-        invalid: Invalid = "warn",
-        workers: int = 1,
-        positive: Hashable = None,
-    ) -> dict[str, Interval]:
-        """Confidence intervals of the matrix of every group, as from :func:`matrics.interval`, with labels and weights.
-
-        Parameters
-        ----------
-        metrics : str, Metric, or several of them
-            As in :func:`matrics.score`.
-        level, method, zero_division, invalid, workers
-            As in :func:`matrics.interval`, which has more options.
-        positive : label, optional
-            As in :meth:`score`.
-
-        Returns
-        -------
-        dict of str to Interval
-            Keyed by metric, as given; with the label where there is one interval a class: ``recall/fraud``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As in :func:`matrics.interval`.
-
-        Examples
-        --------
-        >>> import matrics
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"y_true": [0, 1] * 300, "y_pred": [0, 1, 0, 1, 1, 0] * 100, "w": [1.0, 2.5] * 300})
-        >>> one = matrics.count_frame(frame, sample_weight="w").interval("accuracy")["accuracy"]
-        >>> print(f"{one.estimate:.3f}, between {one.low:.3f} and {one.high:.3f}")
-        0.667, between 0.625 and 0.706
-        """
-        options: Any = {"level": level, "method": method, "zero_division": zero_division, "invalid": invalid}
-        return interval(
-            self.matrix,
-            metrics,
-            squared_weights=self.squared_weights,
-            class_names=self.class_names,
-            positive=positive,
-            workers=workers,
-            **options,
-        )
-
-    def to_frame(self, *, library: Library = "pandas") -> Any:
-        """The counts in long form: one row for each group, true label and predicted label, also where it is 0.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}
-            Which library the data frame is of.
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-            The columns of the groups, then ``true``, ``pred`` and ``count``.
-
-        Raises
-        ------
-        ImportError
-            The library is not installed.
-        ValueError
-            A column of the groups has one of these three names.
-        """
-        frames = imported(library)
-        n = len(self.labels)
-        stack = np.reshape(self.matrix, (-1, n, n))
-        found = axis_columns(self.groups, (len(stack),), library, times=n * n) if self.groups else {}
-        own = {
-            "true": [label for label in self.labels for _ in self.labels] * len(stack),
-            "pred": [*self.labels] * (n * len(stack)),
-            "count": stack.ravel(),
-        }
-        both = sorted(set(found) & set(own))
-        if both:
-            raise ValueError(f"by: expected other columns than true, pred and count, got {quoted(both[0])}")
-        return frames.DataFrame({**found, **own})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The matrices, the groups and the labels as lists, numbers and texts, for JSON."""
-        plain = (bool, int, float, str)
-        return {
-            "matrix": self.matrix.tolist(),
-            "groups": {
-                str(name): [value if isinstance(value, plain) else str(value) for value in listed(column)]
-                for name, column in self.groups.items()
-            },
-            "labels": [label if isinstance(label, plain) else str(label) for label in self.labels],
-            "squared_weights": None if self.squared_weights is None else self.squared_weights.tolist(),
-        }
-
-    def __repr__(self) -> str:
-        """The number of matrices and their classes; a table of all of them may have thousands of numbers."""
-        by = f", by={list(self.groups)}" if self.groups else ""
-        more = f" and {len(self.labels) - MOST_NAMED} more" if len(self.labels) > MOST_NAMED else ""
-        named = ", ".join(map(repr, self.labels[:MOST_NAMED]))
-        return f"FrameCounts(matrix of shape {self.matrix.shape}{by}, labels={named}{more})"
+from matrics.tables.rows import Numbers, Rows
 
 
 def count_frame(
@@ -225,6 +30,8 @@ def count_frame(
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: Hashable | None = None,
+    squared_weights: Hashable | None = None,
+    counts: Hashable | None = None,
     ignore_index: Any = None,
 ) -> FrameCounts:
     """Count a data frame of labels, one sample a row, into one confusion matrix for each group.
@@ -233,7 +40,8 @@ def count_frame(
     ----------
     frame : data frame or other table
         One sample a row: a data frame of pandas or Polars; or, where pyarrow is installed, a table of pyarrow, a
-        mapping of names to columns, or an object with ``__arrow_c_stream__``, such as a relation of DuckDB.
+        mapping of names to columns, or an object with ``__arrow_c_stream__``. A relation of DuckDB and a table of Ibis
+        are grouped where they are, and only the combinations that occur are read.
     y_true, y_pred : column name, default "y_true" and "y_pred"
         The columns of true and of predicted labels: integers, booleans, text, categories or times.
     by : column name or sequence of them, optional
@@ -248,6 +56,11 @@ def count_frame(
         columns alone, or differ only in case, blanks or the way a number is written.
     sample_weight : column name, optional
         The column of the weights of samples. Their squares are counted as well, for intervals.
+    squared_weights : column name, optional
+        If rows are counted already, with ``sample_weight`` as the sums of their weights: the column of the sums of the
+        squared weights, as by :func:`matrics.count_sql`.
+    counts : column name, optional
+        If rows are counted already: the column with the number of samples of each row, as by :func:`matrics.count_sql`.
     ignore_index : label or sequence of labels, optional
         Samples with this true label, or one of these, are left out.
 
@@ -262,7 +75,8 @@ def count_frame(
     ImportError
         The table is of neither pandas nor Polars, and pyarrow is not installed.
     TypeError
-        ``frame`` is no table, a column has values of another kind, or both ``num_classes`` and ``labels`` are given.
+        ``frame`` is no table, a column has values of another kind, or both ``num_classes`` and ``labels`` are given, or
+        both ``counts`` and ``sample_weight``, or ``squared_weights`` alone.
     ValueError
         A column does not exist, or there are several of that name; a value is missing (None, NaN or empty text); a
         label is not among ``labels``; a weight is negative or infinite; or there are too many classes and groups to
@@ -285,26 +99,19 @@ def count_frame(
     0  north       1.0            1.0            1.0
     1  south       0.5            1.0            0.0
     """
+    if (counts is not None and sample_weight is not None) or (squared_weights is not None and sample_weight is None):
+        given = {"counts": counts, "sample_weight": sample_weight, "squared_weights": squared_weights}
+        got = ", ".join(f"{name}={quoted(one)}" for name, one in given.items() if one is not None)
+        raise TypeError(f"expected either counts=, or sample_weight= with or without squared_weights=, got {got}")
     names = names_of_columns(by)
-    wanted = [y_true, y_pred, *names, *(() if sample_weight is None else (sample_weight,))]
-    table = open_table("frame", frame, wanted)
     classes = given_labels(num_classes, labels)
-    columns, where = _without(table.columns(wanted), y_true, one_or_more(ignore_index))
-    weights = None if sample_weight is None else weights_of(sample_weight, columns[sample_weight], where=where)
-    found = {name: coded(name, columns[name], where) for name in dict.fromkeys((y_true, y_pred, *names))}
+    keys = list(dict.fromkeys([y_true, y_pred, *names]))
+    rows = Rows.of(frame, keys, Numbers(counts, sample_weight, squared_weights))
+    rows = rows.without(y_true, one_or_more(ignore_index))
+    found = {name: coded(name, rows.columns[name], rows.where) for name in keys}
     true_and_pred = [(name, found[name]) for name in (y_true, y_pred)]
     by_group = {name: found[name] for name in names}
-    return count_codes(true_and_pred, by_group, classes=classes, weights=weights, where=where)
-
-
-def _without(columns: dict[Any, Any], name: Hashable, ignored: Sequence[Hashable]) -> tuple[dict[Any, Any], Where]:
-    """The rows with other true labels, and the names of these rows in messages."""
-    if not ignored:
-        return columns, at_position
-    column = coded(name, columns[name])
-    kept = np.asarray([label not in ignored for label in column.listed()], bool)[column.codes]
-    rows = np.flatnonzero(kept)
-    return {name: filtered(column, kept) for name, column in columns.items()}, lambda row: at_position(rows[row])
+    return count_codes(true_and_pred, by_group, classes=classes, where=rows.where, **rows.numbers())
 
 
 def count_codes(
@@ -312,7 +119,9 @@ def count_codes(
     groups: Mapping[Any, Coded],
     *,
     classes: tuple[Hashable, ...] | None,
-    weights: Array | None,
+    weights: Array | None = None,
+    squares: Array | None = None,
+    counts: Array | None = None,
     where: Where = at_position,
 ) -> FrameCounts:
     """Count columns that are codes into one matrix for each group.
@@ -327,6 +136,10 @@ def count_codes(
         The labels of the classes; those of the columns if None.
     weights : array, shape (rows,), or None
         The weight of each row.
+    squares : array, shape (rows,), or None
+        Its squared weight, if that is not the square of the weight.
+    counts : array of int, shape (rows,), or None
+        The number of samples of each row.
     where : function of an int, optional
         What messages call the row at a position.
     """
@@ -348,8 +161,13 @@ def count_codes(
         matrix = confusion_matrix(true, pred, num_classes=n, sample_weight=weights, **of_groups)
         return matrix if number else matrix[None][:0]  # no rows, and so no groups
 
-    squares = None if weights is None else count(np.square(weights, dtype=np.float64))
-    return FrameCounts(count(weights), named, classes, squares)
+    if counts is not None:
+        matrix = np.zeros((number, n, n), np.int64)
+        np.add.at(matrix, (group_of_row, true, pred), counts)  # exact, as sums of floating numbers are not
+        return FrameCounts(matrix if groups else matrix[0], named, classes)
+    if squares is None and weights is not None:
+        squares = np.square(weights, dtype=np.float64)
+    return FrameCounts(count(weights), named, classes, None if squares is None else count(squares))
 
 
 def warn_of_odd_labels(true_labels: Iterable[Hashable], pred_labels: Iterable[Hashable]) -> None:

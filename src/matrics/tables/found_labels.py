@@ -16,7 +16,8 @@ from matrics.counting.codes import check_classes, labels_on_host
 from matrics.counting.labels import check_weights
 from matrics.quoting import cut, quoted
 from matrics.tables.columns import in_their_order
-from matrics.tables.counts import FrameCounts, warn_of_odd_labels
+from matrics.tables.counts import warn_of_odd_labels
+from matrics.tables.frame_counts import FrameCounts
 
 __all__ = ["count_found"]
 

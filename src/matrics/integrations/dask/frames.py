@@ -13,7 +13,8 @@ from matrics.quoting import quoted
 from matrics.tables.any_table import check_columns, names_of_columns
 from matrics.tables.class_codes import class_codes, given_labels
 from matrics.tables.columns import coded, combined, in_their_order, taken, weights_of
-from matrics.tables.counts import FrameCounts, count_codes
+from matrics.tables.counts import count_codes
+from matrics.tables.frame_counts import FrameCounts
 
 
 def count_frame(
