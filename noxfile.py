@@ -89,6 +89,14 @@ def exhaustive(session: nox.Session) -> None:
 
 
 @nox.session
+def trainers(session: nox.Session) -> None:
+    """Hugging Face, Keras, skorch, Ignite, Accelerate and Optuna: the tests that the others skip."""
+    session.install("-e", ".[trainers]")
+    paths = ("tests/test_transformers.py", "tests/test_recipes.py")
+    session.run("python", "-m", "pytest", "--exhaustive", *(session.posargs or paths))
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff: rules and format."""
     session.install("-e", ".[lint]")
@@ -202,7 +210,7 @@ def lowest_versions() -> list[str]:
     """The lowest version of everything that pyproject.toml names for users, as constraints of pip."""
     project = nox.project.load_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    for_users = [extras[name] for name in extras if name not in ("test", "evals", "docs", "lint")]
+    for_users = [extras[name] for name in extras if name not in ("test", "evals", "trainers", "docs", "lint")]
     found = map(Requirement, (text for group in (project["dependencies"], *for_users) for text in group))
     bounds: dict[str, set[str]] = {}
     for one in found:

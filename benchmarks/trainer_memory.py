@@ -3,8 +3,9 @@
     python benchmarks/trainer_memory.py [--quick] [--samples N] [--classes C] [--batch B]
 
 Each way runs in a process of its own. Its memory is the peak of resident memory during ``Trainer.evaluate``, less what
-was resident before it, after an evaluation of one batch had loaded what is loaded once. The floor is the same without
-``compute_metrics``: the Trainer then keeps losses alone.
+was resident before it, after an evaluation of one batch had loaded what is loaded once. That has made the counts as
+well, which stay: they are in a column of their own. The floor is the same without ``compute_metrics``: the Trainer then
+keeps losses alone.
 """
 
 from __future__ import annotations
@@ -79,8 +80,13 @@ def measure(way: str, samples: int, classes: int, batch: int) -> dict[str, Any]:
         before, begin = resident("VmRSS"), time.perf_counter()
         values = trainer.evaluate(Samples(samples))
         seconds = time.perf_counter() - begin
-    found = {name: values[f"eval_{name}"] for name in ("mcc", "top_k_accuracy(k=5)") if computes}
-    return {"peak": resident("VmHWM") - before, "seconds": seconds, "values": found}
+    metrics = [] if compute is None else [compute.confusion, compute.scores]
+    return {
+        "peak": resident("VmHWM") - before,
+        "counts": sum(buffer.nbytes for metric in metrics for buffer in metric.buffers()),
+        "seconds": seconds,
+        "values": {name: values[f"eval_{name}"] for name in ("log_loss", "top_k_accuracy(k=5)") if computes},
+    }
 
 
 def main() -> None:
@@ -101,15 +107,16 @@ def main() -> None:
     sizes = [f"--samples={samples}", f"--classes={options.classes}", f"--batch={options.batch}"]
     logits = samples * options.classes * 4 / MIB
     print(f"{samples:,} samples, {options.classes:,} classes, batches of {options.batch}: {logits:.0f} MiB of logits")
-    print("| Trainer | peak memory of the evaluation (MiB) | share of the logits | seconds |\n|---|---|---|---|")
+    print("| Trainer | memory (MiB) | of the logits | counts (MiB) | seconds |\n|---|---|---|---|---|")
     found = {}
     for way in WAYS:
         command = [sys.executable, __file__, f"--way={way}", *sizes]
         environment = {**os.environ, "TRANSFORMERS_VERBOSITY": "error"}
         run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603
         found[way] = json.loads(run.stdout.splitlines()[-1])
-        peak = found[way]["peak"] / MIB
-        print(f"| {way} | {peak:.0f} | {peak / logits:.2f} | {found[way]['seconds']:.1f} |", flush=True)
+        peak, counts = found[way]["peak"] / MIB, found[way]["counts"] / MIB
+        row = f"| {way} | {peak:.0f} | {peak / logits:.2f} | {counts:.0f} | {found[way]['seconds']:.0f} |"
+        print(row, flush=True)
     values = [one["values"] for one in found.values() if one["values"]]
     same = all(abs(other[name] - values[0][name]) < 1e-12 for other in values for name in other)
     print(f"{'the same' if same else 'OTHER'} values: {values[0]}")

@@ -20,6 +20,7 @@ MODULES = {
     "matrics.integrations.torch": "PyTorch",
     "matrics.integrations.torchmetrics": "torchmetrics and Lightning",
     "matrics.integrations.flax": "Flax",
+    "matrics.integrations.transformers": "Hugging Face",
     "matrics.integrations.dask": "Dask",
     "matrics.integrations.sklearn": "scikit-learn",
     "matrics.integrations.xarray": "xarray",

@@ -268,7 +268,7 @@ def test_many_logits_are_counted_in_pieces(make: Any, monkeypatch: pytest.Monkey
     labels, logits = draw()
     compute = make("mcc, log_loss, roc_auc")
     expected = compute(Passed(logits, labels))
-    module = importlib.import_module("matrics.integrations.transformers")
+    module = importlib.import_module("matrics.integrations.transformers_metric")
     monkeypatch.setattr(module, "SCORES_AT_ONCE", 21)
     assert compute(Passed(logits, labels)) == pytest.approx(expected, rel=1e-12)
 
@@ -305,6 +305,15 @@ def test_wrong_arguments_are_an_error_before_training(make: Any, metrics: Any, o
         make(metrics, **options)
 
 
+def test_a_class_that_is_not_there(make: Any) -> None:
+    """It is seen at the first logits, and each time."""
+    labels, logits = draw()
+    compute = make("accuracy, recall[7], log_loss")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="7"):
+            compute(Passed(logits, labels))
+
+
 def test_arrays_that_do_not_fit(make: Any) -> None:
     labels, logits = draw()
     wrong = [
@@ -314,7 +323,7 @@ def test_arrays_that_do_not_fit(make: Any) -> None:
         ((logits, logits), r"label_ids: expected integers.*torch.float32.*MultilabelState"),
         ((logits, (labels, labels)), r"label_ids: expected one array.*label_names=.*got 2 arrays"),
         ((logits, None), "label_ids: expected one array.*got NoneType"),
-        (({"logits": logits}, labels), "predictions: expected one array or tensor, logits, got dict"),
+        (({"logits": logits}, labels), "predictions: expected one array or tensor of logits, got dict"),
     ]
     for passed, message in wrong:
         with pytest.raises((TypeError, ValueError), match=message):
