@@ -141,6 +141,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/ranking.py")
     session.run("python", "benchmarks/multilabel.py")
     session.run("python", "benchmarks/groups.py")
+    session.run("python", "benchmarks/scorers.py")
     session.run("python", "benchmarks/many_classes.py")
     session.run("python", "benchmarks/score_state.py")
     session.run("python", "benchmarks/dask_cluster.py")

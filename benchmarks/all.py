@@ -31,6 +31,7 @@ QUICK = {
 # Not coverage.py and gpu.py: the one simulates for hours what is no time, the other needs another machine.
 OTHERS = {
     "catalogue.py": [],
+    "losses.py": [],
     "uncertainty.py": [],
     "study.py": [],
     "multilabel.py": [],
@@ -45,6 +46,7 @@ OTHERS = {
     "command_line.py": [],
     "count_labels.py": [],
     "training_sizes.py": [],
+    "scorers.py": [],
 }
 
 

@@ -27,6 +27,7 @@ import torch  # isort: skip
 import matrics
 
 BATCHES, CLASSES, MODELS = (128, 4096), (2, 10, 100), 8
+MEASURES = ("mcc", "f1", "dice", "eve")
 IMAGES = 16  # of the samples of a batch as pixels, for Dice
 ROADS = ("eager", "compiled", "torch vmap", "jax jit", "jax vmap")
 Loss = Callable[[Any, Any], Any]
@@ -77,7 +78,7 @@ def by_hand(measure: str, lib: Any, softmax: Callable[[Any], Any], one_hot: Call
 
 
 def torch_one_hot(labels: torch.Tensor, n: int) -> torch.Tensor:
-    return (labels[..., None] == torch.arange(n)).float()  # as one_hot has no rule for vmap before its classes are known
+    return (labels[..., None] == torch.arange(n)).float()  # one_hot has no rule for vmap
 
 
 def calls_of(road: str, measure: str, size: int, n: int) -> list[Callable[[], Any]]:
@@ -92,7 +93,7 @@ def calls_of(road: str, measure: str, size: int, n: int) -> list[Callable[[], An
         data = jnp.asarray(logits.numpy()), jnp.asarray(labels.numpy(), jnp.int32)
         grads = [jax.grad(loss) for loss in pair]
         mapped = [jax.vmap(grad, (0, None)) if models else grad for grad in grads]
-        return [lambda f=jax.jit(f): f(*data).block_until_ready() for f in mapped]
+        return [lambda f=f: f(*data).block_until_ready() for f in map(jax.jit, mapped)]
     pair = ours(measure, lambda x: x.softmax(-1)), by_hand(measure, torch, lambda x: x.softmax(-1), torch_one_hot)
     if models:
         mapped = [torch.func.vmap(torch.func.grad(loss), (0, None)) for loss in pair]
@@ -122,7 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="10 classes, few runs, and nothing that PyTorch compiles")
     parser.add_argument("--roads", nargs="+", choices=ROADS, default=ROADS)
-    parser.add_argument("--measures", nargs="+", choices=("mcc", "f1", "dice", "eve"), default=("mcc", "f1", "dice", "eve"))
+    parser.add_argument("--measures", nargs="+", choices=MEASURES, default=MEASURES)
     parser.add_argument("--classes", nargs="+", type=int, default=CLASSES)
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -40,6 +40,7 @@ DOORS = {
     ),
     LABELS: (
         *("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "compare_models"),
+        *("score_labels", "classification_report"),
         *("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "count_frame", "report"),
     ),
     SCORES: (
@@ -86,6 +87,7 @@ REASONS = {
             *(door for door in COUNTING if door not in (*SEVERAL_LABELS, "threshold_confusion_matrix")),
         ),
         "each label is positive by construction": SEVERAL_LABELS,
+        "each class has a row": ("classification_report",),
         "the true class of each sample is the one that counts": ("top_k_accuracy", "top_k_recall"),
     },
     "weights": {
@@ -98,19 +100,30 @@ REASONS = {
     },
     "clusters": {
         "a value, without limits: clusters change only how sure it is": (
-            *("score", *MEASURES, "score_blocks", "expected_cost", "demographic_parity", "equal_opportunity"),
-            *("equalized_odds", *COUNTING, "multilabel_score", "subset_accuracy", *DOORS[TRAINING]),
+            *("score", *MEASURES, "score_blocks", "score_labels", "expected_cost", "demographic_parity"),
+            *(
+                "equal_opportunity",
+                "equalized_odds",
+                *COUNTING,
+                "multilabel_score",
+                "subset_accuracy",
+                *DOORS[TRAINING],
+            ),
             *(door for door in DOORS[SCORES] if door not in ("best_threshold_interval", "roc_auc_variance")),
             "plot.confusion_matrix",
             *("integrations.dask.score", "integrations.xarray.score", "matrics score"),
         ),
         "a plan, before there are samples": ("samples_needed",),
-        "not yet": ("roc_auc_variance", "matrics curve", "matrics threshold", "plot.curve", "plot.calibration"),
+        "not yet": (
+            *("classification_report", "roc_auc_variance", "matrics curve", "matrics threshold", "plot.curve"),
+            "plot.calibration",
+        ),
     },
     "groups": {
+        "one table a matrix": ("classification_report",),
         "a stack has them as an axis: confusion_matrix(..., groups=) makes one": (*OF_STACKS, "plot.curve"),
         "the arrays of samples have them as a batch axis": (
-            *("compare_models", "multilabel_confusion_matrix", "multilabel_score"),
+            *("compare_models", "score_labels", "multilabel_confusion_matrix", "multilabel_score"),
             *("subset_accuracy", *DOORS[SCORES], "ScoreState", "MultilabelState", "MarginState", "plot.calibration"),
         ),
         "one metric a group: a metric for loggers has one matrix": IN_TRAINING,
@@ -129,7 +142,8 @@ REASONS = {
     },
     "invalid": {
         "labels and scores are checked as they come, so that no matrix can be invalid": (
-            *("compare_models", "subset_accuracy", "report", *DOORS[SCORES], *IN_TRAINING, *COUNTING),
+            *("compare_models", "classification_report", "subset_accuracy", "report", *DOORS[SCORES]),
+            *(*IN_TRAINING, *COUNTING),
             *("plot.curve", "plot.calibration", "matrics curve", "matrics threshold", "matrics report"),
             *("matrics compare",),
         ),
@@ -146,7 +160,8 @@ REASONS = {
         "score has it": MEASURES,
         "one pass over the samples, by one thread": (
             *COUNTING,
-            *("subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES, "report", "matrics report"),
+            *("classification_report", "subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),
+            *("report", "matrics report"),
             *(door for door in DOORS[SCORES] if "threshold" not in door and door not in AREAS),
             *("matrics compare", "matrics curve", "matrics threshold"),
         ),

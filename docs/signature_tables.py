@@ -22,6 +22,7 @@ MODULES = {
     "matrics.integrations.flax": "Flax",
     "matrics.integrations.transformers": "Hugging Face",
     "matrics.integrations.dask": "Dask",
+    "matrics.integrations.sklearn": "scikit-learn",
     "matrics.integrations.xarray": "xarray",
     "matrics.integrations.loggers": "Loggers",
 }
@@ -41,7 +42,7 @@ def signatures(module):
         if inspect.isroutine(found):
             yield name, inspect.signature(found)
         elif inspect.isclass(found):
-            if found.__module__.startswith("matrics.integrations"):
+            if found.__module__.startswith("matrics.integrations") and not issubclass(found, tuple):
                 yield name, without_first(found.__init__)
             for method, member in members(found).items():
                 inside = member.__func__ if isinstance(member, classmethod) else member

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from datetime import timedelta
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,7 +17,7 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from matrics import ScoreState
-from matrics.integrations.torch import ConfusionMetric, ScoreMetric, keep_local
+from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, keep_local
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
@@ -166,6 +167,32 @@ def every(rank: int) -> dict[str, list[dict[str, float]]]:
         # Once: torchmetrics keeps values until the next batch, and a process that has none would not sync again.
         found[name] = [*values, other.log_dict()]
     return found
+
+
+def several_labels(rank: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Labels and scores of a process; only process 0 has any."""
+    random = torch.Generator().manual_seed(rank)
+    shapes = [(64, 3), (7, 3)] if rank == 0 else []
+    return [(torch.randint(0, 2, shape, generator=random), torch.rand(shape, generator=random)) for shape in shapes]
+
+
+def labelled(rank: int) -> dict[str, Any]:
+    """Counts several labels, syncs twice, counts on, syncs again; and torchmetrics' way of the same."""
+    from matrics.integrations.torchmetrics import MultilabelMetric as Torchmetric
+
+    names = ["f1", "mcc:label", "roc_auc", "average_precision:micro", "subset_accuracy", "ranking_loss"]
+    metric, other = MultilabelMetric(3, names), Torchmetric(3, names)
+    for labels, scores in several_labels(rank):
+        metric.update(labels, scores)
+        other.update(scores, labels)
+    first, again = metric.sync().log_dict(), metric.sync().sync().log_dict()
+    with warnings.catch_warnings(action="ignore"):
+        together = other.log_dict()
+    for labels, scores in several_labels(rank):
+        metric.update(labels, scores)
+    later = metric.sync().log_dict()
+    counts = int(metric.state.counts.sum())
+    return {"first": first, "again": again, "together": together, "later": later, "counts": counts}
 
 
 def groups(rank: int) -> torch.Tensor:

@@ -77,6 +77,8 @@ def test_every_metric_has_the_values_of_one_process(ranks: Any, tmp_path: Path, 
     module, cases = importlib.import_module("matrics.integrations.torch"), ranks.training_cases
     results = ranks.run("every", world, tmp_path)
     for name, case in cases.METRICS.items():
+        if name == "decay":
+            continue  # the weights of batches depend on the process that counts them
         metric = case.make(module)
         for times in range(2):
             for rank in range(world):

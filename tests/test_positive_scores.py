@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 
 RANDOM = np.random.default_rng(28)
 
+
+def best_interval(y: Any, s: Any, **options: Any) -> Any:
+    return matrics.best_threshold_interval(y, s, "f1", num=20, rng=0, **options).value.estimate
+
+
 # Every function of two classes, with what else it needs.
 DOORS: dict[str, Any] = {
     "roc_auc": matrics.roc_auc,
@@ -31,6 +38,7 @@ DOORS: dict[str, Any] = {
     "threshold_curve": lambda y, s, **o: matrics.threshold_curve(y, s, "recall", **o)["recall"],
     "thresholds=": lambda y, s, **o: matrics.threshold_curve(y, s, "npv", thresholds=[0.2, 0.7], **o)["npv"],
     "best_threshold": lambda y, s, **o: matrics.best_threshold(y, s, "f1", **o).value,
+    "best_threshold_interval": best_interval,
     "brier_score": matrics.brier_score,
     "brier_decomposition": lambda y, s, **o: matrics.brier_decomposition(y, s, **o).resolution,
     "log_loss": matrics.log_loss,
@@ -44,6 +52,64 @@ DOORS: dict[str, Any] = {
 def samples(number: int = 60) -> tuple[np.ndarray, np.ndarray]:
     y = RANDOM.permutation(np.arange(number) % 2)
     return y, np.clip((y + RANDOM.normal(1, 1, number)) / 4, 0.01, 0.99)
+
+
+def test_every_function_of_scores_is_a_door() -> None:
+    """Those that say which class counts by themselves are functions of all classes, or of soft counts."""
+    functions = {name: getattr(matrics, name) for name in matrics.__all__ if inspect.isfunction(getattr(matrics, name))}
+    words = {name: set(inspect.signature(function).parameters) for name, function in functions.items()}
+    of_scores = {name for name, found in words.items() if found & {"y_score", "y_prob"} and name != "report"}
+    assert {name for name in of_scores if "positive" not in words[name]} == {
+        *("soft_confusion_matrix", "top_k_accuracy", "top_k_recall"),
+    }
+    assert {name for name in of_scores if "positive" in words[name]} <= set(DOORS)
+
+
+def texts() -> dict[str, Any]:
+    """Two texts in every form in which they come."""
+    y = ["ok", "fraud", "ok", "fraud", "ok"]
+    made: dict[str, dict[str, Any]] = {
+        "pandas": {
+            "Series": lambda pd: pd.Series(y),
+            "categories": lambda pd: pd.Series(y, dtype="category"),
+            "Categorical": lambda pd: pd.Categorical(y),
+        },
+        "polars": {
+            "Polars": lambda pl: pl.Series(y),
+            "Enum": lambda pl: pl.Series(y, dtype=pl.Enum(["ok", "fraud"])),
+        },
+        "pyarrow": {
+            "pyarrow": lambda pa: pa.array(y),
+            "dictionary": lambda pa: pa.array(y).dictionary_encode(),
+        },
+    }
+    found: dict[str, Any] = {"bytes": np.array(y, "S"), "texts of NumPy": list(np.array(y)), "tuple": tuple(y)}
+    for library, makers in made.items():
+        if importlib.util.find_spec(library):
+            module = importlib.import_module(library)
+            found |= {name: make(module) for name, make in makers.items()}
+    return found
+
+
+@pytest.mark.parametrize("kind", texts())
+def test_text_of_any_kind(kind: str) -> None:
+    """Without ``positive=`` both are offered: the order of two texts makes neither of them positive."""
+    labels, s = texts()[kind], [0.1, 0.35, 0.4, 0.8, 0.5]
+    positive: Any = b"fraud" if kind == "bytes" else "fraud"
+    for door, call in DOORS.items():
+        np.testing.assert_allclose(call(labels, s, positive=positive), call([0, 1, 0, 1, 0], s), equal_nan=True)
+        if door != "binary_cross_entropy":
+            with pytest.raises(ValueError, match=r"positive=b?'fraud' or positive=b?'ok'$"):
+                call(labels, s)
+
+
+def test_numbers_with_texts() -> None:
+    labels, s = [1, "fraud", 1, "fraud"], [0.1, 0.35, 0.4, 0.8]
+    assert matrics.roc_auc(labels, s, positive="fraud") == matrics.roc_auc([0, 1, 0, 1], s)
+    with pytest.raises(TypeError, match="pass the class of the scores as positive="):
+        matrics.roc_auc(labels, s)
+    with pytest.raises(ValueError, match="a label for every sample, got 1 of 4 missing"):
+        matrics.roc_auc([None, "fraud", "ok", "fraud"], s, positive="fraud")
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -18,6 +18,10 @@ def test_the_names_are_there(torch: Any) -> None:
     tensor = torch.tensor(CM)
     assert torch._C._functorch.is_functorch_wrapped_tensor(tensor) is False
     assert torch._C._functorch.peek_interpreter_stack() is None
+    assert callable(torch._C._functorch.get_unwrapped)
+    assert torch._is_functional_tensor(tensor) is False
+    with torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack() as stack:
+        assert stack == []
     assert torch._C._len_torch_dispatch_stack() == 0
     assert torch._ops._len_torch_dispatch_stack_pre_dispatch() == 0
     assert torch._C._is_tracing() is False

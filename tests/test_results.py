@@ -31,6 +31,13 @@ def report() -> Any:
     return matrics.report({"net": CM, "tree": CM.T}, metrics="mcc,recall", class_names=["cat", "dog"])
 
 
+def cross_validated() -> Any:
+    sklearn = pytest.importorskip("matrics.integrations.sklearn")
+    from sklearn.dummy import DummyClassifier
+
+    return sklearn.cross_validate_confusion(DummyClassifier(), SCORES[:60, None], Y[:60], return_indices=True)
+
+
 #: A call for every type of results, and how many rows its data frame has.
 RESULTS = {
     "Interval": (lambda: matrics.interval(STACK, "mcc")["mcc"], 3),
@@ -68,6 +75,7 @@ RESULTS = {
     "Redundancy": (lambda: study.redundancy(STACK, "recall,mcc,accuracy"), 3),
     "Certificate": (lambda: study.certificate("accuracy", cases=20), None),
     "Reproduction": (lambda: study.reproduce("001"), 57),
+    "CrossValidated": (cross_validated, 60),
     "Report": (report, 4),
 }
 

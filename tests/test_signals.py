@@ -111,3 +111,26 @@ def test_the_example(
     screen = capsys.readouterr().out
     for name in example.RECIPES:
         assert f"\n{name} " in screen
+
+
+@pytest.mark.parametrize("seeds", [2, pytest.param(8, marks=pytest.mark.exhaustive)])
+def test_the_example_of_dice(
+    torch: Any,  # noqa: ARG001 (which skips without it)
+    seeds: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It wins at the threshold 0.5, and no longer where cross-entropy may choose one."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    example = importlib.import_module("soft_dice")
+    results = example.main(["--seeds", str(seeds), "--steps", "100"])
+    assert list(results) == list(example.RECIPES)
+    dice, rivals = results["soft Dice"], [results["cross-entropy"], results["weighted cross-entropy"]]
+    for rival in rivals:
+        assert (dice["at 0.5"] > rival["at 0.5"] + 0.02).all()
+        assert abs(dice["tuned"].mean() - rival["tuned"].mean()) < 0.05
+    assert (rivals[0]["threshold"] < 0.5).all()
+    assert (rivals[1]["threshold"] > 0.5).all()
+    screen = capsys.readouterr().out
+    for name in example.RECIPES:
+        assert f"\n{name} " in screen

@@ -570,3 +570,74 @@ def test_unsigned_labels_are_not_ignored_for_being_negative(torch: Any, make: An
 def test_merging_something_else(make: Any) -> None:
     with pytest.raises(TypeError, match="expected metrics to merge, got list"):
         make(2).merge_state([make(2)])
+
+
+# The values of a batch ------------------------------------------------------------------------------------------------
+
+METRICS = {
+    "ConfusionMetric": "mcc, recall:class",
+    "MarginMetric": "mcc, recall:class",
+    "ScoreMetric": "roc_auc, log_loss",
+}
+
+
+def draw_batches(torch: Any, sizes: tuple[int, ...]) -> list[Any]:
+    labels = [torch.from_numpy(RANDOM.integers(0, 3, size)) for size in sizes]
+    return [(y, torch.from_numpy(RANDOM.dirichlet(np.ones(3), len(y)))) for y in labels]
+
+
+@pytest.mark.parametrize("kind", METRICS)
+@pytest.mark.parametrize("options", [{}, {"decay": 0.7}, {"dtype": "float32"}])
+def test_a_call_returns_the_values_of_the_batch(
+    torch: Any, integration: Any, kind: str, options: dict[str, Any]
+) -> None:
+    """It counts as update does, bit for bit, what was synced before included."""
+    options = options | ({"dtype": torch.float32} if "dtype" in options else {})
+    called, updated = (getattr(integration, kind)(3, METRICS[kind], **options) for _ in range(2))
+    for number, batch in enumerate(draw_batches(torch, (30, 7, 50))):
+        more = {"mask": torch.arange(len(batch[0])) > 2} if number else {}
+        alone = getattr(integration, kind)(3, METRICS[kind])
+        alone.update(*batch, **more)
+        values = called(*batch, **more)
+        assert {name: value.item() for name, value in values.items()} == pytest.approx(alone.log_dict(), rel=1e-6)
+        updated.update(*batch, **more)
+        if number == 0:
+            for metric in (called, updated):  # as if it came from a sync
+                for buffer in (metric.get_buffer(name) for name in metric._present):
+                    own, shared = buffer.view(2, -1)
+                    shared += own
+                    own.zero_()
+        for name, buffer in updated.named_buffers():
+            assert torch.equal(called.get_buffer(name), buffer), name
+
+
+@pytest.mark.parametrize("kind", METRICS)
+def test_a_refused_call_changes_nothing(torch: Any, integration: Any, kind: str) -> None:
+    metric = getattr(integration, kind)(3, METRICS[kind], decay=0.5)
+    (batch,) = draw_batches(torch, (30,))
+    metric(*batch)
+    before = {name: (buffer, buffer.clone()) for name, buffer in metric.named_buffers()}
+    with pytest.raises((TypeError, ValueError)):
+        metric(batch[0].double(), batch[1])
+    for name, (buffer, counts) in before.items():
+        assert metric.get_buffer(name) is buffer
+        assert torch.equal(buffer, counts)
+
+
+@pytest.mark.parametrize("kind", METRICS)
+@pytest.mark.exhaustive(kind=["MarginMetric"])
+def test_a_call_compiles(torch: Any, integration: Any, kind: str) -> None:
+    """In one graph, once for all batches of a size, into the same buffers."""
+    metric, updated = (getattr(integration, kind)(3, METRICS[kind]) for _ in range(2))
+    pointers = [buffer.data_ptr() for buffer in metric.buffers()]
+    torch._dynamo.reset()
+    step = torch.compile(metric, fullgraph=True, backend="aot_eager")
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        for batch in draw_batches(torch, (30, 30, 30)):
+            values = step(*batch)
+            updated.update(*batch)
+    alone = getattr(integration, kind)(3, METRICS[kind])
+    alone.update(*batch)
+    assert {name: value.item() for name, value in values.items()} == pytest.approx(alone.log_dict())
+    assert [buffer.data_ptr() for buffer in metric.buffers()] == pointers
+    assert all(map(torch.equal, metric.buffers(), updated.buffers()))

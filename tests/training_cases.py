@@ -44,6 +44,14 @@ METRICS = {
     "logits": Case(lambda of: of.ScoreMetric(3, histogram_bins=20, from_logits=True, ignore_index=0), 3, options=mask),
     "weighted bins": Case(lambda of: of.ScoreMetric(3, histogram_bins=20, dtype=real(of)), 3, options=weights),
     "margins": Case(lambda of: of.MarginMetric(3, "f1", ignore_index=0), 3, options=mask),
+    "several labels": Case(
+        lambda of: of.MultilabelMetric(
+            3, "f1, roc_auc:label, subset_accuracy, ranking_loss", threshold=[0.3, 0.5, 0.6]
+        ),
+        3,
+        "sets",
+    ),
+    "decay": Case(lambda of: of.ConfusionMetric(3, decay=0.5), 3),
     "losses": Case(lambda of: of.ScoreMetric(3, "log_loss, top_k_recall(k=[1,2])", from_logits=True), 3, options=mask),
 }
 

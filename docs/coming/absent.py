@@ -4,7 +4,7 @@ REGRESSION = "regression is not classification: keep scikit-learn's"
 
 ABSENT = {
     "sklearn": {
-        "ConfusionMatrixDisplay": "`matrics.plot.confusion_matrix(cm)`",
+        "ConfusionMatrixDisplay": "`matrics.plot.confusion_matrix(cm)`, or of labels `(y_true=..., y_pred=...)`",
         "RocCurveDisplay": '`matrics.plot.curve(y_true, y_score, kind="roc")`',
         "PrecisionRecallDisplay": '`matrics.plot.curve(y_true, y_score, kind="precision_recall")`',
         "DetCurveDisplay": '`matrics.plot.curve` of `["fpr", "fnr"]`',
@@ -20,8 +20,8 @@ ABSENT = {
             "clusterings without known classes: keep scikit-learn's"
         ),
         "make_scorer get_scorer get_scorer_names check_scoring": (
-            "`make_scorer(lambda y, p: matrics.mcc(matrics.confusion_matrix(y, p, num_classes=3)))`: any measure here "
-            "is a scorer there"
+            '`matrics.integrations.sklearn.scorer("mcc")`, with the sign of the measure, and no model chosen for a NaN '
+            "({doc}`sklearn`)"
         ),
         "DistanceMetric euclidean_distances nan_euclidean_distances pairwise_distances pairwise_distances_argmin "
         "pairwise_distances_argmin_min pairwise_distances_chunked pairwise_kernels": "distances: keep scikit-learn's",

@@ -68,7 +68,9 @@ if TYPE_CHECKING:
     from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
     from matrics.states.confusion import ConfusionState
     from matrics.states.margins import MarginState
+    from matrics.tables.classification_report import ClassificationReport, classification_report
     from matrics.tables.counts import FrameCounts, count_frame
+    from matrics.tables.label_scores import LabelScores, score_labels
     from matrics.tables.table import to_frame
     from matrics.uncertainty.compare import compare, compare_paired
     from matrics.uncertainty.interval import interval
@@ -128,7 +130,9 @@ _LATER = {
     ),
     "matrics.states.confusion": ("ConfusionState",),
     "matrics.states.margins": ("MarginState",),
+    "matrics.tables.classification_report": ("ClassificationReport", "classification_report"),
     "matrics.tables.counts": ("FrameCounts", "count_frame"),
+    "matrics.tables.label_scores": ("LabelScores", "score_labels"),
     "matrics.tables.table": ("to_frame",),
     "matrics.uncertainty.compare": ("compare", "compare_paired"),
     "matrics.uncertainty.interval": ("interval",),
@@ -144,6 +148,7 @@ __all__ = [
     "BestThresholdInterval",
     "Bounded",
     "BrierDecomposition",
+    "ClassificationReport",
     "Comparison",
     "ConfusionState",
     "Disparity",
@@ -152,6 +157,7 @@ __all__ = [
     "Interval",
     "IntervalStatus",
     "InvalidConfusionMatrix",
+    "LabelScores",
     "MarginState",
     "McNemar",
     "Metric",
@@ -172,6 +178,7 @@ __all__ = [
     "brier_score",
     "check",
     "class_proportions",
+    "classification_report",
     "compare",
     "compare_models",
     "compare_paired",
@@ -218,6 +225,7 @@ __all__ = [
     "samples_needed",
     "score",
     "score_blocks",
+    "score_labels",
     "soft_confusion_matrix",
     "study",
     "subset_accuracy",

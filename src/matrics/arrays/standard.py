@@ -58,6 +58,14 @@ class Standard:
         """
         return None
 
+    def viewer(self, x: Array) -> Callable[[Array], Array] | None:  # noqa: ARG002
+        """What shows the values of ``x``, and of all that is computed from it; None where looking is not free.
+
+        Unlike a view of the host it is for questions to all values only: those of what something maps have more axes,
+        in any order. And what something differentiates may be seen as well.
+        """
+        return None
+
     def detached(self, x: Array) -> Array:
         """The same values without a gradient."""
         return x

@@ -47,6 +47,16 @@ class Torch(InOneRow):
             return None
         return x.numpy(force=True)
 
+    def viewer(self, x: Array) -> Callable[[Array], Array] | None:
+        """See ``Standard``; of what ``torch.func`` maps or differentiates, what lies under its wrappers."""
+        if torch.compiler.is_compiling() or _modes() > 0 or _modes_before() > 0 or _is_jit_tracing():
+            return None
+        beneath = _transforms() is not None
+        values = _unwrapped(x) if beneath else x
+        if values is None or _is_elsewhere(values):
+            return None
+        return _view_beneath if beneath else _view
+
     def host_bits(self, x: Array) -> Array | None:
         """See ``Standard``."""
         if x.dtype != torch.bfloat16 or torch.compiler.is_compiling() or _is_watched():  # which may not view it
@@ -210,6 +220,11 @@ class Torch(InOneRow):
     def scatter_add(self, rows: Array, values: Array, length: int) -> Array:
         """See ``Standard``. Not bincount: its shape depends on the data, and vmap has no rule for it."""
         batch, samples, width = values.shape
+        if not torch.compiler.is_compiling() and _transforms() is None:  # vmap adds one matrix after the other
+            zeros = torch.zeros((batch * length, width), dtype=values.dtype, device=values.device)
+            if batch > 1:
+                rows = rows + length * torch.arange(batch, device=rows.device)[:, None]
+            return zeros.index_add(0, rows.reshape(-1), values.reshape(-1, width)).view(batch, length, width)
         zeros = torch.zeros((batch, length, width), dtype=values.dtype, device=values.device)
         return zeros.scatter_add(1, rows[:, :, None].expand(batch, samples, width), values)  # not in place: vmap again
 
@@ -249,14 +264,35 @@ def filled(rows: Sequence[Sequence[float]], like: Array) -> Array:
 
 def _is_traced(x: Array) -> bool:
     fake = torch._subclasses.FakeTensor
-    return isinstance(x, fake) or x.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(x)
+    return isinstance(x, fake) or x.is_meta or _is_wrapped(x)
 
 
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _transforms = torch._C._functorch.peek_interpreter_stack
 _modes = torch._C._len_torch_dispatch_stack
 _modes_before = torch._ops._len_torch_dispatch_stack_pre_dispatch
 _is_jit_tracing = torch._C._is_tracing
 _forward = torch.autograd.forward_ad
+_without_transforms = torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack
+
+
+def _view(x: Array) -> Array:
+    return x.detach().numpy()
+
+
+def _view_beneath(x: Array) -> Array:
+    values = _unwrapped(x)
+    with _without_transforms():
+        return _view(values)
+
+
+def _unwrapped(x: Array) -> Array | None:
+    """The tensor under the wrappers of vmap and grad; None if changes of it may still be written down elsewhere."""
+    while _is_wrapped(x):
+        if torch._is_functional_tensor(x):
+            return None
+        x = torch._C._functorch.get_unwrapped(x)
+    return x
 
 
 def _is_watched() -> bool:

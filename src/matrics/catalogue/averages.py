@@ -164,7 +164,7 @@ def mean_of_defined(values: Array, table: Table, weights: Array | None = None, *
         return table.divide(table.sum(values * weights, axis=0), table.sum(weights, axis=0))
     if weights is None and table.looks:
         mean = table.sum(values, axis=0) / values.shape[0]
-        if not xp.count_nonzero(mean != mean):  # noqa: PLR0124 (isnan and any take twice as long)
+        if table.nowhere(mean != mean):  # noqa: PLR0124 (isnan takes twice as long)
             return mean
     missing = values != values  # noqa: PLR0124 (PyTorch's compiler has no vectors for isnan)
     weights = xp.astype(~missing, values.dtype) if weights is None else xp.where(missing, 0, weights)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, report_page
+from matrics.cli import count, decisions, logs, report_page
 from matrics.cli.options import (
     Average,
     By,
@@ -129,6 +129,8 @@ def score(
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     with open_work(context, path, output, resume=resume) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
+        if logs.is_log(path):
+            logs.warn_of_single_class(run)
         deliver(run, work, disparity=disparity)
 
 
@@ -180,6 +182,8 @@ def interval(
     plug_in(plugin)
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
+    given = logs.opened(path)
+    clusters = logs.clusters_of(given, clusters, weight, cells, counts, scheme)
     wanted = IntervalRequest.read(
         level=number("level", level),
         method=method,
@@ -193,15 +197,21 @@ def interval(
         true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells
     )
     with open_work(context, path, output, resume=resume) as work:
-        source = open_matrices(path, asked, During(work, watching(lines=manner.progress)), clusters)
+        source = open_matrices(given, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
+        if logs.is_log(path):
+            logs.warn_of_single_class(run)
         deliver(run, work)
 
 
 @app.command()
 def compare(
     path: LabelsPath,
+    other: Annotated[
+        Path | None,
+        typer.Argument(help="The log of another run of the same evaluation, if the first is one.", show_default=False),
+    ] = None,
     *,
     by: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", help="The columns that identify the model.")
@@ -221,13 +231,22 @@ def compare(
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
 ) -> None:
-    """Compare the models of a file: differences from the best model, with confidence limits."""
+    """Compare the models of a file, or two evaluation logs: differences with confidence limits."""
     from matrics.cli.compare import compare_file
     from matrics.cli.compare_report import show_comparison
     from matrics.cli.screen import open_console
 
     plug_in(plugin)
     columns = column_names(by or [])
+    if other is not None or (not columns and logs.is_log(path)):
+        options = {"by": by, "paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        logs.refuse_beside_logs(
+            path, other, {**options, "zero-division": {"nan": None}.get(zero_division, zero_division)}
+        )
+        from matrics.cli.compare_logs import compare_logs
+
+        compare_logs(open_console(), path, other, metrics, number("level", level))
+        return
     if not columns:
         raise ValueError("--by: expected the column that identifies the model, got none")
     if paired_on in {*columns, true, pred}:

@@ -10,6 +10,7 @@ from matrics.cli.options import RunOptions, number
 from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.files.count import During
+from matrics.files.inputs import Input
 from matrics.files.matrices import read
 from matrics.files.names import Names
 from matrics.files.source import MatrixSource
@@ -48,7 +49,7 @@ class ScoreRequest:
                 raise ValueError(f"--{option}: expected {beside}, got {quoted(text)}")
 
 
-def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str | None = None) -> MatrixSource:
+def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clusters: str | None = None) -> MatrixSource:
     """Read matrices, or count labels."""
     if asked.cells is None:
         if None not in (clusters, asked.weight):
@@ -61,7 +62,9 @@ def open_matrices(path: Path, asked: ScoreRequest, during: During, clusters: str
         raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
     from matrics.files.matrix_rows import CellNames, read_cells
 
-    return read_cells(path, CellNames.parse(asked.cells, asked.by), asked.rows)
+    return read_cells(
+        path.path if isinstance(path, Input) else path, CellNames.parse(asked.cells, asked.by), asked.rows
+    )
 
 
 def open_run(

@@ -6,10 +6,11 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, overload
 
-from matrics.arrays import Array, as_arrays
+from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_count
 from matrics.counting.count import count_labels
 from matrics.counting.labels import (
+    NUMBERED,
     broadcast,
     check_group_numbers,
     check_groups,
@@ -220,7 +221,7 @@ def soft_confusion_matrix(
     groups: ArrayLike | None = ...,
     num_groups: int | None = ...,
 ) -> ArrayT: ...
-def soft_confusion_matrix(
+def soft_confusion_matrix(  # noqa: C901, PLR0915 (one way, told in order)
     y_true: Any,
     y_prob: Any,
     *,
@@ -307,7 +308,7 @@ def soft_confusion_matrix(
         if groups is not None:
             raise TypeError("groups: expected None with soft targets: count each group by itself")
         return count_soft_targets(y_true, y_prob, others[0] if others else None, backend=backend, **options)
-    check_labels(y_true, "y_true", backend, of_any_kind=False)
+    check_labels(y_true, "y_true", backend, advice=NUMBERED)
     given_probs = y_prob
     y_prob = class_axis_last(backend.to_float(y_prob), class_axis, "y_prob", backend)
     n = check_count(y_prob.shape[-1], f"y_prob: the number of classes along class_axis={class_axis}")
@@ -321,6 +322,9 @@ def soft_confusion_matrix(
     seen, kept_seen = backend.host_view(y_true), None if kept is None else backend.host_view(kept)
     if seen is not None:
         refuse_outside(seen, n, kept_seen, "y_true")
+    if kept is None and not others and _are_within(labels, n, backend):
+        sums = backend.scatter_add(xp.reshape(labels, rows), xp.reshape(y_prob, (*rows, n)), n)
+        return xp.reshape(sums, (*batch_shape, n, n))
     counted = (labels >= 0) & (labels < n)
     counted = counted if kept is None else counted & kept
     length = n * max(number_of_groups, 1)
@@ -341,3 +345,10 @@ def soft_confusion_matrix(
     bins = xp.reshape(xp.where(counted, labels, length), rows)
     sums = backend.scatter_add(bins, xp.reshape(y_prob, (*rows, n)), length + 1)[:, :length, :]
     return xp.reshape(sums, (*batch_shape, number_of_groups, n, n) if number_of_groups else (*batch_shape, n, n))
+
+
+def _are_within(labels: Array, n: int, backend: Standard) -> bool:
+    """Whether all labels are seen to be in [0, n)."""
+    view = backend.viewer(labels)
+    seen = None if view is None else view(labels)
+    return seen is not None and (not seen.size or bool(seen.min() >= 0 and seen.max() < n))

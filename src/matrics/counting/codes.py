@@ -126,7 +126,7 @@ def _codes(
 ) -> tuple[Array, Standard]:
     """Numbers of classes, of NumPy; or of the library of the values if these cannot be inspected."""
     refuse_masks(name, values)
-    array, backend = _on_host(values, name)
+    array, backend = labels_on_host(values, name)
     if array is None:
         return searched(values, codes, name, backend), backend
     if array.dtype.kind == "f" and array.size:
@@ -181,7 +181,7 @@ def searched(values: Array, codes: Mapping[Hashable, int], name: str, backend: S
     return xp.reshape(found, wide.shape)
 
 
-def _on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
+def labels_on_host(values: Any, name: str) -> tuple[Array | None, Standard]:
     """Labels as an array of NumPy, or None if they cannot be inspected, and their library."""
     if isinstance(values, (list, tuple)):
         return _objects(values, name), NUMPY

@@ -18,10 +18,7 @@ BY_COLUMNS = (
     "for one-hot targets pass y_true.argmax(axis), with the axis of the classes; for several labels a sample there are "
     "multilabel_confusion_matrix and MultilabelState"
 )
-NUMBERED = (
-    "number other labels first, in an order of your own: y_true = [classes.index(label) for label in y_true], where of "
-    "two classes the second is positive"
-)
+NUMBERED = "number other labels first, in the order of the columns: y_true = [classes.index(label) for label in y_true]"
 
 # What to do about the cells of many classes.
 MANY_CLASSES = 100
@@ -192,10 +189,10 @@ def warn_if_either_fits(y_true: Array, y_pred: Array, num_classes: int, default_
         warn_if_ambiguous(shape, num_classes, default_axis)
 
 
-def check_labels(labels: Array, name: str, backend: Standard, *, of_any_kind: bool = True) -> None:
-    """Raise unless the labels are integers; the message explains how to pass other labels."""
+def check_labels(labels: Array, name: str, backend: Standard, *, advice: str = "") -> None:
+    """Raise unless the labels are integers; the message explains how to pass other labels, by ``advice`` if given."""
     if not backend.is_integer(labels):
-        hint = _other_labels(labels) if of_any_kind or "float" in str(labels.dtype) else NUMBERED
+        hint = advice if advice and "float" not in str(labels.dtype) else _other_labels(labels)
         raise TypeError(f"{name}: expected labels, integers in [0, num_classes), got dtype {labels.dtype}; {hint}")
 
 

@@ -88,19 +88,26 @@ def evaluate(
         return [backend.from_host(result) for result in results]
     if invalid == "raise":
         raise_if_invalid(cm, backend)
-    return scored(cm, backend, functions, zero_division)[0]
+    return _scored(cm, backend, functions, zero_division)[0]
 
 
 def scored(
     cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
 ) -> tuple[list[Array], Array]:
     """The results of all functions by a library's own operations, and which matrices are valid."""
+    results, table = _scored(cm, backend, functions, zero_division)
+    return results, table.valid
+
+
+def _scored(
+    cm: Array, backend: Standard, functions: Sequence[TableFunction], zero_division: float
+) -> tuple[list[Array], Table]:
     cells = backend.to_float(cm)
     # Products of five 64-bit integers are well within the range of float64.
     counts = backend.is_integer(cm) and cells.dtype == backend.xp.float64
     table = table_of(cells, backend, zero_division=zero_division, is_moderate=counts)
     with backend.quiet():
-        return [finish(function(table), table) for function in functions], table.valid
+        return [finish(function(table), table) for function in functions], table
 
 
 def frames_to_the_user() -> int:
@@ -117,7 +124,7 @@ def finish(values: Array, table: Table) -> Array:
     xp = table.xp
     classwise = values.ndim > table.total.ndim
     values = values if values.dtype == table.total.dtype else xp.astype(values, table.total.dtype)
-    values = xp.where(table.valid[None, ...] if classwise else table.valid, values, math.nan)
+    values = table.unless_invalid(values)
     return xp.permute_dims(values, (*range(1, values.ndim), 0)) if classwise else values
 
 

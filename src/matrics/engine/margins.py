@@ -93,7 +93,7 @@ class Margins(Safe):
 
     def lead(self, x: Array) -> Array:
         """``[*batch, class]`` as ``[class, *batch]``, a view."""
-        return self.xp.permute_dims(x, (x.ndim - 1, *range(x.ndim - 1)))
+        return x if x.ndim == 1 else self.xp.permute_dims(x, (x.ndim - 1, *range(x.ndim - 1)))
 
     def sum_over(self, axis: int, x: Array) -> Array:
         """Sum cells over one class axis: ``[class, *batch]``."""
@@ -165,6 +165,11 @@ class Margins(Safe):
     def and_valid(self, condition: Array) -> Array:
         """Whether the condition ``[*batch]`` holds and the matrix is valid, because NaN would spread from here."""
         return condition & self.valid
+
+    def unless_invalid(self, values: Array) -> Array:
+        """Values ``[*batch]`` or ``[class, *batch]``, and NaN for invalid matrices."""
+        valid = self.valid[None, ...] if values.ndim > self.total.ndim else self.valid
+        return self.xp.where(valid, values, math.nan)
 
     def zero_unless(self, condition: Array, x: Array) -> Array:
         """Something in the order of the cells, with zeros for matrices that are invalid or miss the condition."""
@@ -263,7 +268,7 @@ class Margins(Safe):
         if self.backend.is_integer(self.cells):  # which keep all digits
             return rest
         large = cross > 4 * rest
-        if self.looks and not large.any():
+        if self.nowhere(large):
             return rest
         index = self.class_numbers
         first, last = xp.min(xp.where(large, index, self.n), axis=0), xp.max(xp.where(large, index, -1), axis=0)

@@ -38,6 +38,10 @@ class Safe:
         self.xp = backend.xp
         self.zero_division = zero_division
 
+    def nowhere(self, condition: Array) -> bool:  # noqa: ARG002
+        """Whether somebody has looked and seen that the condition holds nowhere."""
+        return False
+
     def sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:
         """Sum over some axes."""
         return x.sum(axis, self._sum) if isinstance(x, Wide) else self._sum(x, axis)

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from matrics.files.arrow import spare_pandas
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
-from matrics.files.fragments import Fragment, find, is_pattern
+from matrics.files.foreign import READERS, ForeignTable
+from matrics.files.fragments import Fragment, find, is_pattern, texts
 from matrics.files.names import Names
+from matrics.files.notices import say
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import RowReader, TextRows, name_of, named
+from matrics.files.table_rows import TableRows
 from matrics.files.text import STDIN, TEXTS, suffix_of
 
 if TYPE_CHECKING:
@@ -56,14 +59,20 @@ class Input:
     """The files of a path, and what they contain."""
 
     path: Path
-    kind: Literal["arrays", "text", "rows", "counts"]  # rows and counts are Parquet
+    kind: Literal["arrays", "text", "rows", "counts", "table"]  # rows and counts are Parquet
     files: tuple[Fragment, ...] = ()  # none for standard input
     counts: tuple[CountsFile, ...] = ()
+    table: ForeignTable | None = None
 
     @property
     def paths(self) -> list[Path]:
         """The files, in the order in which they are read."""
         return [file.path for file in self.files]
+
+    def rows_of_table(self, names: Names) -> TableRows:
+        """The rows of a table that is read already."""
+        assert self.table is not None  # noqa: S101 (for mypy: of this kind)
+        return TableRows(name_of(self.path), self.table, names)
 
 
 def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
@@ -72,13 +81,15 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
     if path == STDIN:
         return Input(path, "text")
     many = path.is_dir() or is_pattern(path)
+    if suffix_of(path) in READERS and not path.is_dir():
+        return _read_foreign(path, texts(path) if many else [path])
     if not many:
         path.stat()  # raises with the name of a missing file
         suffix = suffix_of(path)
         if suffix in ARRAYS:
             return Input(path, "arrays", (Fragment(path),))
         if suffix not in (".parquet", *TEXTS):
-            known = ", ".join((*ARRAYS, ".parquet", *TEXTS))
+            known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *READERS))
             raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
@@ -89,11 +100,26 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
     return Input(path, "rows", files) if counts is None else Input(path, "counts", files, counts)
 
 
+def _read_foreign(path: Path, files: Sequence[Path]) -> Input:
+    """A file of another tool, or several as one table."""
+    with named(name_of(path)):
+        found = READERS[suffix_of(path)](files)
+    if found.left_out:
+        say(f"{name_of(path)}: left out {found.left_out}")
+    return Input(path, "table", tuple(map(Fragment, files)), table=found)
+
+
 def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:
     """The rows of labels of these inputs, or their counts; ``text`` is open already."""
     file = ", ".join(name_of(one.path) for one in inputs)
     fragments = [fragment for one in inputs for fragment in one.files]
     kinds = {one.kind for one in inputs}
+    if "table" in kinds:
+        if len(inputs) > 1:
+            raise ValueError(f"{file}: expected one file of this kind, or a pattern of them, got several inputs")
+        with named(file):
+            table = inputs[0].rows_of_table(names)
+            return LabelRows(file, table, names, table.texts)
     if "arrays" in kinds or ("text" in kinds and len(kinds) > 1):
         kind = "arrays" if "arrays" in kinds else "text"
         wrong = next(one for one in inputs if one.kind == kind)
@@ -143,6 +169,8 @@ def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyName
     if found.kind == "text" and len(found.files) != 1 and found.path != STDIN:
         raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
     with named(file):
+        if found.kind == "table":
+            return file, made(found.rows_of_table(names).table(), names)
         if found.kind == "rows":
             return file, made(_parquet_rows(found.files, names).table(), names)
         path = found.paths[0] if found.files else STDIN

@@ -93,12 +93,14 @@ def _count(given: Input, names: Names, rows: str | None, during: During, text: T
     file = name_of(given.path)
     if rows is not None:
         raise ValueError(f"--rows: expected a file of matrices, got {file}, which has columns of labels")
-    return counted_source(file, count(open_labels([given], names, text), during))
+    counted = count(open_labels([given], names, text), during)
+    if given.kind != "table":  # whose labels were written by a program
+        warn_of_odd_labels(file, *counted.sides)
+    return counted_source(file, counted)
 
 
 def counted_source(file: str, counted: SortedCounts) -> MatrixSource:
     """Counts as a source of matrices: one for each group, and without groups one."""
-    warn_of_odd_labels(file, *counted.sides)
     cells, squares = counted.stack(counted.cells), None
     effective = None
     if counted.squares is not None:

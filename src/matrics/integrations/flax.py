@@ -25,6 +25,7 @@ from matrics.counting.labels import (
     warn_if_either_fits,
 )
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
+from matrics.integrations.flax_multilabel import MultilabelMetric
 from matrics.integrations.flax_scores import ScoreMetric
 from matrics.integrations.score_values import MASKED, OUTSIDE
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
@@ -32,7 +33,7 @@ from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 
-__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric"]
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric"]
 
 
 class ConfusionMetric(RunningMetric):

@@ -13,7 +13,7 @@ from flax import nnx
 from matrics.arrays import Array, fitting
 from matrics.arrays.jax import JAX
 from matrics.integrations.values import Values
-from matrics.states.leaves import RunningState
+from matrics.states.leaves import Additive
 
 
 class RunningMetric(nnx.Metric):
@@ -60,7 +60,7 @@ class RunningMetric(nnx.Metric):
         """Set all counts to 0, in place."""
         self._keep(jax.tree.map(jnp.zeros_like, self.state))
 
-    def merge_state(self, other: Self | RunningState) -> None:
+    def merge_state(self, other: Self | Additive) -> None:
         """Add the counts of another metric or state, such as the sum over several devices."""
         self._keep(self.state + (other.state if isinstance(other, RunningMetric) else other))
 

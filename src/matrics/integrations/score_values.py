@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from matrics.ranking.state import ScoreState
 
 # Under a mask, the new labels of samples that are left out, and of labels out of range.
 MASKED, OUTSIDE = -2, -1
+
+ODD_SCORES = (
+    "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other scores, with "
+    "low= and high=, or edges="
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +77,15 @@ class ScoreValues(Values):
     def requested(self) -> list[str]:
         """The names of the values, as they were given."""
         return [wanted.key for wanted in self.wanted]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of errors and losses not."""
+        first = self.wanted[0]
+        return first.name not in (CALIBRATION, *LOSSES) if first.metric is None else first.metric.higher_is_better
+
+    def _only(self, place: int) -> Self:
+        return replace(self, wanted=self.wanted[place : place + 1], bounds=False)
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
@@ -152,20 +166,19 @@ class ScoreValues(Values):
         """
         if not self.are_probabilities:
             return ""
-        if state.counts.shape[-2] == 0:
-            backend, (sums,) = as_arrays(sums=state.sums)
-            seen = backend.host_view(sums)
-            is_odd = seen is not None and np.isnan(seen).any()
-        else:
-            backend, (offsets,) = as_arrays(offsets=state.offsets)
-            above = backend.host_view(offsets)
-            is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
-        if not is_odd:
-            return ""
-        return (
-            "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other "
-            "scores, with low= and high=, or edges="
-        )
+        if state.counts.shape[-2]:
+            return odd_scores(counts, state.offsets)
+        backend, (sums,) = as_arrays(sums=state.sums)
+        seen = backend.host_view(sums)
+        return ODD_SCORES if seen is not None and np.isnan(seen).any() else ""
+
+
+def odd_scores(counts: Array, offsets: Array) -> str:
+    """The warning of scores outside [0, 1] in histograms whose first and last edges these are; empty without any."""
+    backend, (offsets,) = as_arrays(offsets=offsets)
+    above = backend.host_view(offsets)
+    is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
+    return ODD_SCORES if is_odd else ""
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:

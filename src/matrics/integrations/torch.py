@@ -16,6 +16,7 @@ from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
+from matrics.integrations.torch_multilabel import MultilabelMetric
 from matrics.integrations.torch_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
@@ -24,7 +25,7 @@ from matrics.states.margins import MarginState
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
 
-__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric", "keep_local"]
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "keep_local"]
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 
@@ -35,7 +36,8 @@ class ConfusionMetric(RunningMetric):
     The state is one integer buffer of fixed size, for any number of samples: it moves with ``.to``, is part of
     ``state_dict``, and takes one ``all_reduce``. Counts are exact. The host does not wait for a device: neither
     ``update`` nor ``compute`` inspects a value there (but compiled, EVE on a GPU waits in PyTorch's ``eigvalsh``).
-    Both compile without a graph break, together with the step around them.
+    Both compile without a graph break, together with the step around them. ``metric(y_true, y_pred)`` counts a batch as
+    ``update`` does and returns the values of that batch alone, which takes the time of a ``compute``.
 
     Parameters
     ----------
@@ -171,8 +173,6 @@ class ConfusionMetric(RunningMetric):
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
         self._guarded.add(self._buffers["counts"], y_true, y_pred, mask=mask, sample_weight=sample_weight)
-
-    forward = update
 
     @property
     def matrix(self) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -31,6 +31,10 @@ class RunningMetric(torch.nn.Module):
         super().__init__()
         self._has_warned = False
 
+    @abstractmethod
+    def update(self, *batch: Any, **options: Any) -> None:
+        """Count a batch."""
+
     @property
     @abstractmethod
     def state(self) -> Any:
@@ -52,6 +56,34 @@ class RunningMetric(torch.nn.Module):
     @abstractmethod
     def _check_like(self, other: Self) -> None:
         """Raise if the counts of the other metric are not of the same classes and bins."""
+
+    def forward(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
+        """Count a batch, and return the values of that batch alone: what ``metric(y_true, y_pred)`` does.
+
+        Values of every batch take time: ``update``, with the same arguments, counts as well, and returns nothing.
+
+        Returns
+        -------
+        dict of str to tensor
+            As from :meth:`compute`.
+        """
+        counted = {name: getattr(self, name) for name in self._present}
+        found = {name: torch.zeros_like(counts) for name, counts in counted.items()}
+        try:
+            self._hold(found)
+            self.update(*batch, **options)
+            values = self.compute()
+        finally:
+            self._hold(counted)
+        for name, counts in counted.items():
+            self._forget(name, counts)
+            counts.add_(found[name])
+        return values
+
+    def _hold(self, counts: Mapping[str, Tensor]) -> None:
+        """Put these tensors in the place of the buffers."""
+        for name, buffer in counts.items():
+            setattr(self, name, buffer)
 
     def compute(self) -> dict[str, Tensor]:
         """All values of the counts so far, as scalar tensors on their device, under names for a logger.

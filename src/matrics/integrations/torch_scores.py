@@ -26,7 +26,8 @@ class ScoreMetric(RunningMetric):
     Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size for any number of samples:
     they move with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Counts are exact, and each area has
     limits between which that of the scores themselves is. The host does not wait for the device: neither ``update`` nor
-    ``compute`` inspects a value, and both compile without a graph break.
+    ``compute`` inspects a value, and both compile without a graph break. ``metric(y_true, y_score)`` counts a batch as
+    ``update`` does and returns the values of that batch alone, which takes the time of a ``compute``.
 
     Parameters
     ----------
@@ -196,8 +197,6 @@ class ScoreMetric(RunningMetric):
             if buffer is not None:
                 self._forget(name, buffer)
                 buffer[0] += part.to(buffer.dtype)
-
-    forward = update
 
     @property
     def state(self) -> ScoreState:

@@ -14,6 +14,7 @@ from matrics.counting.codes import integer_codes
 from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMargins, bytes_of_cell
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torchmetrics_metric import RunningMetric
+from matrics.integrations.torchmetrics_multilabel import MultilabelMetric
 from matrics.integrations.torchmetrics_scores import ScoreMetric
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
@@ -22,7 +23,7 @@ from matrics.states.margins import MarginState
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric"]
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric"]
 
 
 class ConfusionMetric(RunningMetric):

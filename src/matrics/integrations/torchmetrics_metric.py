@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import torch
 import torchmetrics
 from torch import Tensor
 
 from matrics.integrations.torch_metric import as_numbers, keeping_dtypes, reported
+from matrics.integrations.torchmetrics_wrappers import ManyValues
 from matrics.integrations.values import Values
 
 
-class RunningMetric(torchmetrics.Metric):
+class RunningMetric(ManyValues):
     """What metrics of many values have in common; their states are tensors that are added up."""
 
     full_state_update = False
@@ -50,7 +51,32 @@ class RunningMetric(torchmetrics.Metric):
     def _forget(self, name: str, counts: Tensor) -> None:
         """Multiply the counts of this state, or of a copy of it, by the decay, in place; dropped samples stay."""
 
-    def forward(self, *batch: Any, **options: Any) -> dict[str, Tensor]:
+    def __getitem__(self, name: Any) -> Any:
+        """A metric of one of the measures alone, with counts of its own, which begin with those of this metric.
+
+        Its value is a scalar tensor, or for ``"recall:class"`` and the like a vector, so that all of torchmetrics'
+        wrappers and its arithmetic take it: ``MinMaxMetric(metric["mcc"])``. In a ``MetricCollection`` such metrics
+        share their counts.
+        """
+        if self._measure is not None:
+            return super().__getitem__(name)
+        other = self.clone()
+        other._values = self._values.only(name, self._to_read)
+        other._measure = name
+        other._computed = other._forward_cache = None
+        other._each = torch.nn.ModuleList()
+        return other
+
+    def _measures(self) -> list[str]:
+        """The names of the measures, as they were given."""
+        return self._values.requested
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Whether higher values are better: what a tracker asks a metric of one measure; None for one of many."""
+        return None if self._measure is None else self._values.higher_is_better
+
+    def forward(self, *batch: Any, **options: Any) -> Any:
         """Count a batch, and return the values of that batch alone; ``update`` is quicker."""
         # torchmetrics counts the batch from zero, and adds what was there before: which has to decay by then. It is
         # a copy, as collections share states. With dist_sync_on_step, it counts twice, once into all.
@@ -59,29 +85,37 @@ class RunningMetric(torchmetrics.Metric):
                 counts = getattr(self, name).clone()
                 self._forget(name, counts)
                 setattr(self, name, counts)
-        values: dict[str, Tensor] = super().forward(*batch, **options)
-        return values
+        return super().forward(*batch, **options)
 
-    def compute(self) -> dict[str, Tensor]:
+    def compute(self) -> Any:
         """All values of the counts of all processes, as scalar tensors, under names for a logger.
 
         Where samples were dropped, their number is there as ``dropped``, with one warning, on the CPU; there is also
         one if scores are not in [0, 1] where probabilities are expected.
         """
         if torch.compiler.is_compiling():
-            return self._values.of(self.state)
-        # torchmetrics itself warns of compute() before update().
-        named, self._has_warned = reported(
-            self._values, self._to_read, has_warned=self._has_warned, warns_of_nothing=False
-        )
-        return named
+            named = self._values.of(self.state)
+        else:
+            # torchmetrics itself warns of compute() before update().
+            named, self._has_warned = reported(
+                self._values, self._to_read, has_warned=self._has_warned, warns_of_nothing=False
+            )
+        if self._measure is None:
+            return named
+        values = [named[key] for key in self._values.keys]
+        return torch.stack(values) if len(values) > 1 else values[0]
 
     def log_dict(self) -> dict[str, float]:
         """The values of :meth:`compute` as Python's numbers, in one transfer from the device, for a logger."""
-        return as_numbers(self.compute())
+        values = self.compute()
+        return as_numbers(
+            values if self._measure is None else dict(zip(self._values.keys, values.reshape(-1), strict=True))
+        )
 
-    def plot(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise an error: torchmetrics draws one value or a curve, and this metric has many values."""
+    def plot(self, *values: Any, **options: Any) -> Any:
+        """Raise an error: torchmetrics draws one value or a curve; of a metric of one measure it draws the value."""
+        if self._measure is not None:
+            return self._plot(*values, **options)
         raise NotImplementedError(
             f"torchmetrics' plot() draws one value, and this metric has many: log compute(), or draw {self._drawn}"
         )
@@ -91,11 +125,16 @@ class RunningMetric(torchmetrics.Metric):
         other: Self = super().clone()
         if prefix is not None:
             other._values = other._values.renamed(prefix)
-            other._list_values()
+            if self._measure is None:
+                other._list_values()
         return other
 
     def items(self) -> list[tuple[str, torchmetrics.Metric]]:
         """Each value as a separate metric, under its name, as Lightning's ``self.log_dict(metric)`` requires."""
+        if self._measure is not None:
+            raise TypeError(
+                f"items: expected a metric of many values, got one of {self._measure!r}: self.log() takes it"
+            )
         return list(zip(self._values.keys, self._each, strict=True))
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Self:  # noqa: ARG002

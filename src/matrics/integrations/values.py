@@ -48,6 +48,24 @@ class Values:
     def requested(self) -> list[str]:
         """The names of the values, as they were given."""
 
+    @property
+    @abstractmethod
+    def higher_is_better(self) -> bool | None:
+        """Whether higher values of the first measure are better."""
+
+    @abstractmethod
+    def _only(self, place: int) -> Self:
+        """The measure at this place alone."""
+
+    def only(self, name: str, state: Any) -> Self:
+        """One of the requested measures alone, by its name with or without the prefix; the state is any of its kind."""
+        requested = self.requested
+        plain = name.removeprefix(self.prefix) if isinstance(name, str) and name not in requested else name
+        if plain not in requested:
+            raise KeyError(f"expected one of {', '.join(map(quoted, requested))}, got {quoted(name)}")
+        made = self._only(requested.index(plain))
+        return replace(made, keys=tuple(map(str, made.of(state))))
+
     def __str__(self) -> str:
         return f"{self.requested}, prefix={quoted(self.prefix)}"
 
@@ -130,6 +148,15 @@ class ConfusionValues(Values):
     def requested(self) -> list[str]:
         """The keys of the measures."""
         return [key for key, _ in self.metrics]
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Of the record of the measure."""
+        return self.metrics[0][1].higher_is_better
+
+    def _only(self, place: int) -> Self:
+        here = slice(place, place + 1)
+        return replace(self, metrics=self.metrics[here], titles=self.titles[here], are_counts=self.are_counts[here])
 
     def of(self, state: ConfusionState | MarginState) -> dict[str, Array]:
         """All measures of one matrix, as scalar arrays under names for a logger."""

@@ -60,7 +60,7 @@ def _normal_quantile(t: Table, share: Array, rest: Array, log_smaller: Array) ->
     radius = xp.sqrt(xp.where(central, math.log(2), 0 - log_smaller))
     far = radius > 5
     outer = _rational(xp.where(far, 0, radius - 1.6), _MIDDLE)
-    if not t.looks or far.any():
+    if not t.nowhere(far):
         outer = xp.where(far, _rational(xp.where(far, radius - 5, 0), _TAIL), outer)
     outer = xp.where(middle < 0, 0 - outer, outer)
     return xp.where(central, inner * _rational(0.180625 - inner * inner, _CENTRAL), outer)

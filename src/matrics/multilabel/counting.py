@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -292,9 +293,7 @@ class LabelBins:
     """The bins of a part, and memory for them: new memory for every part would take longer than to count."""
 
     def __init__(self, batch: int, n: int, number: int, *, samplewise: bool) -> None:
-        rows = n if samplewise else number
-        first = 5 * np.arange(batch * rows).reshape((batch, n, 1) if samplewise else (batch, 1, number))
-        self.first = np.ascontiguousarray(np.broadcast_to(first, (batch, n, number)))
+        self.first = first_bins(batch, n, number, samplewise=samplewise)
         self.memory = np.empty_like(self.first)
         self.samplewise = samplewise
 
@@ -311,6 +310,16 @@ class LabelBins:
         rows = n if self.samplewise else number
         worth = None if weights is None else weights.ravel()
         return np.bincount(bins.ravel(), worth, minlength=batch * rows * 5).reshape(batch, rows, 5)[..., :4]
+
+
+@lru_cache(maxsize=4)  # batches of one size need the same
+def first_bins(batch: int, n: int, number: int, *, samplewise: bool) -> Array:
+    """The first bin of the label or sample of each entry, (S, N, L)."""
+    rows = n if samplewise else number
+    first = 5 * np.arange(batch * rows).reshape((batch, n, 1) if samplewise else (batch, 1, number))
+    found = np.ascontiguousarray(np.broadcast_to(first, (batch, n, number)))
+    found.flags.writeable = False
+    return found
 
 
 def _part(arrays: list[Array], of: Of, ignored: tuple[int, ...], bins: LabelBins) -> tuple[Array, Array | int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -26,7 +26,9 @@ from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
 from matrics.plot.style import INK, right, tidy, wrong
 from matrics.quoting import quoted
+from matrics.tables.found_labels import count_found
 from matrics.typing import ArrayLike, NumPyArray
+from matrics.uncertainty.model_samples import named_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,8 +153,11 @@ class ConfusionMatrixDisplay(Display):
 
 
 def confusion_matrix(
-    cm: ArrayLike | Mapping[str, ArrayLike],
+    cm: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
+    y_true: ArrayLike | None = None,
+    y_pred: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    labels: Iterable[Hashable] | None = None,
     class_names: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     order: Literal["clusters"] | Sequence[int] | None = None,
@@ -169,8 +174,15 @@ def confusion_matrix(
     ----------
     cm : array_like, shape (*B, n, n), or mapping of str to array_like, shape (n, n)
         Counts of any library; rows are true classes, columns predicted ones. There is one panel for each matrix.
+    y_true : array_like, shape (N,), optional
+        Instead of ``cm``: true labels of any kind, as in :func:`matrics.score_labels`.
+    y_pred : array_like, shape (N,) or (M, N), or mapping of str to array_like, shape (N,), optional
+        The predicted labels, or those of several models; a mapping has the names of the models.
+    labels : sequence of text, integers or other hashables, optional
+        The label of each class of ``y_true`` and ``y_pred``, in order; if left out, the classes are found as in
+        :func:`matrics.score_labels`.
     class_names : sequence of str, optional
-        The names of the classes; the labels of data frames, or their numbers, if left out. If there is no room for
+        The names of the classes; the labels, or else the classes' numbers, if left out. If there is no room for
         all of them, some are left out.
     names : sequence of str, optional
         The titles of the panels; the keys of a mapping, or positions in the stack, if left out.
@@ -196,6 +208,8 @@ def confusion_matrix(
     ------
     ImportError
         Matplotlib is not installed.
+    TypeError
+        Neither ``cm`` nor ``y_true`` and ``y_pred`` are given, or both.
     ValueError
         The shape is not (*B, n, n), there are more than 30 matrices, or names or numbers do not fit the classes.
     InvalidConfusionMatrix
@@ -210,7 +224,23 @@ def confusion_matrix(
     Confusion(true='dog', predicted='cat', samples=4, share=0.06154)
     >>> print(display.describe()[:74])
     confusion matrix of 3 classes and 162 samples, 92.6% of them predicted cor
+    >>> display = matrics.plot.confusion_matrix(y_true=["cat", "dog", "dog"], y_pred=["cat", "cat", "dog"])
+    >>> display.class_names
+    ('cat', 'dog')
     """
+    if (
+        (cm is None) == (y_true is None)
+        or (y_true is None) != (y_pred is None)
+        or (y_true is None and labels is not None)
+    ):
+        given = {"cm": cm, "y_true": y_true, "y_pred": y_pred, "labels": labels}
+        got = ", ".join(name for name, one in given.items() if one is not None) or "nothing"
+        raise TypeError(f"expected either cm, or y_true= and y_pred= (with or without labels=), got {got}")
+    if cm is None:
+        of_models, predictions = named_models(y_pred)
+        counts = count_found(y_true, predictions, labels)
+        cm = counts.matrix if of_models is None else dict(zip(of_models, counts.matrix, strict=True))
+        class_names = counts.class_names if class_names is None else class_names
     found, matrices = host_stack(cm)
     if len(matrices) > MOST_PANELS:
         raise ValueError(

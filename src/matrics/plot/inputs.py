@@ -23,7 +23,7 @@ def on_host(name: str, array: Any) -> NumPyArray:
     return np.asarray(backend.to_numpy(found))
 
 
-def host_stack(cm: Any) -> tuple[list[str] | None, NumPyArray]:
+def host_stack(cm: Any, argument: str = "cm") -> tuple[list[str] | None, NumPyArray]:
     """The names and the stack (P, n, n) of one matrix, a stack of them or a mapping of names to matrices.
 
     The names are None for one matrix, and positions for a stack.
@@ -35,11 +35,11 @@ def host_stack(cm: Any) -> tuple[list[str] | None, NumPyArray]:
     """
     if isinstance(cm, Mapping):
         if not cm:
-            raise ValueError("cm: expected at least one confusion matrix, got an empty mapping")
+            raise ValueError(f"{argument}: expected at least one confusion matrix, got an empty mapping")
         parts = [host_stack(matrix)[1] for matrix in cm.values()]
         if any(part.shape != (1, *parts[0].shape[1:]) for part in parts):
             raise ValueError(
-                f"cm: expected one matrix a name, all of the same classes, got the shapes "
+                f"{argument}: expected one matrix a name, all of the same classes, got the shapes "
                 f"{[np.shape(matrix) for matrix in cm.values()]}"
             )
         return [str(name) for name in cm], np.concatenate(parts)

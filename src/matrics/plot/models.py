@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from matrics.catalogue.naming import metric_of, title_of
 from matrics.catalogue.record import Metric
-from matrics.catalogue.registry import get_metric
-from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.plot.display import Display
 from matrics.plot.heat_map import short_name, write_below
-from matrics.plot.inputs import names_of_rows, on_host
+from matrics.plot.inputs import host_stack, names_of_rows
+from matrics.plot.model_measures import MeasureOfModels, are_matrices, known_names, read_measure
 from matrics.plot.style import FAINT, INK, SMALL, tidy
 from matrics.quoting import quoted
-from matrics.typing import ArrayLike, NumPyArray
+from matrics.typing import ArrayLike
+from matrics.uncertainty.interval import interval
 from matrics.uncertainty.models import compare_models
 from matrics.uncertainty.results import Interval, ModelComparison
 
@@ -30,50 +29,6 @@ MOST_PANELS = 12
 A_ROW = 4  # panels
 WORST = 3  # models at the end of the list that are shown if not all are
 NAME = 24  # characters
-
-
-class MeasureOfModels(NamedTuple):
-    """One measure of M models.
-
-    Parameters
-    ----------
-    name : str
-        The title of the measure.
-    higher_is_better : bool
-        Whether higher values are better.
-    estimate, low, high : array, shape (M,)
-        The values and their limits; NaN if there are none.
-    tied : array of bool, shape (M,), or None
-        Which models are not significantly different from the best; None if they were not compared.
-    """
-
-    name: str
-    higher_is_better: bool
-    estimate: NumPyArray
-    low: NumPyArray
-    high: NumPyArray
-    tied: NumPyArray | None
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
-        return to_dict(self)
-
-    def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
-
-    @property
-    def best(self) -> int | None:
-        """The number of the model with the best estimate; None if all are undefined."""
-        order = self.order()
-        return None if np.isnan(self.estimate[order[0]]) else int(order[0])
-
-    def order(self) -> NumPyArray:
-        """The numbers of the models, the best first, and undefined ones last."""
-        return np.argsort(-self.estimate if self.higher_is_better else self.estimate, kind="stable")
 
 
 @dataclass(eq=False, repr=False)
@@ -120,7 +75,7 @@ class ModelsDisplay(Display):
         metrics, **options
             See :func:`matrics.compare_models`: ``num_classes`` or ``labels``, ``clusters``, ``rng``, ….
         names, most, ax
-            See :func:`matrics.plot.models`.
+            See :func:`matrics.plot.models`; a mapping has the names already.
 
         Returns
         -------
@@ -137,9 +92,6 @@ class ModelsDisplay(Display):
         >>> display.names
         ['good', 'bad']
         """
-        if isinstance(y_pred, Mapping):
-            names = list(map(str, y_pred)) if names is None else names
-            y_pred = np.stack([on_host(str(name), labels) for name, labels in y_pred.items()])
         found = compare_models(y_true, y_pred, metrics, **options)
         return models(found, names=names, most=most, ax=ax)
 
@@ -300,7 +252,8 @@ def _listed(names: list[str]) -> str:
 
 
 def models(
-    results: Mapping[str, Interval | ModelComparison],
+    results: Mapping[str, Interval | ModelComparison | ArrayLike],
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     *,
     names: Sequence[str] | None = None,
     most: int = 30,
@@ -313,12 +266,16 @@ def models(
 
     Parameters
     ----------
-    results : mapping of str to ModelComparison or Interval
+    results : mapping of str to ModelComparison, Interval or array_like, shape (n, n)
         As from :func:`matrics.compare_models`, or from :func:`matrics.interval` of a stack (M, n, n): of each measure
         the values (M,) and their limits. One panel each; all panels have the same rows. Intervals do not show
-        which models differ, so no model is marked as tied.
+        which models differ, so no model is marked as tied. Or the confusion matrix of each model by its name, of which
+        the intervals are computed.
+    metrics : str, Metric, or several of them, optional
+        For confusion matrices: the measures, as in :func:`matrics.interval`; the group ``core`` if left out.
     names : sequence of str, optional
-        The names of the models; their numbers if left out.
+        The names of the models, unless ``results`` has them: of predictions or matrices by name. Their numbers if left
+        out.
     most : int, default 30
         The largest number of models to show; of more, only the best and the three worst are shown.
     ax : matplotlib.axes.Axes, or array of them, optional
@@ -349,11 +306,22 @@ def models(
     >>> display = matrics.plot.models(found, names=["forest", "boosting", "tree"])
     >>> print(display.describe()[:93])
     Forest plot of 3 models. By accuracy the best is boosting with 0.93 (between 0.895 and 0.954)
+    >>> display = matrics.plot.models({"net": [[90, 10], [5, 95]], "tree": [[80, 20], [30, 70]]}, "accuracy, mcc")
+    >>> display.names
+    ['net', 'tree']
     """
     if not isinstance(results, Mapping) or not results:
         raise TypeError(
             "results: expected a mapping of measures to intervals or comparisons, as from matrics.compare_models or "
-            f"matrics.interval, got {type(results).__name__}"
+            f"matrics.interval, or of names of models to confusion matrices, got {type(results).__name__}"
+        )
+    found = known_names(results, names)
+    if are_matrices(results):
+        stack = host_stack(results, "results")[1]
+        results = interval(stack, "core" if metrics is None else metrics)
+    elif metrics is not None:
+        raise TypeError(
+            "metrics: expected None with results, which are of their own measures; choose some of their keys"
         )
     if len(results) > MOST_PANELS:
         raise ValueError(
@@ -361,44 +329,14 @@ def models(
         )
     if isinstance(most, bool) or not isinstance(most, int) or most < 2:
         raise ValueError(f"most: expected a number of models to show, 2 or more, got {quoted(most)}")
-    measures = [_read(name, result) for name, result in results.items()]
+    measures = [read_measure(name, result) for name, result in results.items()]
     sizes = {len(measure.estimate) for measure in measures}
     if len(sizes) > 1:
         raise ValueError(f"results: expected the same models for all measures, got {sorted(sizes)} of them")
     number = sizes.pop()
     return ModelsDisplay(
         measures,
-        names_of_rows(names, number, "model"),
+        names_of_rows(found, number, "model"),
         [int(model) for model in measures[0].order()],
         min(most, number),
     ).plot(ax)
-
-
-def _read(key: str, result: Any) -> MeasureOfModels:
-    """One measure of all models, on the host."""
-    name = title_of(key)
-    compared = isinstance(result, ModelComparison)
-    found = result.intervals if compared else result
-    if not isinstance(found, Interval):
-        raise TypeError(f"results: expected intervals or comparisons of models, got {type(result).__name__} for {name}")
-    better = _metric_of(key).higher_is_better
-    if better is None:
-        raise ValueError(f"results: expected measures with a better direction, got {name}")
-    estimate, low, high = (on_host("results", part) for part in (found.estimate, found.low, found.high))
-    if estimate.ndim != 1 or not len(estimate):
-        raise ValueError(
-            f"results: expected a value of {name} for each of M models, got the shape {estimate.shape}: "
-            "take an average of the classes, or one class"
-        )
-    return MeasureOfModels(name, better, estimate, low, high, on_host("tied", result.tied) if compared else None)
-
-
-def _metric_of(key: str) -> Metric:
-    """The measure of a key of results, which may refer to one class: ``recall/cat``."""
-    try:
-        return metric_of(key)
-    except ValueError:
-        measure, slash, _ = key.partition("/")
-        if not slash:
-            raise
-        return get_metric(measure)

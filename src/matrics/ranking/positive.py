@@ -43,7 +43,7 @@ def read_labels(
     not have the positive one. ``has_columns`` says, for labels of this shape, whether scores have a column for each
     class.
     """
-    texts = _others(y_true)
+    texts = _others(y_true, positive)
     if texts is None:
         ignored = check_ignore_index(ignore_index)
         return Labels(y_true, None if positive is None else _integer(positive), ignored)
@@ -116,13 +116,19 @@ def two_classes(names: tuple[Hashable, Hashable] | None) -> Classes:
     return TWO if names is None else Classes.of(2, names, by_construction=True)
 
 
-def _others(values: Any) -> Array | None:
+def _others(values: Any, positive: Any) -> Array | None:
     """Labels that are no numbers, as an array; None for numbers, which are not converted here, and traced arrays."""
     if isinstance(values, (list, tuple)):
         first: Any = values
         while isinstance(first, (list, tuple)) and first:
             first = first[0]
-        return np.asarray(values, object) if isinstance(first, str) else None
+        # A list of numbers may be long, and is not searched for a text unless the positive class is one.
+        is_text = isinstance(first, (str, bytes, type(None))) or (
+            isinstance(positive, str) and not _is_digits(positive)
+        )
+        values = np.asarray(values, object) if is_text else None
+    if values is None:
+        return None
     if isinstance(values, np.ndarray):
         array = values
     elif hasattr(values, "to_numpy"):  # a Series or a data frame
@@ -134,7 +140,11 @@ def _others(values: Any) -> Array | None:
     refuse_masks("y_true", array)
     array = array.astype(object)
     numbers = (int, float, complex, np.generic, type(None))
-    return array if any(not isinstance(label, numbers) for label in array.flat) else None
+    return array if any(isinstance(label, str) or not isinstance(label, numbers) for label in array.flat) else None
+
+
+def _is_digits(text: str) -> bool:
+    return text.strip().removeprefix("-").isdecimal()
 
 
 def _integer(positive: Any) -> int:
@@ -165,7 +175,8 @@ def _check_found(positive: Any, is_positive: Array, others: Any) -> None:
 
 def _different(labels: Array) -> list[Any]:
     """The different labels, in the order of their texts."""
-    return sorted(dict.fromkeys(labels.tolist()), key=str)
+    plain = (label.item() if isinstance(label, np.generic) else label for label in labels.tolist())
+    return sorted(dict.fromkeys(plain), key=str)
 
 
 def _listed(labels: list[Any]) -> str:

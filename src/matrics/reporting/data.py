@@ -35,7 +35,7 @@ class ReportColumns:
     by : tuple
         The columns that identify the model.
     y_true, y_pred : column name
-        The columns of the true and the predicted labels.
+        The columns of the true and the predicted labels; ``table_of_models`` puts a column in the place of labels.
     paired_on : column name or None
         The column of the samples, if all models predicted the same samples.
     groups : column name or None
@@ -49,7 +49,7 @@ class ReportColumns:
     """
 
     by: tuple[Hashable, ...] = ()
-    y_true: Hashable = "y_true"
+    y_true: Any = "y_true"
     y_pred: Hashable = "y_pred"
     paired_on: Hashable | None = None
     groups: Hashable | None = None

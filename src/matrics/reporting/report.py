@@ -17,6 +17,7 @@ from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, to_dict
 from matrics.quoting import quoted
+from matrics.reporting.by_model import are_labels, table_of_models
 from matrics.reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
 from matrics.reporting.leaderboard import DEFAULT_METRICS, IntervalSettings
@@ -24,6 +25,7 @@ from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
 from matrics.reporting.wording import short
 from matrics.tables.any_table import names_of_columns
+from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ def report(
     data: Any,
     *,
     by: Hashable | Iterable[Hashable] | None = None,
-    y_true: Hashable = "y_true",
+    y_true: Hashable | ArrayLike = "y_true",
     y_pred: Hashable = "y_pred",
     paired_on: Hashable | None = None,
     groups: Hashable | None = None,
@@ -145,11 +147,13 @@ def report(
         Labels, one prediction a row: a data frame of pandas or Polars, a table of pyarrow, a mapping of names to
         columns, an object with ``__arrow_c_stream__``, such as a relation of DuckDB, or a file, as the command line
         reads it (needs the extra ``cli``). Or a mapping of names of models to confusion matrices (n, n), rows are true
-        classes; then ``by`` and all names of columns do not matter.
+        classes; then ``by`` and all names of columns do not matter. Or a mapping of names of models to the labels (N,)
+        that each predicts for the same samples, with the true labels as ``y_true``.
     by : column name or several, optional
         The columns that identify the model; if left out, all rows belong to one model.
     y_true, y_pred : column name, default "y_true" and "y_pred"
-        The columns of the true and of the predicted labels. Without the latter labels are predicted from ``y_score``:
+        The columns of the true and of the predicted labels; or ``y_true`` are the true labels (N,) themselves, where
+        ``data`` are the predictions of models by name. Without the latter labels are predicted from ``y_score``:
         the class with the highest score, or the positive class for scores of at least 0.5.
     paired_on : column name, optional
         The column of the samples, if all models predicted the same samples. Models are then compared on the same
@@ -208,6 +212,13 @@ def report(
     200 predictions of 2 models over 2 classes were scored.
     net is best, with accuracy 0.850 (0.767 to 0.907), and no other model is tied with it.
     Beware: not significantly better than guessing: tree.
+
+    Predictions by name, compared on the same samples:
+
+    >>> y_true = ["cat", "dog"] * 50
+    >>> predictions = {"net": ["cat", "dog"] * 45 + ["dog"] * 10, "coin": ["cat"] * 50 + ["dog"] * 50}
+    >>> matrics.report(predictions, y_true=y_true, num=200).findings.summary[0]
+    '200 predictions of 2 models over 2 classes were scored, on the same 100 samples.'
     """
     wanted = ReportColumns(
         by=() if by is None else names_of_columns(by),
@@ -238,6 +249,8 @@ def make_report(
         data, origin, of_file = _read_file(Path(data), wanted)
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
             class_names = of_file  # and not numbers, which are positions here
+    if are_labels(wanted.y_true):
+        data, wanted = table_of_models(data, wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
     if is_matrices and wanted.sample_weight is not None:
         raise ValueError("sample_weight: expected none with confusion matrices, which have no samples")

@@ -22,8 +22,8 @@ from matrics.states.two_words import MOST_DROPPED, WORD, TwoWords
 from matrics.typing import ArrayLike
 
 
-class RunningState(tuple[Any, ...]):
-    """The common part of all running states: named tuples of arrays, which add up.
+class Additive(tuple[Any, ...]):
+    """Named tuples of arrays that add up.
 
     A state is a subclass of this and of its named tuple, so that JAX and PyTorch take it as one.
     """
@@ -50,12 +50,18 @@ class RunningState(tuple[Any, ...]):
     __rmul__ = __mul__
 
     @abstractmethod
-    def update(self, *batch: Any, **options: Any) -> Self:
-        """The state with the counts of a batch."""
-
-    @abstractmethod
     def _plus(self, other: Self) -> Self:
         """The sum with a state of the same class."""
+
+
+class RunningState(Additive):
+    """The common part of all running states: they count batches, also into windows, and may decay."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def update(self, *batch: Any, **options: Any) -> Self:
+        """The state with the counts of a batch."""
 
     @property
     def _batch(self) -> tuple[int, ...]:

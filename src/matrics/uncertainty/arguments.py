@@ -84,6 +84,9 @@ def by_class_names(
 
 
 def _parts(result: Any, number: int) -> list[Any]:
-    """The results of each class: their axis is the last of all arrays."""
-    fields = [_parts(one, number) if isinstance(one, tuple) else by_class(one) for one in result]
+    """The results of each class: their axis is the last of all arrays; what is None is so for each."""
+    fields = [
+        [None] * number if one is None else _parts(one, number) if isinstance(one, tuple) else by_class(one)
+        for one in result
+    ]
     return [type(result)(*parts) for parts in zip(*fields, strict=True)]

@@ -9,9 +9,9 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.counting.build import confusion_matrix
-from matrics.counting.codes import CodedClasses, as_codes, check_classes
+from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host
 from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
-from matrics.quoting import cut, quoted
+from matrics.quoting import cut, first_twice, quoted
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB.
 CELLS_AT_ONCE = 2**23
@@ -31,11 +31,6 @@ class PairedSamples(NamedTuple):
         cls, y_true: Any, y_pred: Any, num_classes: Any, labels: Any, clusters: Any, weights: Any, ignore_index: Any
     ) -> PairedSamples:
         """The samples that are not to be left out."""
-        if isinstance(y_pred, Mapping):
-            raise TypeError(
-                "y_pred: expected the labels predicted by M models (M, N), got a dict: pass list(y_pred.values()); "
-                "results are in that order, and list(y_pred) has the names"
-            )
         classes = check_classes(num_classes, labels)
         ignored: tuple[int, ...]
         if classes.labels is None:
@@ -70,6 +65,45 @@ class PairedSamples(NamedTuple):
             self.true, self.predictions, num_classes=self.classes.number, sample_weight=weights
         )
         return counted
+
+
+def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...] | None, Any]:
+    """The names of models and their predictions (M, N) on the host, of a mapping; anything else has no names.
+
+    >>> named_models({"net": [0, 1], "tree": [1, 1]})
+    (('net', 'tree'), array([[0, 1],
+           [1, 1]]))
+    """
+    if not isinstance(y_pred, Mapping):
+        return None, y_pred
+    names = tuple(map(str, y_pred))
+    if not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"{argument}: expected predictions by names of models, got "
+            + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
+        )
+    rows = [
+        _labels_of_model(f"{argument}[{quoted(name)}]", one) for name, one in zip(names, y_pred.values(), strict=True)
+    ]
+    if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
+        raise ValueError(
+            f"{argument}: expected the labels (N,) that each model predicts for the same samples, got "
+            + ", ".join(f"{quoted(name)} {row.shape}" for name, row in zip(names[:8], rows, strict=False))
+        )
+    if len({row.dtype.kind for row in rows}) > 1:  # NumPy would write numbers as texts
+        rows = [np.asarray(row.tolist(), object) for row in rows]
+    found = np.stack(rows)
+    # What was a list of numbers is an array of numbers again.
+    return names, np.asarray(found.tolist()) if _are_integers(found) else found
+
+
+def _labels_of_model(name: str, labels: Any) -> Array:
+    found, backend = labels_on_host(labels, name)
+    return backend.to_numpy(backend.detached(as_arrays(**{name: labels})[1][0])) if found is None else found
+
+
+def _are_integers(found: Array) -> bool:
+    return found.dtype == object and all(isinstance(label, (int, np.integer)) for label in found.flat)
 
 
 def _beside(true: Array, values: Any, name: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from matrics.uncertainty.arguments import by_class_names
 from matrics.uncertainty.interval import interval, reasons, status_of
 from matrics.uncertainty.limits import normal_quantile, quantiles, spread, student_quantile
 from matrics.uncertainty.measure import Measure, Score, Task, score_of
-from matrics.uncertainty.model_samples import Draws, PairedSamples
+from matrics.uncertainty.model_samples import Draws, PairedSamples, named_models
 from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison
 from matrics.uncertainty.weighted import effective
@@ -42,7 +42,7 @@ FEW_UNITS = 20
 
 def compare_models(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | Mapping[str, ArrayLike],
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
     num_classes: int | None = None,
@@ -66,8 +66,8 @@ def compare_models(
     ----------
     y_true : array_like of int, shape (N,)
         True labels.
-    y_pred : array_like of int, shape (M, N)
-        The labels predicted by each of M models.
+    y_pred : array_like of int, shape (M, N), or mapping of str to array_like, shape (N,)
+        The labels predicted by each of M models; a mapping has the names of the models, which results keep.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`; measures without a better direction are an error.
     num_classes : int
@@ -100,7 +100,8 @@ def compare_models(
     -------
     dict of str to ModelComparison
         Of each measure the interval of each model (M,), all differences (M, M), row less column, the probability of
-        each model of being the best, and which models are not significantly different from the best.
+        each model of being the best, and which models are not significantly different from the best; and the names of
+        the models where ``y_pred`` has them.
 
     Raises
     ------
@@ -130,10 +131,15 @@ def compare_models(
     array([0.91, 0.93, 0.72])
     >>> found.tied  # the third is worse
     array([ True,  True, False])
+    >>> by_name = dict(zip(["forest", "boosting", "tree"], y_pred))
+    >>> found = matrics.compare_models(y_true, by_name, "accuracy", num_classes=3, rng=0)["accuracy"]
+    >>> [name for name, tied in zip(found.names, found.tied) if tied]
+    ['forest', 'boosting']
     """
     level = check_level(level)
     check_options(zero_division, "nan", workers)
     num = DEFAULT_NUM if num is None else check_draws(num)
+    names, y_pred = named_models(y_pred)
     samples = PairedSamples.of(y_true, y_pred, num_classes, labels, clusters, sample_weight, ignore_index)
     n, labels = samples.classes.number, samples.classes.labels
     check_names(class_names, n)
@@ -160,7 +166,7 @@ def compare_models(
             results[key] = _compared(
                 one, values, higher_is_better=bool(measure.higher_is_better), level=level, units=draws.units
             )
-    return by_class_names(results, chosen, class_names)
+    return {key: one._replace(names=names) for key, one in by_class_names(results, chosen, class_names).items()}
 
 
 def _by_replicates(

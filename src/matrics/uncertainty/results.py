@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from matrics.arrays import Array
 from matrics.engine.results import frame_of, short_repr, to_dict
 
@@ -173,20 +175,25 @@ class ModelComparison(NamedTuple):
         The probability of each model of being the best.
     tied : array of bool, shape (M,) or (M, n)
         Which models are not significantly different from the best (itself included), corrected for comparing all.
+    names : tuple of str, length M, or None
+        The names of the models, where predictions were a mapping of names.
     """
 
     intervals: Interval
     differences: Comparison
     probability_best: Array
     tied: Array
+    names: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
-        return short_repr(self)
+        return short_repr(self) if self.names is not None else short_repr(self).replace(", names=None)", ")")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
         return to_dict(self)
 
     def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
+        """A data frame of pandas with a row for each element of the arrays; with names, ``model`` is their column."""
+        if self.names is None:
+            return frame_of(self)
+        return frame_of({"model": np.asarray(self.names, object), **self._replace(names=None)._asdict()}, indexed=False)

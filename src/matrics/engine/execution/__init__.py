@@ -10,6 +10,7 @@ from typing import Any
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.execution.host import HostTable, Known
+from matrics.engine.execution.seen import SeenTable
 from matrics.engine.table import Table
 
 
@@ -24,7 +25,8 @@ def table_of(cells: Array, backend: Standard, **options: Any) -> Table:
         from matrics.engine.execution import xla
 
         return xla.table(cells, backend, **options)
-    return Table(cells, backend, **options)
+    view = backend.viewer(cells)
+    return Table(cells, backend, **options) if view is None else SeenTable(cells, backend, view, **options)
 
 
 def table_in_order(cells: Array, backend: Standard) -> Table:

@@ -94,6 +94,10 @@ class HostTable(Table):
             is_moderate=self.is_moderate,
         )
 
+    def nowhere(self, condition: Array) -> bool:
+        """See ``Safe``."""
+        return not np.count_nonzero(condition)
+
     # Arithmetic -------------------------------------------------------------------------------------------------------
 
     def _sum(self, x: Array, axis: int | tuple[int, ...]) -> Array:

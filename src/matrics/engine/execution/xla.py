@@ -8,9 +8,10 @@ branches for every matrix.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 from jax import lax
 
 from matrics.arrays import Array, Standard
@@ -19,6 +20,8 @@ from matrics.engine.execution.fewer_passes import OnePass, WrittenOut
 from matrics.engine.margins import MAX_WRITTEN_OUT_REST, margin
 from matrics.engine.safety import add
 from matrics.engine.table import Table
+
+Counts = Callable[[Array], tuple[Array, ...]]
 
 # A reduction along so short an axis costs up to ten times as much as its additions, and nothing is fused across it.
 MAX_WRITTEN_OUT_CLASSES = 8  # of a sum over both axes
@@ -74,8 +77,7 @@ class LookedAtInside(OnePass, XlaTable):
     """Compiled code checks the cells at run time, and uses differences if they are exact.
 
     The branch is where arrays are put into memory, and before and behind it classes come first: in a transposed order
-    XLA would read them again and again. The gradient of a difference is one as well. It has the digits of the largest
-    component of a matrix's gradient; those of much smaller ones are lost.
+    XLA would read them again and again. Where something differentiates, nobody looks.
     """
 
     @margin
@@ -90,12 +92,20 @@ class LookedAtInside(OnePass, XlaTable):
 
     @margin
     def _counted(self) -> Sequence[Array]:
-        """Values tp, fn, fp, tn and valid, by differences or by sums.
+        """Values tp, fn, fp, tn and valid, by differences or by sums."""
+        return _unless_differentiated(self._by_looking, self._added_up)(self.cells)
+
+    def _added_up(self, cells: Array) -> tuple[Array, ...]:
+        added = table(cells, self.backend, looks=False)
+        return added.tp, added.fn, added.fp, added.tn, added.valid
+
+    def _by_looking(self, cells: Array) -> tuple[Array, ...]:
+        """By differences if nothing in the cells speaks against it.
 
         Column sums that are NaN where a cell is not an integer, or is negative, or the sum is large, are one fast pass,
         and looked at in place of the cells.
         """
-        xp, cells, n = self.xp, self.cells, self.n
+        xp, n = self.xp, self.n
         rows = [cells[..., i, :] for i in range(n)]
         pred = add([xp.where(row == xp.floor(xp.abs(row)), row, math.nan) for row in rows])
         limit = 2 ** (xp.finfo(cells.dtype).bits * 3 // 4)
@@ -112,11 +122,21 @@ class LookedAtInside(OnePass, XlaTable):
 
         def sums(*arrays: Array) -> tuple[Array, ...]:
             written_down: Any = lax.optimization_barrier  # not computed again by all that reads a part of it
-            added = table(arrays[-1], self.backend, looks=False)
-            counts = written_down(xp.stack([added.tp, added.fn, added.fp, added.tn]))
-            return *xp.unstack(counts), added.valid
+            *counts, valid = self._added_up(arrays[-1])
+            return *xp.unstack(written_down(xp.stack(counts))), valid
 
-        found: Sequence[Array] = lax.cond(
+        found: tuple[Array, ...] = lax.cond(
             seen, differences, sums, self.lead(true), self.lead(pred), self.lead(tp), total, cells
         )
         return found
+
+
+def _unless_differentiated(looking: Counts, added_up: Counts) -> Counts:
+    """The counts of cells by looking; and added up where something differentiates them, as soft cells always are.
+
+    JAX would differentiate both branches, keep what both need for it, and choose again on the way back.
+    """
+    function: Any = jax.custom_jvp(looking)
+
+    function.defjvp(lambda cells, moved: jax.jvp(added_up, cells, moved))
+    return function  # type: ignore[no-any-return]

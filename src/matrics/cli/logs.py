@@ -1,0 +1,80 @@
+"""Evaluation logs of language models as input of the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matrics.files.foreign import READERS
+from matrics.quoting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matrics.cli.run import Run
+    from matrics.files.foreign import ForeignTable
+    from matrics.files.inputs import Input
+
+SUFFIXES = (".eval", ".json", ".jsonl")
+
+
+def _read(paths: Sequence[Path]) -> ForeignTable:
+    from matrics.integrations.evals.reading import table_of
+
+    return table_of(paths)
+
+
+READERS.update(dict.fromkeys(SUFFIXES, _read))
+
+
+def is_log(path: Path) -> bool:
+    """Whether a path is a log by the end of its name, or a pattern of logs."""
+    return path.suffix.lower() in READERS and not path.is_dir()
+
+
+def opened(path: Path) -> Path | Input:
+    """A log, read; any other path as it is."""
+    if not is_log(path):
+        return path
+    from matrics.files.inputs import open_input
+
+    return open_input(path)
+
+
+def clusters_of(given: Path | Input, clusters: str | None, *others: Any) -> str | None:
+    """The column of the clusters: the samples of a log that repeats them, unless another option is against it."""
+    table = getattr(given, "table", None)
+    return table.clusters if clusters is None and table is not None and not any(others) else clusters
+
+
+def warn_of_single_class(run: Run) -> None:
+    """Say which measures need two true classes, where all that is known is whether answers pass."""
+    import numpy as np
+
+    from matrics.files.notices import say
+    from matrics.files.source import MatrixSource
+    from matrics.integrations.evals.labels import FAIL, PASS
+    from matrics.scoring.score import score
+
+    source = run.source
+    if not isinstance(source, MatrixSource) or set(source.classes) - {PASS, FAIL} or source.n < 2:
+        return
+    passed_and_failed = np.zeros((2, 2))
+    passed_and_failed[source.classes.index(PASS)] = 1
+    found = score(passed_and_failed, list(run.metrics.values()))
+    undefined = [name for name, value in found.items() if np.isnan(value).any()]
+    if undefined:
+        say(
+            f"{source.file}: the one true class is {PASS}, as the log has no classes; undefined without a second one: "
+            f"{', '.join(undefined)}"
+        )
+
+
+def refuse_beside_logs(path: Path, other: Path | None, options: Mapping[str, Any]) -> None:
+    """Raise unless all files are logs, and none of these options is given."""
+    wrong = next((one for one in (path, other) if one is not None and not is_log(one)), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+    for option, given in options.items():
+        if given is not None:
+            raise ValueError(f"--{option}: expected no such option for two evaluation logs, got {quoted(given)}")

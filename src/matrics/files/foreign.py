@@ -1,0 +1,33 @@
+"""Files of other tools as tables, whose readers are on a floor above and registered here by the end of a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+
+class ForeignTable(Protocol):
+    """What the reader of a format gives."""
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The columns by name, with None where a row has no value."""
+
+    @property
+    def clusters(self) -> str | None:
+        """The column whose rows are not independent, if no other is named."""
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The values of the column ``scorer``, each of which has rows of its own for the same samples."""
+
+    @property
+    def left_out(self) -> str:
+        """Which rows the file has in addition, in words; empty if none."""
+
+
+#: How files are read, by the end of their names: ``.eval``.
+READERS: dict[str, Callable[[Sequence[Path]], ForeignTable]] = {}

@@ -1,0 +1,11 @@
+"""Evaluation logs of language models: Inspect, lm-evaluation-harness, promptfoo, and JSON Lines.
+
+Import it by its name, ``from matrics.integrations import evals``. It imports none of these tools: their files are read
+by their documented formats.
+"""
+
+from matrics.integrations.evals.comparing import Estimate, RunComparison, compare
+from matrics.integrations.evals.noise import Noise
+from matrics.integrations.evals.reading import read
+
+__all__ = ["Estimate", "Noise", "RunComparison", "compare", "read"]

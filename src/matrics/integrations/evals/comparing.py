@@ -1,0 +1,311 @@
+"""compare(): whether the difference of two runs of an evaluation is real, and what would make it surer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.catalogue.record import Metric
+from matrics.integrations.evals.labels import are_classes, classes_of, passed_of
+from matrics.integrations.evals.log import Graded
+from matrics.integrations.evals.noise import Answers, Noise, standard_error
+from matrics.integrations.evals.pairing import Pair, paired, runs_of
+from matrics.integrations.evals.reading import opened
+from matrics.scoring.score import resolve
+from matrics.uncertainty.compare import compare_paired
+from matrics.uncertainty.interval import interval
+from matrics.uncertainty.limits import normal_quantile, student_quantile
+from matrics.uncertainty.options import check_level
+
+Array = Any
+
+POWER = 0.8
+MOST_CELLS = 10**8  # of the joint tables of all samples
+
+
+class Estimate(NamedTuple):
+    """A value with its limits and its standard error."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+class RunComparison(NamedTuple):
+    """Two runs of an evaluation on the samples that both have.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What the runs are called.
+    scorer, measure : str
+        Who graded the answers, and what is compared: ``accuracy`` where answers pass or fail, ``mean score`` where they
+        may pass in part, or a measure of classes.
+    samples : int
+        The number of samples that both have.
+    epochs : tuple of float
+        The mean number of answers for a sample in each run.
+    a, b, difference : Estimate
+        Of each run, and of a less b.
+    noise_a, noise_b, noise : Noise
+        The variance of one sample's value in each run, and of its difference; NaN where it cannot be split.
+    only_a, only_b : tuple of str
+        The samples that only one of them has; they are left out.
+    unscored : tuple of str
+        The answers in the logs that have no score, each with its reason; they are left out as well.
+    higher_is_better : bool
+        Whether higher values are better.
+    level : float
+        The level of all limits.
+    """
+
+    names: tuple[str, str]
+    scorer: str
+    measure: str
+    samples: int
+    epochs: tuple[float, float]
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    noise_a: Noise
+    noise_b: Noise
+    noise: Noise
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    unscored: tuple[str, ...]
+    higher_is_better: bool
+    level: float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether both limits of the difference are on one side of 0."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    def half_width(self, *, samples: float = 1, epochs: float = 1) -> float:
+        """Half the width that limits of the difference would have with so many times the samples or the epochs.
+
+        Without repeats, more epochs are NaN: nobody knows how far they would be apart. ``epochs=math.inf`` is the best
+        that epochs can do.
+        """
+        number = self.samples * samples
+        if epochs == 1:
+            error = self.difference.standard_error / math.sqrt(samples)
+        else:
+            error = self.noise.standard_error(number, epochs)
+        return student_quantile(self.level, round(number) - 1) * error
+
+    def samples_to_show(self) -> int | None:
+        """The number of samples with which a difference of this size would be shown in four cases of five.
+
+        None if the difference or its standard error is 0, or undefined.
+        """
+        gap, error = abs(self.difference.value), self.difference.standard_error
+        if not (gap > 0 and error > 0):
+            return None
+        reach = normal_quantile(self.level) + NormalDist().inv_cdf(POWER)
+        return math.ceil(self.samples * (reach * error / gap) ** 2)
+
+
+def compare(
+    a: str | PathLike[str],
+    b: str | PathLike[str] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    level: float = 0.95,
+) -> list[RunComparison]:
+    """Compare two runs of an evaluation, sample by sample.
+
+    Parameters
+    ----------
+    a : str or path
+        The log of one run, as for :func:`matrics.integrations.evals.read`.
+    b : str or path, optional
+        That of the other. Without it the first has two models.
+    metrics : str, Metric, or several of them, optional
+        Measures of classes, such as ``"mcc"``, for logs whose targets and predictions are classes. The mean score if
+        left out: with answers that pass or fail that is the accuracy.
+    level : float, default 0.95
+        The confidence level of the limits.
+
+    Returns
+    -------
+    list of RunComparison
+        One for each scorer that both runs have, and each measure.
+
+    Raises
+    ------
+    ValueError
+        The runs have no scorer or no samples in common, a sample has different targets, or the measures need classes
+        that the logs do not have.
+
+    Notes
+    -----
+    The score of a run is the mean over samples of the mean over their epochs. A sample is a cluster: its answers, in
+    both runs, are not independent of each other, and samples are. The standard error of a run is that of the means of
+    its samples, and that of the difference is of the differences of these means.
+
+    Limits are those of :func:`matrics.interval` and :func:`matrics.compare_paired` for such clusters, which are not
+    symmetrical near 0 and 1, and do not vanish where no sample differs. Scores between 0 and 1 have limits by Student's
+    distribution.
+
+    Where samples have several epochs, the variance of a sample's value has two parts: noise of prediction, by the
+    variance between epochs of a sample, and noise of data, which is the rest.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> from matrics.integrations import evals
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, wrong in (("old", 4), ("new", 5)):
+    ...     lines = [json.dumps({"sample": k, "score": int(k % wrong != 1)}) for k in range(200)]
+    ...     _ = folder.joinpath(name + ".jsonl").write_text(chr(10).join(lines))
+    >>> (found,) = evals.compare(folder / "new.jsonl", folder / "old.jsonl")
+    >>> print(f"{found.difference.value:.2f}, between {found.difference.low:.3f} and {found.difference.high:.3f}")
+    0.05, between -0.032 and 0.132
+    >>> found.is_real, found.samples_to_show()
+    (False, 1097)
+    """
+    level = check_level(level)
+    logs = [opened(Path(path)) for path in (a, b) if path is not None]
+    one, other = runs_of(logs)
+    chosen = None if metrics is None else resolve(metrics)
+    unscored = tuple(reason for log in logs for reason in log.left_out)
+    found = []
+    for pair in paired(one, other):
+        about = _About((one.name, other.name), pair, unscored, level)
+        found += [_means(about)] if chosen is None else _measures(about, chosen)
+    return found
+
+
+class _About(NamedTuple):
+    """What is compared."""
+
+    names: tuple[str, str]
+    pair: Pair
+    unscored: tuple[str, ...]
+    level: float
+
+    def made(
+        self, measure: str, values: Sequence[Estimate], noise: Sequence[Noise], *, higher_is_better: bool = True
+    ) -> RunComparison:
+        """The comparison with these values of a, of b and of their difference."""
+        (a, b, gap), (noise_a, noise_b, noise_of_gap), pair = values, noise, self.pair
+        return RunComparison(
+            names=self.names,
+            scorer=pair.scorer,
+            measure=measure,
+            samples=len(pair.samples),
+            epochs=(mean_epochs(pair.a), mean_epochs(pair.b)),
+            a=a,
+            b=b,
+            difference=gap,
+            noise_a=noise_a,
+            noise_b=noise_b,
+            noise=noise_of_gap,
+            only_a=pair.only_a,
+            only_b=pair.only_b,
+            unscored=self.unscored,
+            higher_is_better=higher_is_better,
+            level=self.level,
+        )
+
+
+def _means(about: _About) -> RunComparison:
+    """The comparison of mean scores, whose limits are those of the accuracy where answers pass or fail."""
+    pair, level = about.pair, about.level
+    scores = [[np.array([row.score for row in rows]) for rows in side] for side in (pair.a, pair.b)]
+    a, b = map(Answers.of, scores)
+    means = (a.means, b.means, a.means - b.means)
+    passes = all(np.isin(part, (0, 1)).all() for side in scores for part in side)
+    if passes:
+        of_accuracy = _estimates(joint_tables(pair, passed_of), resolve("accuracy")["accuracy"], level)
+        limits = [(one.low, one.high) for one in of_accuracy]
+    else:
+        limits = [_by_student(values, level) for values in means]
+    values = [
+        Estimate(float(np.mean(of_samples)), *ends, standard_error(of_samples))
+        for of_samples, ends in zip(means, limits, strict=True)
+    ]
+    predictions = ((a.prediction,), (b.prediction,), (a.prediction, b.prediction))
+    noise = [Noise.of(of_samples, *parts) for of_samples, parts in zip(means, predictions, strict=True)]
+    return about.made("accuracy" if passes else "mean score", values, noise)
+
+
+def _measures(about: _About, chosen: dict[str, Metric]) -> list[RunComparison]:
+    """The comparison of measures; the accuracy is the mean score where answers pass or fail."""
+    undirected = [name for name, metric in chosen.items() if metric.higher_is_better is None]
+    if undirected:
+        raise ValueError(f"metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+    by_class = [name for name, metric in chosen.items() if metric.is_classwise]
+    if by_class:
+        raise ValueError(f"metrics: expected measures with one value, got {', '.join(by_class[:5])}, of each class")
+    pair = about.pair
+    rows = [row for side in (pair.a, pair.b) for part in side for row in part]
+    others = {name: metric for name, metric in chosen.items() if metric.name != "accuracy"}
+    if others and not are_classes(rows):
+        raise ValueError(
+            f"metrics: expected accuracy, as {pair.scorer} only says which answers pass, got {', '.join(others)}: "
+            "that needs targets and predictions that are classes, two true ones or more"
+        )
+    joint = joint_tables(pair, classes_of) if others else None
+    found = []
+    for name, metric in chosen.items():
+        if joint is None or name not in others:
+            found.append(_means(about))
+            continue
+        values = _estimates(joint, metric, about.level)
+        unknown = [Noise(math.nan, math.nan)] * 3
+        found.append(about.made(name, values, unknown, higher_is_better=bool(metric.higher_is_better)))
+    return found
+
+
+def joint_tables(pair: Pair, labels: Any) -> Array:
+    """The joint table [true, a, b] of each sample: all pairs of its answers, which together count as epochs do.
+
+    Which epoch of a is paired with which of b has no meaning, so that all are; a sample counts as often as a sample has
+    answers on average in the run with fewer, whatever its own number.
+    """
+    found = [[[labels(row) for row in rows] for rows in side] for side in (pair.a, pair.b)]
+    classes = sorted({label for side in found for rows in side for labels_of_row in rows for label in labels_of_row})
+    if len(classes) < 2:
+        classes = sorted({*classes, "pass", "fail"})
+    n, number = len(classes), len(pair.samples)
+    if number * n**3 > MOST_CELLS:
+        raise ValueError(f"metrics: expected at most {MOST_CELLS:,} cells, got {number:,} samples of {n:,} classes")
+    place = {label: k for k, label in enumerate(classes)}
+    shares = np.zeros((2, number, n))
+    true = np.empty(number, int)
+    for side, samples in enumerate(found):
+        for k, rows in enumerate(samples):
+            true[k] = place[rows[0][0]]
+            for _, predicted in rows:
+                shares[side, k, place[predicted]] += 1 / len(rows)
+    joint = np.zeros((number, n, n, n))
+    joint[np.arange(number), true] = shares[0][:, :, None] * shares[1][:, None, :]
+    return joint * min(mean_epochs(pair.a), mean_epochs(pair.b))
+
+
+def _estimates(joint: Array, metric: Metric, level: float) -> list[Estimate]:
+    """The values of both runs and their difference, with limits for clusters."""
+    options: dict[str, Any] = {"level": level, "cluster_axis": 0}
+    both = [interval(joint.sum(axis=axis), metric, **options)[str(metric)] for axis in (3, 2)]
+    gap = compare_paired(joint, metric, **options)[str(metric)]
+    parts = [*(one[:4] for one in both), (gap.difference, gap.low, gap.high, gap.standard_error)]
+    return [Estimate(*map(float, part)) for part in parts]
+
+
+def _by_student(values: Array, level: float) -> tuple[float, float]:
+    mean, reach = float(np.mean(values)), student_quantile(level, len(values) - 1) * standard_error(values)
+    return mean - reach, mean + reach
+
+
+def mean_epochs(side: Sequence[Sequence[Graded]]) -> float:
+    """The mean number of answers to a sample."""
+    return float(np.mean([len(rows) for rows in side]))

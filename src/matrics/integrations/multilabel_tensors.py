@@ -1,0 +1,144 @@
+"""Tensors of samples with several labels to sums, shared by the metrics for PyTorch and for torchmetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from matrics.arrays import NUMPY, Standard
+from matrics.arrays.torch import TORCH
+from matrics.catalogue.record import Metric
+from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis
+from matrics.integrations.binned import HALVES
+from matrics.integrations.checkpoints import check_counts, check_edges
+from matrics.integrations.multilabel_batch import Entries, added, check_batch, check_logits, flat
+from matrics.integrations.multilabel_names import kept_for, read_names
+from matrics.integrations.multilabel_sums import Layout, MultilabelSums, checked_thresholds, empty
+from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
+
+THRESHOLDS_DIFFER = "{}: expected predictions at the thresholds of this metric, got some at others"
+
+
+class LabelTensors:
+    """What is kept of a batch of tensors: the measures, the thresholds and the bins, and the steps before.
+
+    Everything here is safe in a graph that CUDA replays: shapes are fixed, and nothing waits.
+    """
+
+    def __init__(
+        self,
+        num_labels: int,
+        metrics: str | Metric | Iterable[str | Metric],
+        *,
+        threshold: float | Sequence[float] | Tensor | None,
+        bins: dict[str, Any],
+        from_logits: bool,
+        class_axis: int | None,
+        ignore_index: int | Sequence[int] | None,
+        dtype: torch.dtype | None,
+        allow_large: bool,
+    ) -> None:
+        self.wanted = read_names(metrics)
+        kept = kept_for(self.wanted)
+        if isinstance(bins["edges"], Tensor):
+            bins = bins | {"edges": bins["edges"].tolist()}
+        check_logits(bins, from_logits=from_logits)
+        self.from_logits, self.class_axis = bool(from_logits), checked_class_axis(class_axis)
+        self.ignored = check_ignore_index(ignore_index)
+        self._empty: dict[str, Any] = {"num_labels": num_labels, "kept": kept, "bins": bins, "dtype": dtype}
+        self._empty["allow_large"] = allow_large
+        self.layout, zeros = self.zeros()
+        # What is not kept has no elements.
+        self._shapes = {name: (x.shape, x.dtype) for name, x in zeros._asdict().items() if x.numel() == 0}
+        host = {name: np.zeros(shape) for name, (shape, _) in self._shapes.items()}
+        self._on_host = host | {"states": np.ones((), np.int64)}
+        found = checked_thresholds(threshold, self.layout.num_labels, kept)
+        self._thresholds = found if kept.predictions else found[:0]
+
+    def zeros(self) -> tuple[Layout, MultilabelSums]:
+        """The layout, and the sums of no samples."""
+        with torch.inference_mode(mode=False):  # or they could not be updated outside inference mode
+            return empty(**self._empty, like=torch.zeros(()))
+
+    def thresholds(self) -> Tensor:
+        """The threshold of each label; none if no measure needs predicted labels."""
+        with torch.inference_mode(mode=False):
+            return torch.from_numpy(self._thresholds.copy())
+
+    def add(
+        self,
+        own: dict[str, Tensor],
+        y_true: Tensor,
+        y_score: Tensor,
+        *,
+        mask: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> None:
+        """Add a batch, in place, to the arrays of sums that there are; the edges and thresholds are among them."""
+        check_tensors(y_true, y_score, "y_score")
+        kept = self.layout.kept
+        axis = check_batch(y_true, y_score, self.layout.num_labels, self.class_axis, AXIS_OF_LOSSES, kept, TORCH)
+        samples = y_true.select(axis, 0)
+        if sample_weight is not None:
+            if not own["counts"].is_floating_point():
+                refuse_weights_of_integers()
+            sample_weight = of_samples(sample_weight.detach(), "sample_weight", samples).reshape(-1)
+        if mask is not None:
+            mask = of_samples(mask, "mask", samples).reshape(-1, 1).bool()
+        y_true, y_score = flat(y_true, axis, "y_true", TORCH), flat(y_score.detach(), axis, "y_score", TORCH)
+        if y_score.dtype in HALVES:  # NumPy lacks one of them
+            y_score = y_score.float()
+        order = y_score
+        if self.from_logits and y_score.is_floating_point() and (kept.predictions or kept.histogram):
+            # In float32 the logistic function is 1 from a logit of 17 on.
+            y_score = y_score.to(TORCH.widest_float(y_score)).sigmoid()
+        batch = {"y_true": y_true, "y_score": y_score, "order": order, "mask": mask, "weights": sample_weight}
+        given = own | {name: x for name, x in batch.items() if x is not None}
+        views = TORCH.host_views(*given.values())
+        arrays: dict[str, Any] = given if views is None else dict(zip(given, views, strict=True))
+        backend: Standard = TORCH if views is None else NUMPY
+        state = self.state({name: arrays[name] for name in own}, backend)
+        entries = Entries(*map(arrays.get, Entries._fields))
+        found = added(self.layout, state, entries, arrays.get("thresholds"), self.ignored, backend)
+        for name, part in found._asdict().items():
+            if name in own:
+                arrays[name] += part if views is not None else part.to(arrays[name].dtype)
+
+    def state(self, own: dict[str, Any], backend: Standard = TORCH) -> MultilabelSums:
+        """The sums, with those that are not kept as arrays without elements."""
+        kept = {name: x for name, x in own.items() if name != "thresholds"}
+        if backend is NUMPY:
+            return MultilabelSums(**(self._on_host | kept))
+        device = own["counts"].device
+        kept |= {name: torch.zeros(shape, dtype=x, device=device) for name, (shape, x) in self._shapes.items()}
+        return MultilabelSums(**kept, states=torch.ones_like(own["dropped"]))
+
+
+def check_thresholds(key: str, thresholds: Any, own: Tensor) -> None:
+    """Raise unless the thresholds of a checkpoint, or of a metric to merge, equal those of this metric."""
+    if not isinstance(thresholds, Tensor) or thresholds.is_meta or own.is_meta:
+        return
+    if thresholds.shape != own.shape or not torch.equal(thresholds.cpu().to(own.dtype), own.cpu()):
+        raise ValueError(THRESHOLDS_DIFFER.format(key))
+
+
+def check_loaded(state_dict: dict[str, Any], own: dict[str, tuple[str, Tensor]]) -> None:
+    """Raise unless the tensors of a checkpoint are some that the metric can have.
+
+    ``own`` has, by the keys of the checkpoint, what each tensor is, and that of the metric.
+    """
+    for key, (field, tensor) in own.items():
+        LOADED[field](key, state_dict.get(key), tensor)
+
+
+# What is looked at in checkpoints.
+LOADED: dict[str, Callable[[str, Any, Tensor], None]] = {
+    "counts": check_counts,
+    "dropped": check_counts,
+    "edges": check_edges,
+    "thresholds": check_thresholds,
+}

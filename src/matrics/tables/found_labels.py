@@ -1,0 +1,181 @@
+"""Which classes two arrays of labels have, where the caller names none, and their one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from matrics.arrays import Array, Standard, as_arrays, is_compiling
+from matrics.arrays.inputs import library, refuse_masks, refuse_missing
+from matrics.arrays.sizes import one_or_more
+from matrics.catalogue.classes import Sorted
+from matrics.counting.build import confusion_matrix
+from matrics.counting.codes import check_classes, labels_on_host
+from matrics.counting.labels import check_weights
+from matrics.quoting import cut, quoted
+from matrics.tables.columns import in_their_order
+from matrics.tables.counts import FrameCounts, warn_of_odd_labels
+
+__all__ = ["count_found"]
+
+HINT = ": pass the classes as labels=[...]"
+
+
+def count_found(
+    y_true: Any,
+    y_pred: Any,
+    labels: Iterable[Hashable] | None = None,
+    sample_weight: Any = None,
+    ignore_index: Any = None,
+    *,
+    squares: bool = False,
+) -> FrameCounts:
+    """Count labels into a matrix (*B, n, n) of the classes ``labels``, or else of those that occur.
+
+    Parameters
+    ----------
+    squares : bool
+        Whether to count the squared weights as well.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by :func:`matrics.confusion_matrix`; or the labels that occur are floating numbers, missing, of several
+        kinds, or none at all.
+    """
+    options: dict[str, Any] = {"ignore_index": ignore_index, "labels": labels}
+    if labels is None:
+        if is_compiling():
+            raise TypeError(f"y_true, y_pred: expected labels that can be looked at, got traced arrays{HINT}")
+        true, pred = _occurring("y_true", y_true), _occurring("y_pred", y_pred)
+        classes = _classes(true, pred, one_or_more(ignore_index))
+        if classes == tuple(range(len(classes))) and true.are_numbers and pred.are_numbers:
+            options.update(labels=None, num_classes=len(classes))  # numbers are counted without being looked up
+        else:
+            options.update(labels=classes)
+    else:
+        classes = check_classes(None, labels).labels or ()
+        options.update(labels=classes)
+        classes = labels if isinstance(labels, Sorted) else classes
+    matrix = confusion_matrix(y_true, y_pred, sample_weight=sample_weight, **options)
+    squared = None
+    if squares and sample_weight is not None:
+        backend, (weights,) = as_arrays(sample_weight=sample_weight)
+        weights = check_weights(weights, backend)
+        squared = confusion_matrix(y_true, y_pred, sample_weight=weights * weights, **options)
+    return FrameCounts(matrix, {}, classes, squared)
+
+
+class _Occurring(NamedTuple):
+    """The labels of one argument, on the host."""
+
+    name: str
+    values: Array
+    categories: tuple[Any, ...] | None
+    are_numbers: bool  # integers or booleans, by the dtype
+
+
+def _occurring(name: str, given: Any) -> _Occurring:
+    refuse_masks(name, given)
+    refuse_missing(name, given)
+    values, backend = labels_on_host(given, name)
+    if values is None:
+        values = _from_device(name, given, backend)
+    if values.dtype.kind == "f" and values.size:
+        _refuse_floating(name, values.flat[0])
+    return _Occurring(name, values, _categories(given), values.dtype.kind in "biu")
+
+
+def _from_device(name: str, given: Any, backend: Standard) -> Array:
+    """Labels of a device, for which one waits; labels that are traced have no values."""
+    array = backend.detached(as_arrays(**{name: given})[1][0])
+    if not backend.can_look(array):
+        raise TypeError(f"{name}: expected labels that can be looked at, got a traced {type(given).__name__}{HINT}")
+    return backend.to_numpy(array)
+
+
+def _categories(column: Any) -> tuple[Any, ...] | None:
+    """All categories in their order, of a categorical column of pandas or an Enum of Polars."""
+    dtype = getattr(column, "dtype", None)
+    if library(column) == "pandas":
+        return in_their_order(dtype) if hasattr(dtype, "categories") and hasattr(dtype, "ordered") else None
+    if library(column) == "polars" and type(dtype).__name__ == "Enum":
+        return tuple(dtype.categories)  # type: ignore[union-attr]
+    return None
+
+
+def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """The classes: categories if both have the same, otherwise the labels that occur, sorted."""
+    kept = None
+    if left_out:
+        kept = np.asarray([label not in left_out for label in true.values.ravel().tolist()], bool)
+        kept = kept.reshape(true.values.shape)
+    of_true, of_pred = _different(true, kept), _different(pred, _kept_predictions(kept, pred.values.shape))
+    if true.categories and true.categories == pred.categories:
+        return tuple(label for label in true.categories if label not in left_out)
+    both = dict.fromkeys([*of_true, *of_pred])
+    if not both:
+        raise ValueError(f"y_true: expected at least one sample, got none{HINT}")
+    try:
+        classes = Sorted.of(both)
+    except TypeError as error:
+        raise TypeError(
+            f"y_true, y_pred: expected labels of one kind, which have an order, got {cut(error)}{HINT}"
+        ) from error
+    warn_of_odd_labels(of_true, of_pred)
+    return classes
+
+
+def _kept_predictions(kept: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """Which predictions are of samples that are not left out: of a batch, those of every model."""
+    if kept is None:
+        return None
+    try:
+        return np.broadcast_to(kept, shape)
+    except ValueError:  # several true labels of a sample, or shapes that are refused where samples are counted
+        return None
+
+
+def _different(labels: _Occurring, kept: Array | None) -> list[Hashable]:
+    """The different labels, in the order in which they occur; sorted if they are numbers."""
+    values = labels.values if kept is None else labels.values[kept]
+    if labels.are_numbers:
+        return list(np.unique(values).tolist())
+    listed = values.ravel().tolist()
+    try:
+        found = list(dict.fromkeys(listed))
+    except TypeError as error:
+        odd = next(label for label in listed if not isinstance(label, Hashable))
+        raise TypeError(
+            f"{labels.name}: expected labels that can be compared and hashed, got {quoted(odd)}, a {type(odd).__name__}"
+        ) from error
+    if any(map(_is_missing, found)):
+        _refuse_missing(labels.name, values, has_positions=kept is None)
+    for label in found:
+        if isinstance(label, float):
+            _refuse_floating(labels.name, label)
+    return found
+
+
+def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
+    missing = np.asarray([_is_missing(label) for label in values.ravel().tolist()], bool).reshape(values.shape)
+    at = f", the first at {tuple(int(i) for i in np.argwhere(missing)[0])}" if has_positions else ""
+    raise ValueError(
+        f"{name}: expected a label for every sample, got {np.count_nonzero(missing):,} of {missing.size:,} missing{at}"
+    )
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT, pandas' NA and empty text."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label) or label == ""  # noqa: PLR0124
+
+
+def _refuse_floating(name: str, label: Any) -> None:
+    what = (
+        "which are class scores: pass the label of each column, in order, as labels=[...]"
+        if name == "y_pred"
+        else "such as those of a column with missing values: convert them to integers first"
+    )
+    raise TypeError(f"{name}: expected labels, integers or text, got floating numbers ({float(label):g}), {what}")

@@ -1,0 +1,174 @@
+"""Evaluation logs on the command line: as input of the commands, and matrics compare of two."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("typer")
+pq = pytest.importorskip("pyarrow.parquet")
+
+from commands import refused  # noqa: E402
+
+from matrics.integrations import evals  # noqa: E402
+
+LOGS = Path(__file__).parent / "data" / "evals"
+PRINTED = json.loads((LOGS / "printed.json").read_text())
+A, B, WORDS, PROMPTFOO = (str(LOGS / name) for name in ("a.eval", "b.eval", "words.eval", "promptfoo.json"))
+PARITY = str(next(LOGS.glob("samples_parity_*.jsonl")))
+
+
+@pytest.fixture
+def run(command: Any) -> Any:
+    def called(*arguments: Any) -> tuple[str, str]:
+        code, out, err = command(*map(str, arguments))
+        assert code == 0, out + err
+        return out, err
+
+    return called
+
+
+def value(text: str, start: str) -> list[float]:
+    line = next(line for line in text.splitlines() if line.startswith(start))
+    return [float(number) for number in re.findall(r"-?\d+\.\d+", line.removeprefix(start))]
+
+
+def test_score(run: Any) -> None:
+    out, err = run("score", A, "--metrics", "accuracy,mcc")
+    assert "1 matrix of 4 classes, 90 samples" in out
+    assert value(out, "accuracy")[0] == round(PRINTED["a.eval"]["choice"]["accuracy"], 3)
+    assert not err
+
+
+def test_samples_are_the_clusters_by_default(run: Any) -> None:
+    out, _ = run("interval", A, "--metrics", "accuracy")
+    assert "30 clusters (sample)" in out
+    assert f"{PRINTED['a.eval']['choice']['stderr']:.3f}" in out
+    out, _ = run("interval", A, "--metrics", "accuracy", "--clusters", "metadata_passage")
+    assert "10 clusters (metadata_passage)" in out
+    assert f"{PRINTED['a.eval by passage']['choice']['stderr']:.3f}" in out
+
+
+def test_one_epoch_has_no_clusters(run: Any) -> None:
+    out, _ = run("interval", PARITY, "--by", "scorer", "--metrics", "accuracy")
+    assert "clusters" not in out
+    assert value(out, "acc ")[0] == 0.4
+
+
+def test_answers_without_a_score_are_named(run: Any) -> None:
+    _, err = run("score", B, "--metrics", "accuracy")
+    assert err.strip().endswith(
+        "left out 1 without a score, the first: sample q07, epoch 2: RuntimeError('the model is out of order')"
+    )
+
+
+def test_measures_of_two_classes_say_so(run: Any) -> None:
+    out, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy,mcc,balanced_accuracy")
+    assert value(out, "match")[0] == 0.611
+    assert "the one true class is pass, as the log has no classes; undefined without a second one: mcc" in err
+    assert "warning" not in err
+    _, err = run("score", WORDS, "--by", "scorer", "--metrics", "accuracy")
+    assert not err
+
+
+def test_a_pattern_of_logs(run: Any) -> None:
+    out, _ = run("score", LOGS / "*.eval", "--by", "file,scorer", "--metrics", "accuracy")
+    assert "4 matrices of 2 classes" in out
+    assert value(out, "a.eval, choice")[0] == 0.467
+
+
+def test_counts_and_a_report(run: Any, tmp_path: Path) -> None:
+    run("count", A, "--output", tmp_path / "a.parquet")
+    assert "90 samples" in run("score", tmp_path / "a.parquet")[0]
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    run("report", PROMPTFOO, "--by", "model", "--output", tmp_path / "a.html")
+    assert "openai:gpt-small" in (tmp_path / "a.html").read_text()
+
+
+def test_plain_json_lines(run: Any, tmp_path: Path) -> None:
+    rows = [{"truth": k % 2, "said": int(k % 3 == 0), "chance": k / 20, "site": "north"} for k in range(20)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = ("--true", "truth", "--pred", "said")
+    text = tmp_path / "rows.csv"
+    text.write_text("truth,said,site\n" + "".join(f"{row['truth']},{row['said']},{row['site']}\n" for row in rows))
+    score = ("--metrics", "mcc,precision", "--by", "site", *names)
+    assert run("score", path, *score)[0].replace("jsonl", "csv") == run("score", text, *score)[0]
+    out, _ = run("threshold", path, "--true", "truth", "--scores", "chance", "--metric", "mcc")
+    assert "threshold" in out
+
+
+def test_compare(run: Any) -> None:
+    out, err = run("compare", A, B)
+    (found,) = evals.compare(A, B)
+    first, about, *_ = out.splitlines()
+    assert first == "Not shown: a.eval less b.eval in accuracy is -0.119, between -0.236 and 0.006"
+    assert about == "28 samples that both have, epochs: 3, 2.96; 95 % limits; scorer choice"
+    a, low, high, error, data, prediction = value(out, "a.eval  ")
+    assert (a, error) == (round(found.a.value, 3), round(found.a.standard_error, 3))
+    assert data**2 + prediction**2 == pytest.approx(error**2, abs=1e-3)
+    assert low < a < high
+    assert f"about {found.samples_to_show()} samples like these" in out
+    assert f"twice the epochs ±{found.half_width(epochs=2):.3f}" in out
+    missing, only = err.splitlines()
+    assert missing.startswith("matrics: left out 1 without a score, the first: sample q07, epoch 2: RuntimeError(")
+    assert only == "matrics: left out 2 that only a.eval has: q00, q01"
+
+
+def test_a_difference_that_is_real(run: Any, tmp_path: Path) -> None:
+    for name, wrong in (("old", 3), ("new", 12)):
+        rows = [{"sample": k, "score": int(k % wrong != 1)} for k in range(300)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out, err = run("compare", tmp_path / "old.jsonl", tmp_path / "new.jsonl")
+    (found,) = evals.compare(tmp_path / "old.jsonl", tmp_path / "new.jsonl")
+    low, high = -found.difference.high, -found.difference.low
+    gap = f"{-found.difference.value:.3f}, between {low:.3f} and {high:.3f}"
+    assert out.startswith(f"Real: new is better than old in accuracy, by {gap}\n")
+    assert "samples like these" not in out
+    assert "one epoch of each sample: noise of prediction cannot be told from noise of data" in out
+    assert not err
+
+
+def test_compare_a_measure_and_one_log_of_two_models(run: Any) -> None:
+    out, _ = run("compare", A, B, "--metrics", "mcc,accuracy", "--level", "0.9")
+    assert out.count("90 % limits") == 2
+    assert "in mcc" in out
+    out, _ = run("compare", PROMPTFOO)
+    assert "openai:gpt-small less openai:gpt-large" in out
+    out, _ = run("compare", PROMPTFOO, "--by", "model")  # any file with a column of models
+    assert "models on different samples" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("score", WORDS), "words.eval: expected one scorer, got match, includes: one matrix of each by --by scorer"),
+        (
+            ("compare", A, "README.md"),
+            "README.md: expected two evaluation logs (.eval, .json, .jsonl), or one file with",
+        ),
+        (("compare", "README.md", A), "README.md: expected two evaluation logs"),
+        (("compare", A, B, "--seed", "1"), "--seed: expected no such option for two evaluation logs, got '1'"),
+        (
+            ("compare", A, B, "--paired-on", "x"),
+            "--paired-on: expected no such option for two evaluation logs, got 'x'",
+        ),
+        (("compare", A, B, "--level", "3"), "--level: expected a number between 0 and 1, such as 0.95, got 3.0"),
+        (("compare", A, WORDS), "expected a scorer of both, got choice of a.eval and match, includes of words.eval"),
+        (
+            ("compare", WORDS, WORDS, "--metrics", "mcc"),
+            "--metrics: expected accuracy, as match only says which answers",
+        ),
+        (("compare", A, "none.eval"), "none.eval: No such file"),
+        (("score", "none.jsonl"), "none.jsonl: No such file"),
+        (("score", A, "--true", "truth"), "a.eval: expected the columns truth, y_pred, got no 'truth'"),
+        (("count", A, WORDS, "--output", "x.parquet"), "expected one file of this kind, or a pattern of them"),
+    ],
+)
+def test_one_sentence(command: Any, arguments: tuple[str, ...], message: str) -> None:
+    assert message in refused(command, *arguments)
