@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, logs, report_page
+from matrics.cli import count, decisions, gate, logs, report_page
 from matrics.cli.options import (
     Average,
     By,
@@ -266,6 +266,7 @@ def compare(
     show_comparison(open_console(), found, ", ".join(columns))
 
 
+app.command()(gate.gate)
 app.command()(count.count)
 app.command()(count.merge)
 app.command()(decisions.curve)

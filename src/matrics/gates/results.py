@@ -107,15 +107,19 @@ class RequirementResult:
 
     @property
     def remarks(self) -> list[str]:
-        """What an undecided requirement lacks, and the status of the interval in words."""
-        found = [] if self.status == IntervalStatus.OK else [self.status.sentence]
-        if self.verdict == "undecided":
-            unit = "effective sample" if self.is_weighted else "sample"
-            if self.needed is None:
-                found.append(f"no number of {unit}s like these would decide")
-            else:
-                found.append(f"about {count(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})")
-        return found
+        """The status of the interval in words, and what an undecided requirement lacks."""
+        status = [] if self.status == IntervalStatus.OK else [self.status.sentence]
+        return [*status, *([self.needs] if self.needs else [])]
+
+    @property
+    def needs(self) -> str:
+        """How many samples would decide; empty if it is decided."""
+        if self.verdict != "undecided":
+            return ""
+        unit = "effective sample" if self.is_weighted else "sample"
+        if self.needed is None:
+            return f"no number of {unit}s like these would decide"
+        return f"about {count(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"
 
 
 @dataclass(frozen=True, repr=False)
