@@ -49,7 +49,7 @@ STATES = {
     ),
 }
 # One for each operation that symbols once did not pass.
-OFTEN = {"threshold", "class bins", "losses", "sets"}
+OFTEN = {"threshold", "losses", "sets"}
 
 
 @contextlib.contextmanager

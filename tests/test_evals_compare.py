@@ -174,7 +174,7 @@ def test_more_epochs_and_more_samples_buy_what_is_said() -> None:
     assert first.half_width(epochs=math.inf) < first.half_width(epochs=2) < first.half_width()
 
 
-@pytest.mark.exhaustive(epochs=[1])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("level", "epochs"), [(0.95, 1), (0.9, 3)])
 def test_limits_of_differences_cover(level: float, epochs: int) -> None:
     """In 500 pairs of runs of 200 samples, as often as the level says, up to three standard errors of that share."""
@@ -193,6 +193,7 @@ def expit(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+@pytest.mark.exhaustive
 def test_the_number_of_samples_shows_the_difference_in_four_cases_of_five() -> None:
     chance = RANDOM.beta(2, 2, 20_000)
     large = compared_means(about(pair(run(chance, 1), run(np.clip(chance + 0.08, 0, 1), 1))))

@@ -181,6 +181,7 @@ def test_torchmetrics(dtype: str, *, has_axis: bool) -> None:
     assert metric.values() == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.exhaustive(library=["flax"])
 @every_library
 def test_logits(library: str) -> None:
     """As their probabilities, but far logits, whose probabilities are all 1, keep their order in the ranking loss."""
@@ -210,6 +211,7 @@ def test_masks_names_and_predicted_labels(library: str) -> None:
     assert titles == ["f1 of cat", "f1 of dog", "f1 of label 2", "mcc, macro over labels"]
 
 
+@pytest.mark.exhaustive(library=["flax"])
 @every_library
 def test_undefined_values(library: str) -> None:
     y_true, scores = np.zeros((4, 2), np.int64), np.full((4, 2), 0.1, np.float32)
@@ -271,6 +273,7 @@ def test_refused_batches(library: str, y_true: Any, y_score: Any, error: type, m
         Metric(library, 3, "f1").update(np.zeros((4, 3), int), np.zeros((4, 3), int), sample_weight=np.ones(4))
 
 
+@pytest.mark.exhaustive(library=["flax"])
 @every_library
 def test_the_axis_of_the_labels(library: str) -> None:
     y_true, scores = (x.reshape(6, 4, 3) for x in draw(24, 3))
