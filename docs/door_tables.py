@@ -205,7 +205,7 @@ def answers():
 def tables():
     """The table, and under it what its letters mean."""
     reasons = list(dict.fromkeys(reason for by_reason in REASONS.values() for reason in by_reason))
-    letter = dict(zip(reasons, string.ascii_lowercase, strict=False))
+    letter = dict(zip(reasons, string.ascii_letters, strict=False))
     found = answers()
     parts = []
     for title, doors in DOORS.items():

@@ -405,3 +405,33 @@ def test_import_matrics_stays_light() -> None:
 def test_errors(arguments: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         matrics.gate(*arguments, **options)
+
+
+@pytest.mark.exhaustive
+def test_needed_of_every_measure() -> None:
+    """Two percent more samples than said in the same proportions decide, and three percent fewer do not."""
+    cm = RANDOM.integers(5, 15, (3, 3)) + 60 * np.eye(3, dtype=int)
+    for name in matrics.list_metrics():
+        spec = name if matrics.get_metric(name).kind == "overall" else f"{name}[1]"
+        found = matrics.interval(cm, spec)[spec]
+        bound = float(found.estimate + (found.high - found.estimate) / 3)
+        if not math.isfinite(bound):
+            continue
+        (one,) = matrics.gate(cm, f"{spec} >= {bound!r}").requirements
+        if one.verdict != "undecided" or one.needed is None or not matrics.get_metric(spec).scale_free:
+            continue
+        for share, decided in ((1.02, True), (0.97, False)):
+            limits = matrics.interval(cm * one.needed / cm.sum() * share, spec)[spec]
+            assert (not limits.low <= bound <= limits.high) is decided, spec
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [200, 1000])
+def test_a_model_at_the_bound_seldom_passes(number: int) -> None:
+    """Of many data sets from proportions whose measure equals the bound, about 2.5 % pass and 2.5 % fail."""
+    shares = np.asarray([[0.5, 0.05], [0.05, 0.4]])
+    mcc = (0.5 * 0.4 - 0.05**2) / (0.55 * 0.45)
+    drawn = RANDOM.multinomial(number, shares.ravel(), 2000).reshape(-1, 2, 2)
+    for asked in ("accuracy >= 0.9", f"mcc >= {mcc!r}"):
+        verdicts = [matrics.gate(cm, asked).verdict for cm in drawn]
+        assert all(verdicts.count(one) < 0.04 * len(drawn) for one in ("pass", "fail"))

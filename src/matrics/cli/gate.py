@@ -162,4 +162,6 @@ def _options_as_written() -> Iterator[None]:
     except (ValueError, TypeError) as error:
         name, colon, rest = str(error).partition(":")
         text = f"--{OPTIONS[name]}:{rest}" if colon and name in OPTIONS else in_options(str(error))
+        if text == str(error):
+            raise
         raise type(error)(text) from error

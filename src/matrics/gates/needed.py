@@ -16,7 +16,7 @@ from matrics.uncertainty.planning import samples_needed
 from matrics.uncertainty.results import IntervalStatus
 
 # How exactly the number is searched for, and up to how many times the number from which the search starts.
-STEPS, MOST_TIMES = 8, 2.0**10
+STEPS, MOST_TIMES = 10, 2.0**10
 
 
 def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
@@ -49,9 +49,8 @@ def _times_for_width(
     paired = given.joint if wanted.is_relative else None
     difference = distance if wanted.is_relative else distance * math.sqrt(2)
     size: dict[str, Any] = {"difference": difference, "power": 0.5, "paired": paired}
-    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now
-    if not start:
-        return math.inf
+    # 0 of samples: the measure of mere proportions is undefined, or does not vary.
+    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now or 1.0
 
     def decides(times: float) -> bool:
         (found,) = limits_of(
@@ -62,7 +61,7 @@ def _times_for_width(
     low, high = 1.0, max(start, 1.0)
     while not decides(high):
         low, high = high, 2 * high
-        if high > MOST_TIMES * start:
+        if high > MOST_TIMES * max(start, 1.0):
             return math.inf
     for _ in range(STEPS):
         middle = math.sqrt(low * high)
