@@ -166,7 +166,6 @@ def test_torch_vmap_over_models(torch: Any, case: str) -> None:
     ("compiler", "cases", "rows"),
     [
         ("aot_eager", SAME_SHAPE, FEW),
-        pytest.param("aot_eager", list(CASES), ROWS, marks=pytest.mark.exhaustive),
         pytest.param("inductor", list(CASES), ROWS, marks=pytest.mark.exhaustive),
     ],
 )
