@@ -12,7 +12,10 @@ import pytest
 
 import matrics
 
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+    pytest.mark.xdist_group("processes"),  # they come from one server, which has imported PyTorch once
+]
 
 
 @pytest.fixture
@@ -33,6 +36,7 @@ def matrix_of(ranks: Any, members: range = range(4), first: int | None = None) -
     return cm
 
 
+@pytest.mark.exhaustive
 def test_processes_count_as_one(ranks: Any, tmp_path: Path) -> None:
     results = ranks.run("count", 4, tmp_path)
     expected = matrix_of(ranks)
