@@ -17,6 +17,7 @@ from matrics.integrations.guarded import GuardedCells, GuardedCounts, GuardedMar
 from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.integrations.torch_scores import ScoreMetric
+from matrics.integrations.torch_sync import SyncError
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
@@ -24,7 +25,7 @@ from matrics.states.margins import MarginState
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
 
-__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric", "keep_local"]
+__all__ = ["ConfusionMetric", "MarginMetric", "ScoreMetric", "SyncError", "keep_local"]
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 
