@@ -45,7 +45,7 @@ def noted(group: Any) -> Iterator[None]:
         return
     number = _DONE.get(group, 0) + 1
     store = None
-    with suppress(RuntimeError, AttributeError):  # without a store the processes add up nevertheless
+    with suppress(RuntimeError):  # without a store, or with one that is gone, the processes add up nevertheless
         store = group.get_group_store()
         store.set(_key(distributed.get_rank()), str(number))
     try:
