@@ -10,6 +10,7 @@ import typer
 
 import matrics
 from matrics.cli import count, decisions, logs, report_page
+from matrics.cli.flags import PlainFlags
 from matrics.cli.options import (
     Average,
     By,
@@ -53,7 +54,7 @@ from matrics.scoring.score import resolve
 UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
-    add_completion=False,
+    cls=PlainFlags,
     pretty_exceptions_enable=False,
     help="Stacks of confusion matrices, scored by any measure.",
 )
