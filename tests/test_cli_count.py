@@ -251,8 +251,8 @@ def test_counts_that_do_not_fit_together(command):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["x.csv"], "--output: expected a name that ends in .parquet, got none"),
-        (["x.csv", "--output", "c.csv"], "--output: expected a name that ends in .parquet, got 'c.csv'"),
+        (["x.csv", "--output", "c.xlsx"], "--output: expected a name that ends in .parquet, got 'c.xlsx'"),
+        (["x.csv", "--resume"], "--resume: expected --output FILE.parquet with it, got none"),
         (["x.csv", "--output", "no/c.parquet"], "--output: expected an existing directory, got 'no'"),
         (["c.parquet", "--output", "c.parquet"], "--output: expected another file than the input, got 'c.parquet'"),
         (["x.csv", "x.parquet", "--output", "d.parquet"], "x.csv: expected only text files or only Parquet files"),

@@ -464,7 +464,7 @@ WRONG = {
         ["curve", "s.csv", "--scores", "score", "--by", "threshold", "--output", "o.csv"],
         "--output: expected different names, got two columns of the name 'threshold'",
     ),
-    "output": (["curve", "s.csv", "--scores", "score", "--output", "o.txt"], "--output: expected a name that ends in"),
+    "output": (["curve", "s.csv", "--scores", "score", "--output", "o.xlsx"], "--output: expected a name that ends in"),
     "no metric": (THRESHOLD, "Missing option '--metric'"),
     "two metrics": ([*THRESHOLD, "--metric", "f1,mcc"], "--metric: expected one measure, got 2"),
     "no better end": (

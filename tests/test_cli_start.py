@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -77,3 +78,36 @@ def test_groups_by_nanoseconds_need_no_pandas(tmp_path: Path, kind: str, first: 
     shown, modules = started(command, tmp_path / "runs.parquet", "--by", "run", "--metrics", "accuracy")
     assert first in shown
     assert "pandas.core" not in modules
+
+
+@pytest.mark.parametrize("name", ["", "score", "interval", "compare", "count", "curve", "threshold", "reproduce"])
+def test_a_flag_shows_no_type(command, name):
+    code, out, err = command(*([name] if name else []), "--help")
+    assert (code, err) == (0, "")
+    assert "--help" in out
+    assert "<bool>" not in out
+    assert "BOOLEAN" not in out
+    assert "Usage: matrics" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32" or not Path("/bin/bash").exists(), reason="needs bash")
+def test_completion_is_installed_and_completes(tmp_path):
+    """A new shell that reads the user's .bashrc completes commands and options."""
+    program = tmp_path / "bin" / "matrics"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m matrics "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+    def bash(script: str) -> str:
+        done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "bash completion installed" in bash("matrics --install-completion; exit $?")
+    for words, wanted in {"matrics sc": "score", "matrics score --zero-d": "--zero-division"}.items():
+        count = len(words.split()) - 1
+        script = (
+            f'. ~/.bashrc; COMP_WORDS=({words}); COMP_CWORD={count}; _matrics_completion matrics; echo "$COMPREPLY"'
+        )
+        assert bash(script).strip() == wanted

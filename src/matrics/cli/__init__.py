@@ -60,7 +60,9 @@ def _run(app: Any) -> int:
 
     try:
         # Not standalone, or typer would draw a box around errors in the arguments.
-        return int(app.app(["--help"] if len(sys.argv) < 2 else None, standalone_mode=False) or 0)
+        # The name is the same by ``python -m``, as shells complete the arguments of a program by its name.
+        arguments = ["--help"] if len(sys.argv) < 2 else None
+        return int(app.app(arguments, prog_name="matrics", standalone_mode=False) or 0)
     except app.UsageError as error:
         say(error.format_message())
     except BrokenPipeError:

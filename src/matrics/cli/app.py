@@ -10,12 +10,15 @@ import typer
 
 import matrics
 from matrics.cli import count, decisions, gate, logs, report_page
+from matrics.cli.flags import PlainFlags
 from matrics.cli.options import (
     Average,
     By,
     Cells,
     Counts,
+    FileOutput,
     FilePath,
+    Format,
     LabelsPath,
     Level,
     Metrics,
@@ -51,7 +54,7 @@ from matrics.scoring.score import resolve
 UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
-    add_completion=False,
+    cls=PlainFlags,
     pretty_exceptions_enable=False,
     help="Stacks of confusion matrices, scored by any measure.",
 )
@@ -97,6 +100,7 @@ def score(
     disparity: Annotated[
         bool, typer.Option("--disparity", help="Also show the differences between the groups of --by.")
     ] = False,
+    format_: Format = None,
     output: Output = None,
     resume: Resume = False,
     workers: Workers = None,
@@ -104,9 +108,12 @@ def score(
     progress: ShowProgress = False,
 ) -> None:
     """Score every confusion matrix of a file."""
+    from matrics.cli.delivery import read_delivery
+    from matrics.cli.matrix_results import Wanted
     from matrics.cli.open_run import ScoreRequest, open_run
     from matrics.cli.screen import deliver
     from matrics.cli.work import open_work
+    from matrics.files.outputs.destination import SUFFIXES
 
     plug_in(plugin)
     zero = number("zero-division", zero_division)
@@ -127,11 +134,17 @@ def score(
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN with it, the groups to compare")
     manner = RunOptions.read(workers, on_invalid, progress=progress)
-    with open_work(context, path, output, resume=resume) as work:
+    wanted = Wanted(
+        read_delivery(format_, output, [path], blocks=SUFFIXES),
+        disparity=disparity,
+        positive=None if scores and threshold is not None else positive,
+        library=backend if backend in ("torch", "jax") else None,
+    )
+    with open_work(context, path, output if wanted.delivery is None else None, resume=resume) as work:
         run = open_run(path, asked, metrics, backend=backend, zero_division=zero, manner=manner, work=work)
         if logs.is_log(path):
             logs.warn_of_single_class(run)
-        deliver(run, work, disparity=disparity)
+        deliver(run, work, wanted)
 
 
 @app.command()
@@ -164,6 +177,7 @@ def interval(
     num: Num = None,
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
+    format_: Format = None,
     output: Output = None,
     resume: Resume = False,
     workers: Workers = None,
@@ -171,13 +185,16 @@ def interval(
     progress: ShowProgress = False,
 ) -> None:
     """Compute a confidence interval for every measure of every matrix."""
+    from matrics.cli.delivery import read_delivery
     from matrics.cli.interval import IntervalRequest, IntervalRun
+    from matrics.cli.matrix_results import Wanted
     from matrics.cli.measures import measures
     from matrics.cli.open_run import ScoreRequest, open_matrices
     from matrics.cli.progress import watching
     from matrics.cli.screen import deliver
     from matrics.cli.work import open_work
     from matrics.files.count import During
+    from matrics.files.outputs.destination import SUFFIXES
 
     plug_in(plugin)
     zero = number("zero-division", zero_division)
@@ -196,13 +213,14 @@ def interval(
     asked = ScoreRequest(
         true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells
     )
-    with open_work(context, path, output, resume=resume) as work:
+    delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    with open_work(context, path, output if delivery is None else None, resume=resume) as work:
         source = open_matrices(given, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
         run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
         if logs.is_log(path):
             logs.warn_of_single_class(run)
-        deliver(run, work)
+        deliver(run, work, Wanted(delivery, positive=positive))
 
 
 @app.command()
@@ -210,7 +228,10 @@ def compare(
     path: LabelsPath,
     other: Annotated[
         Path | None,
-        typer.Argument(help="The log of another run of the same evaluation, if the first is one.", show_default=False),
+        typer.Argument(
+            help="The predictions of another model, or the log of another run of the same evaluation.",
+            show_default=False,
+        ),
     ] = None,
     *,
     by: Annotated[
@@ -230,40 +251,55 @@ def compare(
     num: Num = None,
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
+    format_: Format = None,
+    output: FileOutput = None,
 ) -> None:
-    """Compare the models of a file, or two evaluation logs: differences with confidence limits."""
-    from matrics.cli.compare import compare_file
+    """Compare the models of a file, two files, or two evaluation logs: differences with confidence limits."""
+    from matrics.cli.compare import Asked, compare_file, compare_files
     from matrics.cli.compare_report import show_comparison
-    from matrics.cli.screen import open_console
+    from matrics.cli.compare_results import comparison_result
+    from matrics.cli.delivery import read_delivery
 
     plug_in(plugin)
-    columns = column_names(by or [])
-    if other is not None or (not columns and logs.is_log(path)):
-        options = {"by": by, "paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
-        logs.refuse_beside_logs(
-            path, other, {**options, "zero-division": {"nan": None}.get(zero_division, zero_division)}
-        )
-        from matrics.cli.compare_logs import compare_logs
+    columns, paths = column_names(by or []), [path, *([] if other is None else [other])]
+    delivery = read_delivery(format_, output, paths)
+    if not columns and logs.are_runs(paths, paired_on):
+        options = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        logs.refuse_options({**options, "zero-division": {"nan": None}.get(zero_division, zero_division)})
+        from matrics.cli.compare_logs import compare_logs, say_left_out, show_logs
+        from matrics.cli.compare_results import logs_result
 
-        compare_logs(open_console(), path, other, metrics, number("level", level))
+        runs = compare_logs(path, other, metrics, number("level", level))
+        if delivery.is_table:
+            delivery.show(lambda console: show_logs(console, runs))
+        else:
+            delivery.write(logs_result(runs, paths))
+        say_left_out(runs)
         return
-    if not columns:
-        raise ValueError("--by: expected the column that identifies the model, got none")
+    if other is None and not columns:
+        raise ValueError("--by: expected the column that identifies the model, or a second file, got none")
+    if other is not None and columns:
+        raise ValueError(
+            f"--by: expected no such option with two files, each of one model, got {quoted(','.join(columns))}"
+        )
     if paired_on in {*columns, true, pred}:
         raise ValueError(
             f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    found = compare_file(
-        path,
-        Names(true, pred, columns, paired_on, weight=weight),
+    names = Names(true, pred, columns, paired_on, weight=weight)
+    asked = Asked(
         metrics or ["accuracy,mcc"],
         positive,
-        level=number("level", level),
-        num=integer("num", num),
-        seed=integer("seed", seed),
-        zero_division=number("zero-division", zero_division),
+        number("level", level),
+        integer("num", num),
+        integer("seed", seed),
+        number("zero-division", zero_division),
     )
-    show_comparison(open_console(), found, ", ".join(columns))
+    found = compare_file(path, names, asked) if other is None else compare_files(paths, names, asked)
+    if delivery.is_table:
+        delivery.show(lambda console: show_comparison(console, found, ", ".join(columns) or "file"))
+    else:
+        delivery.write(comparison_result(found))
 
 
 app.command()(gate.gate)
@@ -297,9 +333,9 @@ def reproduce(
 
     from matrics import study
     from matrics.cli import printing
+    from matrics.cli.delivery import open_console
     from matrics.cli.reproduce import check_folder, chosen_source, draw
     from matrics.cli.reproduce_report import show_reproduction
-    from matrics.cli.screen import open_console
     from matrics.study.sources.experiment import NUM
 
     chosen, drawn = chosen_source(source), integer("num", num)
@@ -330,7 +366,7 @@ def list_metrics(
 
     from matrics.catalogue.description import range_of
     from matrics.cli import markdown, printing
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
 
     plug_in(plugin)
     listed = [matrics.get_metric(name) for name in matrics.list_metrics(group)]
@@ -362,7 +398,7 @@ def describe(
 
     from matrics.catalogue.description import facts
     from matrics.cli import printing
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
 
     plug_in(plugin)
     metric = matrics.get_metric(name)
@@ -388,7 +424,7 @@ def certificate(
     """Search for matrices that show which properties a measure lacks."""
     from matrics import study
     from matrics.cli.certificate_report import show_certificate
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
 
     plug_in(plugin)
     metric = matrics.get_metric(name)

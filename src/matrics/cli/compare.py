@@ -1,16 +1,19 @@
-"""Comparing the models of a file: on the same samples, aligned by a column, or each on its own samples."""
+"""Comparing the models of a file, or two files: on the same samples, aligned by a column, or each on its own."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
+from matrics.cli.paired import TwoFiles, join
 from matrics.files.label_rows import read_labels
 from matrics.files.notices import warn_of_odd_labels
+from matrics.files.rows import name_of
 from matrics.reporting.verdicts import ModelVerdict, aligned, judged_alone, judged_together, weights_of_samples
 from matrics.scoring.score import resolve
 from matrics.uncertainty.options import DEFAULT_NUM, check_level
@@ -18,62 +21,82 @@ from matrics.uncertainty.options import DEFAULT_NUM, check_level
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matrics.catalogue.record import Metric
     from matrics.files.names import Names
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of a comparison."""
+
+    metrics: list[str]
+    positive: str | None
+    level: float
+    num: int | None
+    seed: int | None
+    zero_division: float
+
+    def check(self) -> None:
+        """Raise for what cannot be compared, before a file is read."""
+        try:
+            check_level(self.level)
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
+        undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
+        if undirected:
+            raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+
+    def refuse_draws(self) -> None:
+        """Raise for options of paired comparisons."""
+        if self.seed is not None or self.num is not None:
+            raise ValueError("--seed, --num: expected --paired-on COLUMN with them; only paired comparisons resample")
+
+    @property
+    def drawn(self) -> str:
+        """The random draws, in words."""
+        return f"{DEFAULT_NUM if self.num is None else self.num:,} replicates, seed {self.seed or 0}"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The models of a file, the title lines, and a verdict for each measure."""
+    """The models, the title lines, a verdict for each measure, and all that led to them."""
 
     models: list[str]
     titles: list[str]
     verdicts: list[ModelVerdict]
+    metrics: dict[str, Metric]
+    classes: Classes
+    asked: Asked
+    files: list[str]
+    samples: int  # predictions of all models
+    paired_on: str | None
+    paired: int | None = None  # samples that all models have predicted
+    left_out: tuple[str, ...] = ()
 
 
-def compare_file(
-    path: Path,
-    names: Names,
-    asked: list[str],
-    positive: str | None,
-    *,
-    level: float,
-    num: int | None,
-    seed: int | None,
-    zero_division: float,
-) -> Compared:
+def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
-    try:
-        check_level(level)
-    except ValueError as error:
-        raise ValueError(f"--{error}") from error
-    undirected = [name for name, metric in resolve(asked).items() if metric.higher_is_better is None]
-    if undirected:
-        raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+    asked.check()
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
-    n = len(labelled.classes)
     there = ([labelled.classes[k] for k in np.unique(side).tolist()] for side in (labelled.true, labelled.pred))
     warn_of_odd_labels(str(path), *there)
-    metrics = measures(asked, lambda: Classes.of(n, labelled.classes, positive, ordered=labelled.ordered))
+    classes, metrics = _known(labelled.classes, asked, ordered=labelled.ordered)
     titles = [
         f"{path}: {len(labelled.names)} models of {len(labelled.classes)} classes, {len(labelled.true):,} samples"
     ]
     if names.weight is not None:
         titles[0] += f", weighted by {names.weight}"
+    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "asked": asked, "files": [str(path)]}
+    about |= {"samples": len(labelled.true), "paired_on": names.clusters}
     if names.clusters is None:
-        if seed is not None or num is not None:
-            raise ValueError("--seed, --num: expected --paired-on COLUMN with them; only paired comparisons resample")
-        titles.append(
-            f"{100 * level:.10g} % intervals; models on different samples (for the same samples: --paired-on COLUMN)"
+        verdicts, title = _alone(
+            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, labelled.classes, asked
         )
-        number = len(labelled.names)
-        bins, weights = (labelled.groups * n + labelled.true) * n + labelled.pred, labelled.weights
-        stack = np.bincount(bins, weights, number * n * n).reshape(number, n, n)
-        squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(number, n, n)
-        given = {"level": level, "zero_division": zero_division}
-        verdicts = judged_alone(stack, metrics, labelled.classes, squared_weights=squares, **given)
-        return Compared(labelled.names, titles, verdicts)
+        return Compared(labelled.names, [*titles, title], verdicts, **about)
     true, predictions, samples, rows = aligned(
         labelled.groups,
         labelled.samples,
@@ -86,21 +109,87 @@ def compare_file(
     weights = labelled.weights
     if weights is not None:
         weights = weights_of_samples(weights, rows, "--weight")
-    seed = seed or 0
     number = len(np.unique(samples))
     repeats = f", {len(true) / number:.10g} predictions of each" if number < len(true) else ""
-    verdicts = judged_together(
+    verdicts = _together((true, predictions, samples, weights), metrics, labelled.classes, asked)
+    titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {_percent(asked)}, {asked.drawn}")
+    return Compared(labelled.names, titles, verdicts, paired=number, **about)
+
+
+def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
+    """Compare two files, each with the predictions of one model; ``names.clusters`` is the column that joins them."""
+    asked.check()
+    if paths[0] == paths[1]:
+        raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
+    found = TwoFiles.read(paths, names)
+    classes, metrics = _known(found.classes, asked, ordered=found.ordered)
+    counts = [len(one.true) for one in found.rows]
+    weighted = "" if names.weight is None else f", weighted by {names.weight}"
+    titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
+    about: dict[str, Any] = {"metrics": metrics, "classes": classes, "asked": asked, "files": list(found.files)}
+    about |= {"samples": sum(counts), "paired_on": names.clusters}
+    if names.clusters is None:
+        true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
+        weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
+        files = np.repeat([0, 1], counts)
+        verdicts, title = _alone((files, true, pred, weights), metrics, found.classes, asked)
+        return Compared(list(found.files), [*titles, title], verdicts, **about)
+    both = join(found, names.clusters)
+    number = len(both.true)
+    samples = np.arange(number)
+    verdicts = _together((both.true, both.predictions, samples, both.weights), metrics, found.classes, asked)
+    left_out = tuple(both.left_out(found.files))
+    titles.append(f"on the same {number:,} samples ({names.clusters}); {_percent(asked)}, {asked.drawn}")
+    return Compared(list(found.files), titles, verdicts, paired=number, left_out=left_out, **about)
+
+
+def _known(labels: tuple[str, ...], asked: Asked, *, ordered: bool) -> tuple[Classes, dict[str, Metric]]:
+    known = functools.partial(Classes.of, len(labels), labels, asked.positive, ordered=ordered)
+    metrics = measures(asked.metrics, known)  # an error in the positive class names its option
+    return known(), metrics
+
+
+def _alone(
+    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], classes: tuple[str, ...], asked: Asked
+) -> tuple[list[ModelVerdict], str]:
+    """The verdicts on models with samples of their own, and a line about them.
+
+    ``rows`` are the models, the true and the predicted classes and the weights.
+    """
+    asked.refuse_draws()
+    models, true, pred, weights = rows
+    n, number = len(classes), int(models.max()) + 1
+    bins, shape = (models * n + true) * n + pred, (number, n, n)
+    stack = np.bincount(bins, weights, number * n * n).reshape(shape)
+    squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
+    given = {"level": asked.level, "zero_division": asked.zero_division}
+    verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
+    return verdicts, (
+        f"{_percent(asked)} intervals; models on different samples (for the same samples: --paired-on COLUMN)"
+    )
+
+
+def _together(
+    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], classes: tuple[str, ...], asked: Asked
+) -> list[ModelVerdict]:
+    """The verdicts on models with the same samples.
+
+    ``rows`` are the true classes, the predictions of each model, the samples and the weights.
+    """
+    true, predictions, samples, weights = rows
+    return judged_together(
         true,
         predictions,
         samples,
         metrics,
-        labelled.classes,
-        level=level,
-        num=num,
-        rng=seed,
-        zero_division=zero_division,
+        classes,
+        level=asked.level,
+        num=asked.num,
+        rng=asked.seed or 0,
+        zero_division=asked.zero_division,
         sample_weight=weights,
     )
-    replicates = f"{DEFAULT_NUM if num is None else num:,} replicates, seed {seed}"
-    titles.append(f"on the same {number:,} samples ({names.clusters}){repeats}; {100 * level:.10g} %, {replicates}")
-    return Compared(labelled.names, titles, verdicts)
+
+
+def _percent(asked: Asked) -> str:
+    return f"{100 * asked.level:.10g} %"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from matrics.cli.printing import fold, number, plain, show, text_table
+from matrics.files.notices import say
 from matrics.uncertainty.interval import SAMPLES_OF_A_CLASS
 
 if TYPE_CHECKING:
@@ -21,24 +22,39 @@ if TYPE_CHECKING:
 MOST_NAMED = 10  # samples that only one run has
 
 
-def compare_logs(console: Console, a: Path, b: Path | None, metrics: list[str] | None, level: float) -> None:
+def compare_logs(a: Path, b: Path | None, metrics: list[str] | None, level: float) -> list[RunComparison]:
     """Compare the runs of two logs, or the two models of one."""
-    from matrics.files.notices import say
     from matrics.integrations.evals import compare
 
     try:
-        found = compare(a, b, metrics, level=level)
+        return compare(a, b, metrics, level=level)
     except ValueError as error:
         raise ValueError(f"--{error}" if str(error).startswith(("metrics:", "level:")) else str(error)) from error
+
+
+def show_logs(console: Console, found: list[RunComparison]) -> None:
+    """Print the answer of each comparison, its table, and what further runs would buy."""
     for position, one in enumerate(found):
         show(console, *([Text()] if position else []), *_lines(one))
+
+
+def say_left_out(found: list[RunComparison]) -> None:
+    """Print on stderr what is left out."""
+    for line in left_out(found):
+        say(line)
+
+
+def left_out(found: list[RunComparison]) -> list[str]:
+    """What is left out of all comparisons, in sentences."""
+    lines = []
     for one in found[:1]:
         if one.unscored:
-            say(f"left out {len(one.unscored):,} without a score, the first: {one.unscored[0]}")
+            lines.append(f"left out {len(one.unscored):,} without a score, the first: {one.unscored[0]}")
         for name, samples in zip(one.names, (one.only_a, one.only_b), strict=True):
             if samples:
                 more = f" and {len(samples) - MOST_NAMED:,} more" if len(samples) > MOST_NAMED else ""
-                say(f"left out {len(samples):,} that only {name} has: {', '.join(samples[:MOST_NAMED])}{more}")
+                lines.append(f"left out {len(samples):,} that only {name} has: {', '.join(samples[:MOST_NAMED])}{more}")
+    return lines
 
 
 def _lines(found: RunComparison) -> list[Table | Text]:

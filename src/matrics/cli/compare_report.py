@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def show_comparison(console: Console, found: Compared, heading: str) -> None:
     """Print the tables of all measures, and what to be wary of."""
-    show(console, *(Text(plain(title)) for title in found.titles))
+    show(console, *(Text(plain(title)) for title in [*found.titles, *found.left_out]))
     for verdict in found.verdicts:
         _show(console, found.models, verdict, heading)
     show_statuses(console, Counter(int(one) for verdict in found.verdicts for one in verdict.status), signs=True)

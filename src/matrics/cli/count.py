@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from matrics.cli.options import By, Counts, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
+from matrics.cli.options import By, Counts, Format, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
 from matrics.files.names import Names
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
+    from matrics.cli.delivery import Delivery
     from matrics.files.counts import SortedCounts
     from matrics.files.inputs import LabelRows
     from matrics.files.outputs.destination import Destination
     from matrics.files.outputs.unfinished import Unfinished
 
 CountsOutput = Annotated[Path | None, typer.Option(help="The file of counts, .parquet.", show_default=False)]
+AnyOutput = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|-", help="The file of counts, .parquet; or .csv, .json, .md, .txt for people.", show_default="-"
+    ),
+]
 
 
 def count(
@@ -36,20 +43,28 @@ def count(
     pred: PredColumn = Names.pred,
     counts: Counts = None,
     weight: Weight = None,
-    output: CountsOutput = None,
+    format_: Format = None,
+    output: AnyOutput = None,
     resume: Resume = False,
     progress: ShowProgress = False,
 ) -> None:
     """Count labels, and write the confusion matrices instead of scores."""
+    from matrics.cli.delivery import read_delivery
     from matrics.cli.work import open_destination
     from matrics.files.inputs import open_input, open_labels
 
-    destination = _check_output(output, paths)
+    delivery = read_delivery(format_, output, paths, blocks=(".parquet",))
+    destination = _check_output(Path(str(output)), paths) if delivery is None else None
+    if destination is None and resume:
+        raise ValueError("--resume: expected --output FILE.parquet with it, got none")
     names = Names(true, pred, column_names(by or []), counts=counts, weight=weight)
     names.check()
     given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
-    with open_destination(context, paths, destination, resume=resume) as work:
-        _write(given, work, progress=progress)
+    if destination is not None:
+        with open_destination(context, paths, destination, resume=resume) as work:
+            _write(given, work, progress=progress)
+    elif delivery is not None:
+        _show(given, delivery, progress=progress)
 
 
 def merge(
@@ -78,8 +93,8 @@ def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
     from rich.text import Text
 
     from matrics.cli import printing
+    from matrics.cli.delivery import open_console
     from matrics.cli.progress import watching
-    from matrics.cli.screen import open_console
     from matrics.files.count import During
     from matrics.files.count import count as count_rows
     from matrics.files.counts_file import write_counts
@@ -91,6 +106,20 @@ def _write(given: LabelRows, work: Unfinished, *, progress: bool) -> None:
         write_counts(file, counted, given.names)
     lines = [f"{given.file}: {_in_words(counted)}", f"{output}: {printing.counted(number, 'matrix', 'matrices')}"]
     printing.show(open_console(), *(Text(printing.plain(line)) for line in lines))
+
+
+def _show(given: LabelRows, delivery: Delivery, *, progress: bool) -> None:
+    from matrics.cli.count_results import count_result, show_counts
+    from matrics.cli.progress import watching
+    from matrics.files.count import During
+    from matrics.files.count import count as count_rows
+
+    counted = count_rows(given, During(None, watching(lines=progress)))
+    found = count_result(counted, given.names, given.file, [f"{given.file}: {_in_words(counted)}"])
+    if delivery.is_table:
+        delivery.show(lambda console: show_counts(console, found))
+    else:
+        delivery.write(found)
 
 
 def _in_words(counted: SortedCounts) -> str:

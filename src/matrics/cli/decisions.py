@@ -9,6 +9,7 @@ import typer
 
 from matrics.cli.options import (
     By,
+    Format,
     Level,
     Metrics,
     Output,
@@ -28,6 +29,7 @@ from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from matrics.files.scores import Scored
@@ -61,6 +63,7 @@ def curve(
     ] = None,
     level: Level = "0.95",
     zero_division: ZeroDivision = "nan",
+    format_: Format = None,
     output: Output = None,
 ) -> None:
     """Measures at every threshold of scores, and how well the scores rank."""
@@ -71,8 +74,10 @@ def curve(
     from matrics.cli import printing
     from matrics.cli.curve import CurveRun, read_thresholds
     from matrics.cli.curve_report import show_curves
+    from matrics.cli.delivery import read_delivery
     from matrics.cli.measures import measures
-    from matrics.cli.screen import open_console
+    from matrics.cli.score_results import curve_result, refuse_same
+    from matrics.files.outputs.destination import SUFFIXES
     from matrics.files.outputs.whole import open_output
     from matrics.uncertainty.options import check_level
 
@@ -85,25 +90,33 @@ def curve(
         check_level(share)
     except ValueError as error:
         raise ValueError(f"--{error}") from error
-    source = _read(path, scores, true=true, by=by, positive=positive, output=output)
+    delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    target = output if delivery is None else None
+    source = _read(path, scores, true=true, by=by, positive=positive, output=target)
     run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share)
     title = _title(source, "curve")
-    if output is None:
-        console = open_console()
+    if delivery is not None and not delivery.is_table:
+        delivery.write(curve_result(run, [title.plain]))
+        return
+
+    def show(console: Console) -> None:
         printing.show(console, title, Text())
         show_curves(console, run, every=every)
+
+    if delivery is not None:
+        delivery.show(show)
         return
     labels = [column.label for column in run.columns]
-    _refuse_same(source, ["threshold", *labels])
+    refuse_same(source, ["threshold", *labels], "output")
     count = 0
-    with open_output(Path(output)) as append:
+    with open_output(Path(str(target))) as append:
         for position in range(source.count):
             found, values = run.curve(position)
             names = source.columns(position, position + 1)
             repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in names.items()}
             append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
             count += len(found)
-    _show_written(output, title, count, f"{printing.counted(len(labels), 'measure')}")
+    _show_written(str(target), title, count, f"{printing.counted(len(labels), 'measure')}")
 
 
 def threshold(
@@ -129,37 +142,48 @@ def threshold(
     ] = None,
     seed: Seed = None,
     zero_division: ZeroDivision = "nan",
+    format_: Format = None,
     output: Output = None,
 ) -> None:
     """Find the best threshold for a measure, under constraints, with confidence limits."""
     from rich.text import Text
 
     from matrics.cli import printing
+    from matrics.cli.delivery import read_delivery
     from matrics.cli.measures import measures
-    from matrics.cli.screen import open_console
+    from matrics.cli.score_results import refuse_same, threshold_result
     from matrics.cli.threshold import Sureness, ThresholdRequest, ThresholdRun
     from matrics.cli.threshold_report import show_thresholds
+    from matrics.files.outputs.destination import SUFFIXES
     from matrics.files.outputs.whole import open_output
 
     plug_in(plugin)
     sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
     zero = number("zero-division", zero_division)
     resolve(metrics or "core")  # raises before anything is read
-    source = _read(path, scores, true=true, by=by, positive=positive, output=output)
+    delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
+    target = output if delivery is None else None
+    source = _read(path, scores, true=true, by=by, positive=positive, output=target)
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
     title = Text("\n").join([_title(source, "curve"), Text(printing.plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none
-    if output is None:
-        console = open_console()
+    if delivery is not None and not delivery.is_table:
+        delivery.write(threshold_result(run, title.plain.split("\n")))
+        return
+
+    def show(console: Console) -> None:
         printing.show(console, title, Text())
         show_thresholds(console, run)
+
+    if delivery is not None:
+        delivery.show(show)
         return
     columns = run.outputs()
-    _refuse_same(source, list(columns))
-    with open_output(Path(output)) as append:
+    refuse_same(source, list(columns), "output")
+    with open_output(Path(str(target))) as append:
         append({**source.columns(0, source.count), **columns})
-    _show_written(output, title, len(found), printing.counted(len(columns), "column"))
+    _show_written(str(target), title, len(found), printing.counted(len(columns), "column"))
 
 
 def _read(
@@ -192,17 +216,11 @@ def _title(source: Scored, what: str) -> Text:
     return Text(plain(text))
 
 
-def _refuse_same(source: Scored, names: list[str]) -> None:
-    both = sorted({key.name for key in source.keys} & set(names))
-    if both:
-        raise ValueError(f"--output: expected different names, got two columns of the name {quoted(both[0])}")
-
-
 def _show_written(output: str, title: Text, rows: int, what: str) -> None:
     from rich.text import Text
 
     from matrics.cli import printing
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
 
     written = f"{output}: {printing.counted(rows, 'row')} of {what}"
     printing.show(open_console(), title, Text(printing.plain(written)))

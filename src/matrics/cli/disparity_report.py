@@ -14,11 +14,12 @@ from matrics.scoring.fairness import disparity
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from matrics.scoring.fairness import Disparity
+
 
 def show_disparity(console: Console, columns: list[Column], summary: Summary, names: Names) -> None:
     """Print the smallest and the largest value of each measure over the groups, their difference and their ratio."""
-    ends = np.stack([np.where(summary.count, summary.extremes[end], math.nan) for end in (False, True)])
-    found = disparity(ends, axis=0)
+    found = disparities(summary)
     cells = {}
     for heading, values in zip(("min", "max"), found[:2], strict=True):
         where = [names(int(row)) if row >= 0 else "" for row in summary.where[heading == "max"]]
@@ -32,3 +33,9 @@ def show_disparity(console: Console, columns: list[Column], summary: Summary, na
         cells[heading] = [number(value) for value in values]
     show(console, Text(), Text("differences between the groups:"), Text())
     show_blocks(console, "measure", [Text(plain(column.label)) for column in columns], list(cells.items()))
+
+
+def disparities(summary: Summary) -> Disparity:
+    """The extremes of each measure, their difference and their ratio."""
+    ends = np.stack([np.where(summary.count, summary.extremes[end], math.nan) for end in (False, True)])
+    return disparity(ends, axis=0)

@@ -32,6 +32,18 @@ def is_log(path: Path) -> bool:
     return path.suffix.lower() in READERS and not path.is_dir()
 
 
+def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:
+    """Whether files are compared as runs of an evaluation; raise where only one of them is a log of a tool.
+
+    JSON Lines that a column pairs are rows of labels.
+    """
+    wrong = next((path for path in paths if not is_log(path)), None)
+    has_log = any(path.suffix.lower() == ".eval" for path in paths)
+    if wrong is not None and has_log:
+        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+    return wrong is None and (has_log or len(paths) == 1 or paired_on is None)
+
+
 def opened(path: Path) -> Path | Input:
     """A log, read; any other path as it is."""
     if not is_log(path):
@@ -70,11 +82,8 @@ def warn_of_single_class(run: Run) -> None:
         )
 
 
-def refuse_beside_logs(path: Path, other: Path | None, options: Mapping[str, Any]) -> None:
-    """Raise unless all files are logs, and none of these options is given."""
-    wrong = next((one for one in (path, other) if one is not None and not is_log(one)), None)
-    if wrong is not None:
-        raise ValueError(f"{wrong}: expected two evaluation logs ({', '.join(SUFFIXES)}), or one file with --by COLUMN")
+def refuse_options(options: Mapping[str, Any]) -> None:
+    """Raise if one of these options is given with evaluation logs."""
     for option, given in options.items():
         if given is not None:
             raise ValueError(f"--{option}: expected no such option for two evaluation logs, got {quoted(given)}")

@@ -119,8 +119,22 @@ Seed = Annotated[str | None, typer.Option(metavar="INTEGER", help="The seed of t
 Output = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE|FOLDER/",
-        help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files.",
+        metavar="FILE|FOLDER/|-",
+        help="Write all of it here instead of to the screen: .csv, .parquet, or a folder of Parquet files; "
+        ".json, .md, .txt; - is standard output.",
+    ),
+]
+FileOutput = Annotated[
+    str | None,
+    typer.Option(metavar="FILE|-", help="Write it here: .json, .csv, .md, .txt.", show_default="-"),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="table|json|csv|markdown",
+        help="How the result is written; tables are for people.",
+        show_default="table, or by the name of --output",
     ),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run with the same --output.")]

@@ -96,7 +96,7 @@ def report(
     from rich.text import Text
 
     from matrics.cli import printing
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
     from matrics.files.outputs.whole import write_whole
     from matrics.files.scores import ScoreNames
     from matrics.reporting.data import ReportColumns

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.text import Text
 
 from matrics.cli import printing
 from matrics.cli.block_results import BlockResult, joined
+from matrics.cli.delivery import open_console
 from matrics.cli.interval import IntervalRun
 from matrics.cli.printing import counted
 from matrics.cli.run import Run
@@ -19,21 +18,32 @@ from matrics.quoting import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import Console
+
+    from matrics.cli.matrix_results import Wanted
     from matrics.files.outputs.unfinished import Unfinished
 
 Array = Any
 
 
-def deliver(run: Run, work: Unfinished | None, *, disparity: bool = False) -> None:
+def deliver(run: Run, work: Unfinished | None, wanted: Wanted) -> None:
     """Write all results to a file, or show them as a table or, for many matrices, as a summary."""
-    if work is not None:
-        _write(run, work, disparity=disparity)
-    elif run.source.count > printing.MOST_ROWS:
-        _summarise_intervals(run) if isinstance(run, IntervalRun) else _summarise(run, disparity=disparity)
-    elif isinstance(run, IntervalRun):
-        _tabulate_intervals(run)
-    else:
-        _tabulate(run, disparity=disparity)
+    if work is not None or wanted.delivery is None:
+        assert work is not None  # noqa: S101 (for mypy: one of them is there)
+        _write(run, work, disparity=wanted.disparity)
+        return
+    delivery = wanted.delivery
+    if delivery.is_table and run.source.count > printing.MOST_ROWS:
+        summary = _summary_of(run)
+        delivery.show(lambda console: _summarise(console, run, summary, disparity=wanted.disparity))
+        return
+    found, rows = _all_found(run)
+    if delivery.is_table:
+        delivery.show(lambda console: _tabulate(console, run, found, rows, disparity=wanted.disparity))
+        return
+    from matrics.cli.matrix_results import result_of
+
+    delivery.write(result_of(run, found, rows, [line.plain for line in _title(run)], wanted))
 
 
 def _write(run: Run, work: Unfinished, *, disparity: bool) -> None:
@@ -78,20 +88,29 @@ def _refuse_none(run: Run) -> None:
         raise ValueError(f"{run.source.file}: expected at least one valid matrix, got none")
 
 
-def _all_found(run: Run) -> tuple[Array, list[str]]:
-    """The results of a few matrices, and their names."""
+def _all_found(run: Run) -> tuple[Array, Array]:
+    """The results of all valid matrices, and their positions."""
     found = joined(list(_found(run)))
     rows = np.arange(run.source.count)
     if run.manner.on_invalid == "skip":
         rows = rows[found.valid]
-    return found.values[rows], [run.source.name(position) for position in rows.tolist()]
+    return found.values[rows], rows
 
 
-def _summarise(run: Run, *, disparity: bool) -> None:
+def _summary_of(run: Run) -> printing.Summary:
+    """Of the scores, or of the widths of the intervals."""
+    from matrics.cli.interval_report import widths
+
     summary = printing.Summary(len(run.columns))
     for found in _found(run):
-        summary.add(found.start, found.values)
-    console = open_console()
+        summary.add(found.start, widths(found.values) if isinstance(run, IntervalRun) else found.values)
+    return summary
+
+
+def _summarise(console: Console, run: Run, summary: printing.Summary, *, disparity: bool) -> None:
+    if isinstance(run, IntervalRun):
+        _summarise_intervals(console, run, summary)
+        return
     printing.show(console, *_title(run), Text())
     printing.show_summary(console, run.columns, summary, _rows(run), run.source.name)
     if disparity:
@@ -100,40 +119,32 @@ def _summarise(run: Run, *, disparity: bool) -> None:
         show_disparity(console, run.columns, summary, run.source.name)
 
 
-def _tabulate(run: Run, *, disparity: bool) -> None:
-    scores, names = _all_found(run)
-    console = open_console()
-    printing.show(console, *_title(run), Text())
-    printing.show_scores(console, run.columns, scores, names, run.source.heading, ordered=run.source.in_order)
-    if disparity:
-        from matrics.cli.disparity_report import show_disparity
+def _summarise_intervals(console: Console, run: IntervalRun, summary: printing.Summary) -> None:
+    from matrics.cli.interval_report import show_statuses
 
-        summary = printing.Summary(len(run.columns))
-        summary.add(0, scores)
-        show_disparity(console, run.columns, summary, names.__getitem__)
-
-
-def _summarise_intervals(run: IntervalRun) -> None:
-    from matrics.cli.interval_report import show_statuses, widths
-
-    summary = printing.Summary(len(run.columns))
-    for found in _found(run):
-        summary.add(found.start, widths(found.values))
-    console = open_console()
     printing.show(console, *_title(run), Text("how wide they are, from the lower to the upper limit:"), Text())
     columns = [printing.Column(column.label, column.range, None) for column in run.columns]  # no width is the best
     printing.show_summary(console, columns, summary, _rows(run), run.source.name, missing="no limits")
     show_statuses(console, run.totals.statuses, signs=False)
 
 
-def _tabulate_intervals(run: IntervalRun) -> None:
+def _tabulate(console: Console, run: Run, found: Array, rows: Array, *, disparity: bool) -> None:
     from matrics.cli.interval_report import show_intervals, show_statuses
 
-    found, names = _all_found(run)
-    console = open_console()
+    names = [run.source.name(position) for position in rows.tolist()]
+    heading, ordered = run.source.heading, run.source.in_order
     printing.show(console, *_title(run), Text())
-    show_intervals(console, run.columns, found, names, run.source.heading, ordered=run.source.in_order)
-    show_statuses(console, run.totals.statuses, signs=True)
+    if isinstance(run, IntervalRun):
+        show_intervals(console, run.columns, found, names, heading, ordered=ordered)
+        show_statuses(console, run.totals.statuses, signs=True)
+        return
+    printing.show_scores(console, run.columns, found, names, heading, ordered=ordered)
+    if disparity:
+        from matrics.cli.disparity_report import show_disparity
+
+        summary = printing.Summary(len(run.columns))
+        summary.add(0, found)
+        show_disparity(console, run.columns, summary, names.__getitem__)
 
 
 def _title(run: Run) -> list[Text]:
@@ -155,9 +166,3 @@ def _invalid(run: Run) -> str:
     what = "left out" if run.manner.on_invalid == "skip" else "undefined"
     named = f": {names}" + (f" and {more:,} more" if more else "") if run.source.keys else ""
     return f"{counted(totals.invalid, 'invalid matrix', 'invalid matrices')}, {what}{named}"
-
-
-def open_console() -> Console:
-    """A console on standard output."""
-    # A pipe has no width: do not split lines.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)

@@ -84,11 +84,16 @@ class ThresholdRequest:
         return read_goal(self.metric, None).sign < 0
 
     @property
+    def conditions(self) -> list[str]:
+        """The constraints, with the titles of their measures."""
+        return [with_titles(one, self.titles) for one in self.subject_to]
+
+    @property
     def title(self) -> str:
         """The measure, the constraints and the seed, to repeat the search."""
         direction, sure = "lowest" if self.lowest_is_best else "highest", self.sure
         limits = f"; {100 * sure.level:.10g} % intervals, {sure.num:,} replicates, seed {sure.seed}" if sure.num else ""
-        conditions = with_titles(" and ".join(self.subject_to), self.titles)
+        conditions = " and ".join(self.conditions)
         return f"{direction} {self.name}" + (f" with {conditions}" if conditions else "") + limits
 
 

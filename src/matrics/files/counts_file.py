@@ -90,7 +90,7 @@ def write_counts(file: Any, counted: SortedCounts, names: Names) -> None:
     writer: Any = None
     with contextlib.ExitStack() as stack:  # a writer that is closed later than its file prints a traceback
         for start in range(0, len(counted.true), BLOCK_ROWS):
-            table = _rows_of(counted, about.names, start, min(len(counted.true), start + BLOCK_ROWS))
+            table = rows_of(counted, about.names, start, min(len(counted.true), start + BLOCK_ROWS))
             if writer is None:
                 schema = table.schema.with_metadata({KEY: about.text.encode()})
                 opened = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
@@ -100,7 +100,8 @@ def write_counts(file: Any, counted: SortedCounts, names: Names) -> None:
         writer.add_key_value_metadata({DIGEST: digest.text.encode()})
 
 
-def _rows_of(counted: SortedCounts, names: Names, start: int, stop: int) -> Any:
+def rows_of(counted: SortedCounts, names: Names, start: int, stop: int) -> Any:
+    """Some rows of the file of these counts: a table with columns of these names."""
     of_group = pa.array(np.searchsorted(counted.starts, np.arange(start, stop), side="right") - 1)
     found = {name: values.take(of_group) for name, values in counted.groups.items()}
     for name, side in ((names.true, counted.true), (names.pred, counted.pred)):

@@ -32,8 +32,8 @@ def check_output(output: str, source: Path) -> Destination:
     is_directory = output.endswith(("/", os.sep)) or bool(output and path.is_dir())
     if not is_directory and path.suffix.lower() not in SUFFIXES:
         raise ValueError(
-            "--output: expected a name that ends in .csv or .parquet, or in / for a directory of Parquet files, "
-            f"got {quoted(output)}"
+            "--output: expected a name that ends in .csv or .parquet, or in / for a directory of Parquet files, or in "
+            f".json, .md or .txt, got {quoted(output)}"
         )
     if not path.parent.is_dir():
         raise ValueError(f"--output: expected an existing directory, got {quoted(str(path.parent))}")

@@ -1,0 +1,132 @@
+"""The rows of two files of labels, joined by the column of the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from matrics.cli.printing import counted
+from matrics.files.label_rows import Labelled, read_labels
+from matrics.files.notices import warn_of_odd_labels
+from matrics.files.rows import name_of
+from matrics.quoting import cut, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matrics.files.names import Names
+
+Array = Any
+
+FIRST = 5  # samples of only one file that are named
+
+
+@dataclass(frozen=True)
+class TwoFiles:
+    """The rows of two files, whose labels are numbers of the classes of both."""
+
+    files: tuple[str, str]
+    rows: tuple[Labelled, Labelled]
+    classes: tuple[str, ...]
+    ordered: bool
+    places: tuple[Array, Array] = field(repr=False)  # of the classes of each file among all
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], names: Names) -> TwoFiles:
+        """Read both files."""
+        a, b = (read_labels(path, names) for path in paths)
+        files = name_of(paths[0]), name_of(paths[1])
+        for file, one in zip(files, (a, b), strict=True):
+            sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
+            warn_of_odd_labels(file, *sides)
+        classes, ordered = united(a, b)
+        places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
+        return cls(files, (a, b), classes, ordered, (places[0], places[1]))
+
+    def labels(self, which: int) -> tuple[Array, Array]:
+        """The true and the predicted classes of a file."""
+        one, place = self.rows[which], self.places[which]
+        return place[one.true], place[one.pred]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The samples that both files have, in the order of the first."""
+
+    true: Array  # (N,)
+    predictions: Array  # (2, N)
+    weights: Array | None
+    only: tuple[list[str], list[str]]  # the samples that only one file has
+
+    def left_out(self, files: Sequence[str]) -> list[str]:
+        """What is left out, in sentences."""
+        return [
+            f"left out {named(only)}, which only {file} has"
+            for file, only in zip(files, self.only, strict=True)
+            if only
+        ]
+
+
+def united(a: Labelled, b: Labelled) -> tuple[tuple[str, ...], bool]:
+    """The classes of both in order, and whether that has a meaning."""
+    ordered = a.ordered and b.ordered
+    if a.classes == b.classes:
+        return a.classes, ordered
+    both = {*a.classes, *b.classes}
+    are_numbers = ordered and all(label.removeprefix("-").isdecimal() for label in both)
+    return tuple(sorted(both, key=int) if are_numbers else sorted(both)), ordered
+
+
+def join(found: TwoFiles, column: str) -> Paired:
+    """Join the rows by the samples; each may be there once."""
+    a, b = found.rows
+    for file, one in zip(found.files, found.rows, strict=True):
+        _refuse_repeated(one, file, column)
+    place_of = {b.sample_names[sample]: row for row, sample in enumerate(b.samples.tolist())}
+    names = [a.sample_names[sample] for sample in a.samples.tolist()]
+    both = [(row, place_of[name]) for row, name in enumerate(names) if name in place_of]
+    here = {names[row] for row, _ in both}
+    only = [name for name in names if name not in here], [name for name in place_of if name not in here]
+    if not both:
+        raise ValueError(
+            f"--paired-on {column}: expected samples that both files have, got {named(only[0])} in {found.files[0]} "
+            f"and {named(only[1])} in {found.files[1]}"
+        )
+    rows_a, rows_b = np.asarray(both).T
+    (true, pred), (same, other) = found.labels(0), found.labels(1)
+    wrong = np.flatnonzero(true[rows_a] != same[rows_b])
+    if len(wrong):
+        row = int(wrong[0])
+        raise ValueError(
+            f"--paired-on {column}: expected the same true label of a sample in both files, got "
+            f"{quoted(found.classes[true[rows_a[row]]])} in {found.files[0]} and "
+            f"{quoted(found.classes[same[rows_b[row]]])} in {found.files[1]} of {cut(names[rows_a[row]])} "
+            f"({len(wrong):,} such)"
+        )
+    weights = None if a.weights is None else a.weights[rows_a]
+    if weights is not None and (weights != b.weights[rows_b]).any():
+        row = int((weights != b.weights[rows_b]).argmax())
+        raise ValueError(
+            f"--weight: expected the same weight of a sample in both files, got {weights[row]:g} and "
+            f"{b.weights[rows_b][row]:g} of {cut(names[rows_a[row]])}"
+        )
+    return Paired(true[rows_a], np.stack([pred[rows_a], other[rows_b]]), weights, only)
+
+
+def _refuse_repeated(one: Labelled, file: str, column: str) -> None:
+    times = np.bincount(one.samples)
+    if (times > 1).any():
+        first = int((times > 1).argmax())
+        raise ValueError(
+            f"--paired-on {column}: expected each sample once in {file}, got {quoted(one.sample_names[first])} "
+            f"{times[first]} times"
+        )
+
+
+def named(samples: Sequence[str]) -> str:
+    """How many samples, and the first of them."""
+    first = ", ".join(cut(sample) for sample in samples[:FIRST])
+    return f"{counted(len(samples), 'sample')} ({first}{', …' if len(samples) > FIRST else ''})"
