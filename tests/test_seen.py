@@ -130,3 +130,13 @@ def test_when_somebody_looks(torch: Any) -> None:
     torch.jit.trace(loss, (stack,), check_trace=False)
     assert set(kinds) == {"Table"}
     assert len(kinds) == 5
+
+
+def test_a_tensor_whose_sign_is_not_in_its_memory() -> None:
+    torch = pytest.importorskip("torch")
+    cells = torch.rand((2, 3, 3), dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    numbers = torch.complex(torch.zeros_like(cells), -cells)
+    plain = matrics.mcc(cells)
+    mapped = torch.func.vmap(matrics.mcc)(numbers.conj().imag)
+    torch.testing.assert_close(mapped, plain)
+    torch.testing.assert_close(matrics.mcc(numbers.requires_grad_().conj().imag).detach(), plain)
