@@ -91,7 +91,9 @@ def nasty() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 @every_library
 @pytest.mark.exhaustive(library=["flax"], weighted=[True])
-@pytest.mark.exhaustive(library=["flax"], case=["absent", "all ignored", "infinite", "thresholds", "one sample"])
+@pytest.mark.exhaustive(
+    library=["flax"], case=["absent", "all ignored", "infinite", "thresholds", "one sample", "empty"]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", nasty())
 @pytest.mark.filterwarnings("ignore:compute:RuntimeWarning", "ignore:.*not counted", "ignore:The ``compute``")
@@ -197,6 +199,7 @@ def test_logits(library: str) -> None:
     assert far.update([[1, 0], [0, 1]], np.float32([[90, 80], [70, 60]])).values()["ranking_loss"] == 0.5
 
 
+@pytest.mark.exhaustive(library=["flax"])
 @every_library
 def test_masks_names_and_predicted_labels(library: str) -> None:
     y_true, scores = draw(20, 3)

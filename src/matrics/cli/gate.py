@@ -87,7 +87,7 @@ def gate(
     from matrics.cli import gate_report
     from matrics.cli.gate_files import read_files
     from matrics.cli.open_run import ScoreRequest
-    from matrics.cli.screen import open_console
+    from matrics.cli.delivery import open_console
     from matrics.files.outputs.whole import write_whole
     from matrics.gates.judge import check_manner, judged
     from matrics.gates.requirements import read_requirements
