@@ -85,9 +85,9 @@ def gate(
 ) -> None:
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
     from matrics.cli import gate_report
+    from matrics.cli.delivery import open_console
     from matrics.cli.gate_files import read_files
     from matrics.cli.open_run import ScoreRequest
-    from matrics.cli.delivery import open_console
     from matrics.files.outputs.whole import write_whole
     from matrics.gates.judge import check_manner, judged
     from matrics.gates.requirements import read_requirements
