@@ -136,8 +136,7 @@ def _matrices(
     classes: tuple[str, ...] | None = None,
 ) -> MatrixSource:
     rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
-    renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
-    renamed += (("missing", names.missing != Names.missing),)
+    renamed = tuple((one, getattr(names, one) != getattr(Names, one)) for one in ("true", "pred", "missing"))
     for option, given in (("by", names.by), *rest, *renamed):
         if given:
             columns = " and ".join(names.labels)
