@@ -9,25 +9,28 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, gate, logs, report_page
+from matrics.cli import count, decisions, excel, gate, logs, report_page
 from matrics.cli.flags import PlainFlags
 from matrics.cli.options import (
     Average,
     By,
     Cells,
     Counts,
+    Encoding,
     FileOutput,
     FilePath,
     Format,
     LabelsPath,
     Level,
     Metrics,
+    Missing,
     Num,
     OnInvalid,
     Output,
     Plugin,
     PositiveClass,
     PredColumn,
+    Reading,
     Resume,
     Rows,
     RunOptions,
@@ -49,6 +52,7 @@ from matrics.files.names import Names
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 
+excel.register()
 # The base class of all usage errors. It is taken from typer, as some versions of typer use click and others include a
 # copy.
 UsageError: Any = typer.BadParameter.__base__
@@ -95,6 +99,8 @@ def score(
     counts: Counts = None,
     weight: Weight = None,
     cells: Cells = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     backend: Annotated[str, typer.Option(metavar="numpy|torch|jax", help="The library to use; all agree.")] = "numpy",
     zero_division: ZeroDivision = "nan",
     disparity: Annotated[
@@ -130,6 +136,7 @@ def score(
         counts=counts,
         weight=weight,
         cells=cells,
+        reading=Reading.read(missing, encoding),
     )
     if disparity and not asked.by:
         raise ValueError("--disparity: expected --by COLUMN with it, the groups to compare")
@@ -162,6 +169,8 @@ def interval(
     counts: Counts = None,
     weight: Weight = None,
     cells: Cells = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     clusters: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
@@ -211,7 +220,14 @@ def interval(
     )
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     asked = ScoreRequest(
-        true=true, pred=pred, by=column_names(by or []), rows=rows, counts=counts, weight=weight, cells=cells
+        true=true,
+        pred=pred,
+        by=column_names(by or []),
+        rows=rows,
+        counts=counts,
+        weight=weight,
+        cells=cells,
+        reading=Reading.read(missing, encoding),
     )
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     with open_work(context, path, output if delivery is None else None, resume=resume) as work:
@@ -247,6 +263,8 @@ def compare(
     pred: PredColumn = Names.pred,
     positive: PositiveClass = None,
     weight: Weight = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     level: Level = "0.95",
     num: Num = None,
     seed: Seed = None,
@@ -286,7 +304,7 @@ def compare(
         raise ValueError(
             f"--paired-on: expected a column that is neither the model nor a label, got {quoted(paired_on)}"
         )
-    names = Names(true, pred, columns, paired_on, weight=weight)
+    names = Names(true, pred, columns, paired_on, weight=weight, **Reading.read(missing, encoding).names)
     asked = Asked(
         metrics or ["accuracy,mcc"],
         positive,

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from matrics.cli.options import By, Counts, Format, PredColumn, Resume, ShowProgress, TrueColumn, Weight, column_names
+from matrics.cli.options import (
+    By,
+    Counts,
+    Encoding,
+    Format,
+    Missing,
+    PredColumn,
+    Reading,
+    Resume,
+    ShowProgress,
+    TrueColumn,
+    Weight,
+    column_names,
+)
 from matrics.files.names import Names
 from matrics.quoting import quoted
 
@@ -43,6 +56,8 @@ def count(
     pred: PredColumn = Names.pred,
     counts: Counts = None,
     weight: Weight = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     format_: Format = None,
     output: AnyOutput = None,
     resume: Resume = False,
@@ -57,7 +72,9 @@ def count(
     destination = _check_output(Path(str(output)), paths) if delivery is None else None
     if destination is None and resume:
         raise ValueError("--resume: expected --output FILE.parquet with it, got none")
-    names = Names(true, pred, column_names(by or []), counts=counts, weight=weight)
+    names = Names(
+        true, pred, column_names(by or []), counts=counts, weight=weight, **Reading.read(missing, encoding).names
+    )
     names.check()
     given = open_labels([open_input(path, counts_as_rows=counts is not None) for path in paths], names)
     if destination is not None:

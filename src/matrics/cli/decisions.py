@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,12 +10,15 @@ import typer
 
 from matrics.cli.options import (
     By,
+    Encoding,
     Format,
     Level,
     Metrics,
+    Missing,
     Output,
     Plugin,
     Positive,
+    Reading,
     Scores,
     Seed,
     TrueColumn,
@@ -32,13 +36,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from matrics.files.scores import Scored
+    from matrics.files.scores import Scored, ScoreNames
 
 FilePath = Annotated[
     Path,
     typer.Argument(
-        help="Scores: .parquet or text with a column y_true and columns of scores. "
-        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input).",
+        help="Scores: .parquet, text or .jsonl with a column y_true and columns of scores, or a pattern of such files. "
+        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input).",
         show_default=False,
     ),
 ]
@@ -57,6 +61,8 @@ def curve(
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     thresholds: Annotated[
         str | None,
         typer.Option(metavar="NUMBERS|all", help="0.1,0.5: these; all: each of them on the screen, too."),
@@ -79,6 +85,7 @@ def curve(
     from matrics.cli.score_results import curve_result, refuse_same
     from matrics.files.outputs.destination import SUFFIXES
     from matrics.files.outputs.whole import open_output
+    from matrics.files.scores import ScoreNames
     from matrics.uncertainty.options import check_level
 
     plug_in(plugin)
@@ -92,7 +99,8 @@ def curve(
         raise ValueError(f"--{error}") from error
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
-    source = _read(path, scores, true=true, by=by, positive=positive, output=target)
+    names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
+    source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
     run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share)
     title = _title(source, "curve")
     if delivery is not None and not delivery.is_table:
@@ -112,8 +120,8 @@ def curve(
     with open_output(Path(str(target))) as append:
         for position in range(source.count):
             found, values = run.curve(position)
-            names = source.columns(position, position + 1)
-            repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in names.items()}
+            keys = source.columns(position, position + 1)
+            repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in keys.items()}
             append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
             count += len(found)
     _show_written(str(target), title, count, f"{printing.counted(len(labels), 'measure')}")
@@ -135,6 +143,8 @@ def threshold(
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     level: Level = "0.95",
     num: Annotated[
         str | None,
@@ -156,6 +166,7 @@ def threshold(
     from matrics.cli.threshold_report import show_thresholds
     from matrics.files.outputs.destination import SUFFIXES
     from matrics.files.outputs.whole import open_output
+    from matrics.files.scores import ScoreNames
 
     plug_in(plugin)
     sure = Sureness.read(number("level", level), integer("num", num), integer("seed", seed))
@@ -163,7 +174,8 @@ def threshold(
     resolve(metrics or "core")  # raises before anything is read
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
-    source = _read(path, scores, true=true, by=by, positive=positive, output=target)
+    names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
+    source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
     run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
     title = Text("\n").join([_title(source, "curve"), Text(printing.plain(wanted.title))])
@@ -186,22 +198,19 @@ def threshold(
     _show_written(str(target), title, len(found), printing.counted(len(columns), "column"))
 
 
-def _read(
-    path: Path, scores: list[str], *, true: str, by: list[str] | None, positive: str | None, output: str | None
-) -> Scored:
+def _read(path: Path, names: ScoreNames, output: str | None) -> Scored:
     import numpy as np
 
     from matrics.files.outputs.destination import check_file
-    from matrics.files.scores import ScoreNames, read_scores
+    from matrics.files.scores import read_scores
 
     if output is not None:
         check_file(output, path)
-    names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     source = read_scores(path, names)
     if len({label for labels, _ in source.groups for label in np.unique(labels)}) < 2:
         only = source.classes[int(source.groups[0][0][0])]
         raise ValueError(
-            f"{source.file}: expected samples of at least two classes in {quoted(true)}, got only {quoted(only)}"
+            f"{source.file}: expected samples of at least two classes in {quoted(names.true)}, got only {quoted(only)}"
         )
     return source
 

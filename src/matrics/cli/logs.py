@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matrics.files.inputs import Input
 
 SUFFIXES = (".eval", ".json", ".jsonl")
+COMPRESSED = (".jsonl.gz", ".jsonl.zst")
 
 
 def _read(paths: Sequence[Path]) -> ForeignTable:
@@ -24,12 +25,12 @@ def _read(paths: Sequence[Path]) -> ForeignTable:
     return table_of(paths)
 
 
-READERS.update(dict.fromkeys(SUFFIXES, _read))
+READERS.update(dict.fromkeys((*SUFFIXES, *COMPRESSED), _read))
 
 
 def is_log(path: Path) -> bool:
     """Whether a path is a log by the end of its name, or a pattern of logs."""
-    return path.suffix.lower() in READERS and not path.is_dir()
+    return path.name.lower().endswith((*SUFFIXES, *COMPRESSED)) and not path.is_dir()
 
 
 def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:

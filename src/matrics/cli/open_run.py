@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matrics.cli.measures import measures
-from matrics.cli.options import RunOptions, number
+from matrics.cli.options import Reading, RunOptions, number
 from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.files.count import During
@@ -39,6 +39,7 @@ class ScoreRequest:
     counts: str | None = None
     weight: str | None = None
     cells: list[str] | None = None
+    reading: Reading = Reading()  # noqa: RUF009 (cannot be changed)
 
     def refuse(self, beside: str, *options: str) -> None:
         """Raise if one of these options is given."""
@@ -54,16 +55,28 @@ def open_matrices(path: Path | Input, asked: ScoreRequest, during: During, clust
     if asked.cells is None:
         if None not in (clusters, asked.weight):
             raise ValueError(f"--weight: expected no weights with --clusters, got {quoted(asked.weight)}")
-        names = Names(asked.true, asked.pred, asked.by, clusters, counts=asked.counts, weight=asked.weight)
+        names = Names(
+            asked.true,
+            asked.pred,
+            asked.by,
+            clusters,
+            counts=asked.counts,
+            weight=asked.weight,
+            **asked.reading.names,
+        )
         return read(path, names, asked.rows, during)
     asked.refuse("no such option with --cells", "pred", "counts", "weight")
+    if asked.reading.missing != Reading().missing:
+        raise ValueError(f"--missing: expected no such option with --cells, got {quoted(asked.reading.missing)}")
     if clusters is not None or asked.true != Names.true:
         option, given = ("true", asked.true) if clusters is None else ("clusters", clusters)
         raise ValueError(f"--{option}: expected no such option with --cells, got {quoted(given)}")
     from matrics.files.matrix_rows import CellNames, read_cells
 
     return read_cells(
-        path.path if isinstance(path, Input) else path, CellNames.parse(asked.cells, asked.by), asked.rows
+        path.path if isinstance(path, Input) else path,
+        replace(CellNames.parse(asked.cells, asked.by), encoding=asked.reading.encoding),
+        asked.rows,
     )
 
 
@@ -94,7 +107,8 @@ def open_run(
     limit = None if asked.threshold is None else number("threshold", asked.threshold)
     # Of several columns that with the highest score is predicted, and the positive class is one of theirs.
     of_one, of_several = (None, asked.positive) if limit is None else (asked.positive, None)
-    score_names = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
+    parsed = ScoreNames.parse(asked.scores, true=asked.true, by=asked.by, positive=of_one)
+    score_names = replace(parsed, **asked.reading.names)
     number_of_columns = len(score_names.scores)
     if limit is None and number_of_columns == 1:
         raise ValueError("--threshold: expected a number with one column of scores, got none")
@@ -118,7 +132,7 @@ def _run_of_sets(
     asked.refuse(
         "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
     )
-    names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator)
+    names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator, **asked.reading.names)
     average = asked.average or "macro"
     multilabel.check(chosen, average)
     return multilabel.MultilabelRun(source=multilabel.read_sets(path, names), metrics=chosen, average=average, **common)

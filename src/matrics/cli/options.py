@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,9 +17,9 @@ FilePath = Annotated[
     Path,
     typer.Argument(
         help="Matrices: .npy (a stack), .npz, or text (one matrix, alone or with labels as a crosstab). "
-        "Labels: .parquet or text with the columns y_true and y_pred, a directory or a pattern of Parquet files, or "
-        "counts of matrics count. "
-        "Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input). "
+        "Labels: .parquet, text or .jsonl with the columns y_true and y_pred, a directory or a pattern of such files, "
+        "or counts of matrics count. "
+        "Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). Sheets: .xlsx. "
         "Logs of evaluations of language models: .eval, .json, .jsonl.",
         show_default=False,
     ),
@@ -26,9 +27,9 @@ FilePath = Annotated[
 LabelsPath = Annotated[
     Path,
     typer.Argument(
-        help="Labels, row by row: .parquet or text with the columns y_true and y_pred, or a directory or a pattern of "
-        "Parquet files. Text: .csv, .tsv, .csv.gz, .tsv.gz, or - (standard input). Logs of evaluations of language "
-        "models: .eval, .json, .jsonl.",
+        help="Labels, row by row: .parquet, text or .jsonl with the columns y_true and y_pred, or a directory or a "
+        "pattern of such files. Text: .csv, .tsv, compressed (.csv.gz, .csv.zst) or not, or - (standard input). "
+        "Sheets: .xlsx. Logs of evaluations of language models: .eval, .json, .jsonl.",
         show_default=False,
     ),
 ]
@@ -151,6 +152,45 @@ OnInvalid = Annotated[
         help="Matrices with negative or infinite cells, or NaN: an error, undefined scores, or left out.",
     ),
 ]
+
+
+Missing = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="error|drop|class",
+        help="Rows without a label: an error, left out, or a class of their own.",
+    ),
+]
+Encoding = Annotated[
+    str, typer.Option("--encoding", metavar="NAME", help="The encoding of text files: latin-1, utf-16, cp1252.")
+]
+
+
+class Reading(NamedTuple):
+    """How rows are read."""
+
+    missing: str = "error"
+    encoding: str = "utf-8"
+
+    @classmethod
+    def read(cls, missing: str, encoding: str) -> Reading:
+        """Check the options."""
+        if missing not in ("error", "drop", "class"):
+            raise ValueError(f"--missing: expected error, drop or class, got {quoted(missing)}")
+        try:
+            "".encode(encoding)
+            name = codecs.lookup(encoding).name
+        except (LookupError, ValueError) as error:
+            raise ValueError(
+                f"--encoding: expected an encoding of Python, such as latin-1, got {quoted(encoding)}"
+            ) from error
+        return cls(missing, name)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The same for the names of columns."""
+        return self._asdict()
 
 
 class RunOptions(NamedTuple):

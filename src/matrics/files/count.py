@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from matrics.files.counts import Counts
+from matrics.files.missing import said
+from matrics.files.notices import say
 from matrics.files.rows import RowReader, ahead, named
 
 if TYPE_CHECKING:
@@ -92,4 +94,7 @@ def count(given: LabelRows, during: During = COUNT_ALONE) -> SortedCounts:
             watched.rows, watched.read = counts.rows, batch.read
             keeper.save(counts)
     with named(given.file):
-        return counts.counted()
+        made = counts.counted()
+    if counts.left_out:
+        say(f"{given.file}: {said(counts.left_out, given.names)}")
+    return made

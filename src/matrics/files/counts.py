@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from matrics.arrays.sizes import MOST_CELLS
 from matrics.files import columns
+from matrics.files.missing import said, settled_batch
 from matrics.files.names import Names, wanted_columns
 from matrics.quoting import quoted
 
@@ -94,7 +95,7 @@ class Counts:
 
     def __init__(self, names: Names, texts: frozenset[str] = frozenset()) -> None:
         self.names, self.texts = names, texts
-        self.rows = 0
+        self.rows = self.left_out = 0
         self.missing: dict[str, tuple[int, str]] = {}  # the number of missing values, and the row of the first
         self._classes = Values(columns.as_labels)
         self._cells = {name: Values(_as_groups) for name in names.cells}
@@ -109,6 +110,9 @@ class Counts:
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
+        rows = len(batch.table)
+        batch, left_out = settled_batch(batch, self.names)
+        self.left_out += left_out
         self._check_types(batch.table.schema)
         if not self.missing and len(batch.table):
             try:
@@ -117,7 +121,7 @@ class Counts:
                 self._note_missing(batch)
         elif len(batch.table):  # an error with their number follows
             self._note_missing(batch)
-        self.rows += len(batch.table)
+        self.rows += rows
 
     def learn_classes(self, classes: Column) -> None:
         """Classes that are there whether a row has them or not."""
@@ -245,8 +249,9 @@ class Counts:
                 raise ValueError(
                     f"column {quoted(name)}: expected a value in every row, got {number} missing, the first in {first}"
                 )
-        if not self.rows:
-            raise ValueError("expected at least one row of labels, got none")
+        if self.rows == self.left_out:
+            without = f": {said(self.left_out, self.names)}" if self.left_out else ""
+            raise ValueError(f"expected at least one row of labels, got none{without}")
         if self._bins is None:
             self._merge()
         (table,) = self._as_parts()
@@ -297,6 +302,7 @@ class Counts:
             made.update({name: part[name] for name in part.column_names if not name.isdigit()})
             tables.append(pa.table(made))
         about = {"rows": self.rows, "total": self._total, "missing": self.missing, "bins": self._bins is not None}
+        about["left_out"] = self.left_out
         whole = pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({"part": pa.array([])})
         metadata = {KEY: json.dumps(about).encode()}
         pq.write_table(whole.replace_schema_metadata(metadata), file, compression="lz4", write_page_checksum=True)
@@ -305,7 +311,7 @@ class Counts:
         """Continue where ``save`` was called."""
         whole = pq.read_table(file, page_checksum_verification=True)
         about = json.loads(whole.schema.metadata[KEY])
-        self.rows, self._total = about["rows"], about["total"]
+        self.rows, self._total, self.left_out = about["rows"], about["total"], about["left_out"]
         self.missing = {name: (number, first) for name, (number, first) in about["missing"].items()}
         of_part = whole["part"].to_numpy()
         for number in range(int(of_part[-1]) + 1 if len(of_part) else 0):

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from matrics.files.text import TEXTS, suffix_of
+from matrics.files.compression import suffix_of
+from matrics.files.text import TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,8 +71,11 @@ def find(path: Path) -> list[Fragment]:
         raise ValueError(NO_FILE.format(path))
     if not files:
         raise ValueError(f"{path}: expected a file, got a directory without files that end in {SUFFIX}")
+    ordered = sorted(set(files), key=lambda file: file.parts)
+    if all(suffix_of(file) in TEXTS for file in ordered):
+        return list(map(Fragment, ordered))
     fragments = []
-    for file in sorted(set(files), key=lambda file: file.parts):
+    for file in ordered:
         if file.suffix.lower() != SUFFIX:
             raise ValueError(
                 f'{file}: expected only Parquet files, got another; name the files to read: "**/*{SUFFIX}"'

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from matrics.files.arrow import spare_pandas
+from matrics.files.compression import suffix_of
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
 from matrics.files.foreign import READERS, ForeignTable
 from matrics.files.fragments import Fragment, find, is_pattern, texts
+from matrics.files.missing import said, settled
 from matrics.files.names import Names
 from matrics.files.notices import say
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import RowReader, TextRows, name_of, named
 from matrics.files.table_rows import TableRows
-from matrics.files.text import STDIN, TEXTS, suffix_of
+from matrics.files.text import STDIN, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +96,7 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
     files = tuple(find(path))
-    if not path.is_dir() and suffix_of(path) in TEXTS:
+    if files and all(suffix_of(file.path) in TEXTS for file in files):
         return Input(path, "text", files)
     counts = None if counts_as_rows else _counts(files)
     return Input(path, "rows", files) if counts is None else Input(path, "counts", files, counts)
@@ -112,6 +114,8 @@ def _read_foreign(path: Path, files: Sequence[Path]) -> Input:
 def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = None) -> LabelRows:
     """The rows of labels of these inputs, or their counts; ``text`` is open already."""
     file = ", ".join(name_of(one.path) for one in inputs)
+    for one in inputs:
+        _refuse_encoding(one, names)
     fragments = [fragment for one in inputs for fragment in one.files]
     kinds = {one.kind for one in inputs}
     if "table" in kinds:
@@ -119,7 +123,8 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
             raise ValueError(f"{file}: expected one file of this kind, or a pattern of them, got several inputs")
         with named(file):
             table = inputs[0].rows_of_table(names)
-            return LabelRows(file, table, names, table.texts)
+            texts = table.texts if names.missing != "class" else table.texts | {*names.labels}
+            return LabelRows(file, table, names, texts)
     if "arrays" in kinds or ("text" in kinds and len(kinds) > 1):
         kind = "arrays" if "arrays" in kinds else "text"
         wrong = next(one for one in inputs if one.kind == kind)
@@ -135,7 +140,8 @@ def open_labels(inputs: Sequence[Input], names: Names, text: TextFile | None = N
         return LabelRows(file, TextRows(paths, suffixes, names, text), names, untyped)
     if kinds == {"rows"}:
         rows = _parquet_rows(fragments, names)
-        return LabelRows(file, rows, names, rows.folders)
+        # Labels of which one is missing are text, which may be numbers.
+        return LabelRows(file, rows, names, rows.folders | ({*names.labels} if names.missing == "class" else set()))
     _refuse_mixed(inputs)
     for option, given in (("clusters", names.clusters), ("weight", names.weight)):
         if given is not None:
@@ -166,16 +172,24 @@ def read_rows(found: Path | Input, names: AnyNames, made: Callable[[Any, AnyName
         raise ValueError(
             f"{file}: expected a file of labels: .parquet, {', '.join(TEXTS)}, got {suffix_of(found.path)}"
         )
-    if found.kind == "text" and len(found.files) != 1 and found.path != STDIN:
-        raise ValueError(f"{file}: expected one file of text, got a pattern, which is for Parquet files here")
+    _refuse_encoding(found, names)
     with named(file):
         if found.kind == "table":
-            return file, made(found.rows_of_table(names).table(), names)
-        if found.kind == "rows":
-            return file, made(_parquet_rows(found.files, names).table(), names)
-        path = found.paths[0] if found.files else STDIN
-        suffix = ".csv" if path == STDIN else suffix_of(path)
-        return file, made(TextRows((path,), (suffix,), names).table(), names)
+            rows: TableRows | ParquetRows | TextRows = found.rows_of_table(names)
+        elif found.kind == "rows":
+            rows = _parquet_rows(found.files, names)
+        else:
+            paths = tuple(found.paths) or (STDIN,)
+            rows = TextRows(paths, tuple(".csv" if path == STDIN else suffix_of(path) for path in paths), names)
+        table, left_out = settled(rows.table(), names)
+        if left_out:
+            say(f"{file}: {said(left_out, names)}")
+        return file, made(table, names)
+
+
+def _refuse_encoding(found: Input, names: Names) -> None:
+    if names.encoding != Names.encoding and found.kind != "text":
+        raise ValueError(f"--encoding: expected a text file with it, got {name_of(found.path)}")
 
 
 def _of_counts(file: str, files: list[CountsFile], names: Names) -> LabelRows:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from matrics.arrays import NUMPY
 from matrics.engine.evaluation import as_stack
 from matrics.files.columns import is_ordered
+from matrics.files.compression import suffix_of
 from matrics.files.count import COUNT_ALONE, During, count
 from matrics.files.fragments import is_pattern
 from matrics.files.inputs import Input, open_input, open_labels
@@ -18,7 +19,7 @@ from matrics.files.names import Names
 from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of, named
 from matrics.files.source import MatrixSource
-from matrics.files.text import STDIN, open_text, suffix_of
+from matrics.files.text import STDIN, open_text
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _read_text(given: Input, names: Names, rows: str | None, during: During) -> 
     """Count labels, or read a matrix with its labels if it has any; the first rows decide."""
     path = given.path
     file, suffix = name_of(path), ".csv" if path == STDIN else suffix_of(path)
-    with named(file), open_text(path, suffix) as text:
+    with named(file), open_text(path, suffix, names.encoding) as text:
         if not text.header:
             raise ValueError(f"expected a matrix or columns {' and '.join(names.labels)}, got an empty file")
         found = None if set(names.labels).issubset(text.header) else _parse_matrix(text, names)
@@ -135,7 +136,7 @@ def _matrices(
     classes: tuple[str, ...] | None = None,
 ) -> MatrixSource:
     rest = (("clusters", names.clusters), ("counts", names.counts), ("weight", names.weight))
-    renamed = (("true", names.true != Names.true), ("pred", names.pred != Names.pred))
+    renamed = tuple((one, getattr(names, one) != getattr(Names, one)) for one in ("true", "pred", "missing"))
     for option, given in (("by", names.by), *rest, *renamed):
         if given:
             columns = " and ".join(names.labels)

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from matrics.files import columns as of_columns
 from matrics.files.arrow import spare_pandas
+from matrics.files.compression import suffix_of
 from matrics.files.fragments import Fragment
 from matrics.files.inputs import parquet_rows
 from matrics.files.keys import Key
@@ -28,7 +29,7 @@ from matrics.files.names import Names, wanted_columns
 from matrics.files.parquet import ParquetRows
 from matrics.files.rows import Batch, TextRows, named
 from matrics.files.source import MatrixSource
-from matrics.files.text import STDIN, TEXTS, suffix_of
+from matrics.files.text import STDIN, TEXTS
 from matrics.quoting import first_twice, quoted
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ class Names:
     counts: str | None = field(default=None, kw_only=True)  # the number of samples of each row
     weight: str | None = field(default=None, kw_only=True)  # how much each sample matters, or of counts their sum
     squares: str | None = field(default=None, kw_only=True)  # of counts: the sum of the squared weights
+    missing: str = field(default="error", kw_only=True)  # what becomes of rows without a value: drop, class
+    encoding: str = field(default="utf-8", kw_only=True)  # of text
 
     def check(self) -> None:
         """Raise if one column is named twice."""

@@ -78,7 +78,11 @@ class TextRows:
         position = before = 0
         for path, suffix in zip(self.paths, self.suffixes, strict=True):
             file, first = name_of(path), position
-            opened = open_text(path, suffix) if self.opened is None else contextlib.nullcontext(self.opened)
+            opened = (
+                open_text(path, suffix, self.names.encoding)
+                if self.opened is None
+                else contextlib.nullcontext(self.opened)
+            )
             with named(file), opened as text:
                 for table in text.batches(self.names):
                     position += len(table)

@@ -6,6 +6,7 @@ which anything is unusual is parsed again by Python's strict reader, which accep
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gzip
@@ -21,13 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from matrics.files.compression import decompressed, without_compression
 from matrics.files.names import Names, check_columns
 from matrics.quoting import quoted
 
 Row = tuple[int, list[str]]  # the line of the file in which it begins, from 1, and its cells
 
 STDIN = Path("-")
-TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
 MOST_LETTERS = 2**26  # of a cell or a line: an unclosed quote in a big file must not fill the memory
 BLOCK_BYTES = 2**22
@@ -37,24 +39,21 @@ QUOTE = ord('"')
 FIRST_ROWS = 1000  # rows to recognise the content of a text file by
 
 
-def suffix_of(path: Path) -> str:
-    """Return the end of a file's name, with the one before ``.gz``."""
-    return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1 :]).lower()
-
-
 class TextFile:
     """An open text file whose header has been read."""
 
-    def __init__(self, raw: BinaryIO, suffix: str) -> None:
+    def __init__(self, raw: BinaryIO, suffix: str, encoding: str = "utf-8") -> None:
         self._raw = raw
-        self._content: Any = gzip.GzipFile(fileobj=raw) if suffix.endswith(".gz") else raw
+        self._content = decompressed(raw, suffix)
+        if encoding != "utf-8":
+            self._content = io.BufferedReader(_InUtf8(self._content, encoding), BLOCK_BYTES)
         self._line = 0  # blank lines that were left out, and then the line in which the header ends
         with _readable():
             self._first = self._read().removeprefix(b"\xef\xbb\xbf")
             while self._first and not self._first.strip(b"\r\n"):
                 self._line += _count_lines(self._first)
                 self._first = self._read()
-            self.separator = _separator(self._first, SEPARATORS[suffix.removesuffix(".gz")])
+            self.separator = _separator(self._first, SEPARATORS[without_compression(suffix)])
             taken: list[str] = []
             lines = _noted(_lines(_as_text(io.BytesIO(self._first))), taken)
             self._blank = self._line
@@ -147,7 +146,7 @@ class TextFile:
                 if name in names.numbers or name == names.counts:
                     numbers = pc.cast(column, pa.float64())
                     columns[name] = numbers if name in names.numbers else column
-                elif name not in names.texts and _has_empty(column):
+                elif name not in names.texts and names.missing == "error" and _has_empty(column):
                     return None
         except pa.ArrowInvalid:
             return None
@@ -223,6 +222,27 @@ class _Chained(io.RawIOBase):
         return self._first.readinto(buffer) or self._rest.readinto(buffer)
 
 
+class _InUtf8(io.RawIOBase):
+    """A text in another encoding, as UTF-8."""
+
+    def __init__(self, content: Any, encoding: str) -> None:
+        super().__init__()
+        self._content, self._decoder = content, codecs.getincrementaldecoder(encoding)()
+        self._rest, self._has_ended = b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest and not self._has_ended:
+            more = self._content.read(BLOCK_BYTES)
+            self._has_ended = not more
+            self._rest = self._decoder.decode(more or b"", final=self._has_ended).encode()
+        some, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(some)] = some
+        return len(some)
+
+
 def _as_text(file: Any) -> io.TextIOWrapper:
     return io.TextIOWrapper(file, encoding="utf-8", newline="")
 
@@ -262,7 +282,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"expected text in UTF-8: {error}") from error
+        raise ValueError(f"expected text in {error.encoding.upper()}: {error}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"expected a file compressed by gzip: {error}") from error
 
@@ -273,10 +293,10 @@ def open_raw(path: Path) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def open_text(path: Path, suffix: str) -> Iterator[TextFile]:
+def open_text(path: Path, suffix: str, encoding: str = "utf-8") -> Iterator[TextFile]:
     """Open a text file."""
     with open_raw(path) as raw:
-        yield TextFile(raw, suffix)
+        yield TextFile(raw, suffix, encoding)
 
 
 # The strict reader ---------------------------------------------------------------------------------------------------
@@ -333,12 +353,16 @@ def row_chunks(rows: Iterator[Row], header: list[str], names: Names) -> Iterator
             position = header.index(name)
             texts = [row[position] for _, row in chunk]
             columns[name] = pa.array(texts, pa.large_string())
-            refused = r"[\r\n]" if name in names.texts else r"^$|[\r\n]"
+            refused = r"[\r\n]" if name in names.texts or names.missing != "error" else r"^$|[\r\n]"
             wrong = pc.index(pc.match_substring_regex(columns[name], refused), value=True).as_py()
             if wrong >= 0:
                 # Two quotes that are left open enclose all rows between them.
                 got = f"the line break in {texts[wrong][:40]!r}" if texts[wrong] else "an empty cell"
                 raise ValueError(f"line {chunk[wrong][0]}: expected a value in column {quoted(name)}, got {got}")
+            if name in {*names.numbers, names.counts} and names.missing == "drop":
+                columns[name] = pc.if_else(
+                    pc.equal(columns[name], ""), pa.scalar(None, pa.large_string()), columns[name]
+                )
             if name in names.numbers:
                 columns[name] = _numbers(name, columns[name], chunk)
             elif name == names.counts:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
+from matrics.files.compression import suffix_of
 from matrics.files.inputs import open_input, read_rows
 from matrics.files.matrices import read
 from matrics.files.names import Names
 from matrics.files.rows import named
-from matrics.files.text import STDIN, TEXTS, open_text, suffix_of
+from matrics.files.text import STDIN, TEXTS, open_text
 from matrics.quoting import quoted
 from matrics.reporting.origin import Origin, origin_of_files
 

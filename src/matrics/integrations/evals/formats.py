@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matrics.files.compression import suffix_of, without_compression
 from matrics.integrations.evals import inspect_logs, json_lines, lm_eval_logs, promptfoo_logs
 from matrics.integrations.evals.log import Log, checked
 
@@ -24,7 +26,7 @@ def read_log(path: Path) -> Log:
 
 
 def _read(path: Path) -> Log:
-    suffix = path.suffix.lower()
+    suffix = without_compression(suffix_of(path))
     if suffix not in SUFFIXES:
         raise ValueError(f"expected a name that ends in {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}")
     if suffix == ".eval":
@@ -36,13 +38,25 @@ def _read(path: Path) -> Log:
     return read(path, lines)
 
 
-def read_plain(path: Path) -> dict[str, list[Any]] | None:
-    """The columns of JSON Lines that are no evaluation; None for all other files."""
-    if path.suffix.lower() != ".jsonl":
-        return None
-    lines = json_lines.read_objects(path)
-    is_log = lm_eval_logs.is_line(lines[0]) or json_lines.is_log(lines)
-    return None if is_log else json_lines.columns(lines)
+def read_plain(paths: Sequence[Path]) -> dict[str, list[Any]] | None:
+    """The columns of JSON Lines that are no evaluation, if the first file is such; None for all other files."""
+    found: list[Mapping[str, Any]] = []
+    for path in paths:
+        is_lines = without_compression(suffix_of(path)) == ".jsonl"
+        lines = _lines(path, several=len(paths) > 1) if is_lines else []
+        if not lines or lm_eval_logs.is_line(lines[0]) or json_lines.is_log(lines):
+            if found:
+                raise ValueError(f"{path}: expected lines that are no evaluation, as in {paths[0]}, got another file")
+            return None
+        found += lines
+    return json_lines.columns(found)
+
+
+def _lines(path: Path, *, several: bool) -> list[Mapping[str, Any]]:
+    try:
+        return json_lines.read_objects(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}" if several else str(error)) from error
 
 
 def _of_json(path: Path) -> Log:

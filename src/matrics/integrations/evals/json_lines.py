@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
+import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from matrics.files.compression import decompressed, suffix_of
 from matrics.integrations.evals.log import COLUMNS, Graded, Log, number, of_one_type, plain, text
 from matrics.quoting import quoted, quoted_list
 
@@ -15,7 +19,7 @@ from matrics.quoting import quoted, quoted_list
 def read_objects(path: Path) -> list[Mapping[str, Any]]:
     """The objects of all lines that are not blank."""
     found: list[Mapping[str, Any]] = []
-    with path.open("rb") as file:
+    with opened_lines(path) as file:
         for position, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -29,6 +33,16 @@ def read_objects(path: Path) -> list[Mapping[str, Any]]:
     if not found:
         raise ValueError("expected at least one line of JSON, got none")
     return found
+
+
+@contextlib.contextmanager
+def opened_lines(path: Path) -> Iterator[Any]:
+    """The lines of a file, which may be compressed."""
+    try:
+        with path.open("rb") as raw:
+            yield decompressed(raw, suffix_of(path))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"expected a file compressed by gzip: {error}") from error
 
 
 def is_log(lines: list[Mapping[str, Any]]) -> bool:

@@ -101,7 +101,7 @@ class LogTable(NamedTuple):
 
 def table_of(paths: Sequence[Path]) -> LogTable:
     """The columns of one or more logs, or of other JSON Lines; errors have the name of a file if there are several."""
-    plain = formats.read_plain(paths[0]) if len(paths) == 1 else None
+    plain = formats.read_plain(paths)
     if plain is not None:
         return LogTable(plain, None, ())
     logs = [formats.read_log(paths[0])] if len(paths) == 1 else [opened(path) for path in paths]
