@@ -181,8 +181,15 @@ def test_torch_compile(torch: Any, compiler: str, cases: list[str], rows: Rows) 
         check(case, values.detach().numpy(), torch.stack(gradients).numpy(), rows)
 
 
-@pytest.mark.parametrize("rows", [FEW, pytest.param(ROWS, marks=pytest.mark.exhaustive)], ids=["few", "all"])
-@pytest.mark.parametrize("cases", [SAME_SHAPE, pytest.param(["a single sample"], marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    ("cases", "rows"),
+    [
+        (SAME_SHAPE, FEW),
+        pytest.param(["a single sample"], FEW, marks=pytest.mark.exhaustive),
+        pytest.param(SAME_SHAPE, ROWS, marks=pytest.mark.exhaustive),
+    ],
+    ids=["few", "one sample", "all"],
+)
 def test_jax(jax_backend: Any, cases: list[str], rows: Rows) -> None:
     """By itself, and under vmap, where each case is a model with labels of its own."""
     import jax
