@@ -52,7 +52,6 @@ def results(torch: Any, stack: np.ndarray, zero_division: float) -> dict[str, tu
 DEFAULT = ("soft", "a class without samples")
 
 
-@pytest.mark.exhaustive(n=[2, 7])
 @pytest.mark.exhaustive(dtype=["float64"])
 @pytest.mark.exhaustive(case=[case for case in stacks(2, "float32") if case not in DEFAULT])
 @pytest.mark.exhaustive(n=[2])
