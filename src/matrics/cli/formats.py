@@ -53,7 +53,7 @@ def as_csv(found: Result) -> str:
 
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = ["  \n".join(_cell(title) for title in found.titles)]
+    parts = [_cell(title) for title in found.titles]
     parts += [f"{_cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
     parts.append(_table(found.rows))
     parts += [_cell(remark) for remark in found.remarks]
