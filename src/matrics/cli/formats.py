@@ -36,7 +36,7 @@ def as_json(found: Result) -> str:
         **{name: _records(rows) for name, rows in found.tables.items()},
         "statuses": {_word(status): status.sentence for status in found.statuses},
         "remarks": found.remarks,
-        "versions": {**versions(), **found.facts.get("versions", {})},
+        "versions": versions(*found.libraries),
     }
     return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
