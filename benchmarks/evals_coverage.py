@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from matrics.integrations.evals.comparing import _About, _means
+from matrics.integrations.evals.comparing import Compared, compared_means
 from matrics.integrations.evals.log import Graded
 from matrics.integrations.evals.pairing import Pair
 
@@ -34,7 +34,7 @@ def limits(a, b):
     value, z = a.mean() - b.mean(), 1.959964
     sem = [np.std(x.mean(axis=1), ddof=1) / math.sqrt(n) for x in (a, b, a.astype(float) - b)]
     naive = math.sqrt(sum(x.mean() * (1 - x.mean()) / (n * k) for x in (a, b)))
-    ours = _means(_About(("a", "b"), Pair("s", [""] * n, rows(a), rows(b), (), ()), (), 0.95)).difference
+    ours = compared_means(Compared(("a", "b"), Pair("s", [""] * n, rows(a), rows(b), (), ()), (), 0.95)).difference
     errors = {"paired by sample": sem[2], "two runs": math.hypot(*sem[:2]), "all answers": naive}
     found = {"matrics": (ours.low, ours.high)}
     return found | {name: (value - z * error, value + z * error) for name, error in errors.items()}

@@ -34,7 +34,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-extensions += ["mathml"]  # the module next to this one
+extensions += ["mathml", "markdown_pages"]  # the modules next to this one
 exclude_patterns = ["_build", "tutorials", "gallery"]  # sphinx-gallery writes auto/ from the last two
 sphinx_gallery_conf = gallery_pictures.CONFIG
 

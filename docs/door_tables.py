@@ -41,7 +41,7 @@ DOORS = {
     LABELS: (
         *("confusion_matrix", "soft_confusion_matrix", "joint_confusion_matrix", "compare_models"),
         *("score_labels", "classification_report"),
-        *("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "count_frame", "report"),
+        *("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy", "count_frame", "report", "gate"),
     ),
     SCORES: (
         *("threshold_confusion_matrix", "threshold_curve", "best_threshold", "best_threshold_interval"),
@@ -61,7 +61,7 @@ DOORS = {
         *("integrations.dask.count_frame", "integrations.xarray.score", "integrations.xarray.interval"),
         *("integrations.xarray.confusion_matrix", "plot.confusion_matrix", "plot.curve", "plot.calibration"),
         *("matrics score", "matrics interval", "matrics compare", "matrics curve", "matrics threshold"),
-        *("matrics count", "matrics report"),
+        *("matrics count", "matrics report", "matrics gate"),
     ),
 }
 
@@ -76,6 +76,8 @@ IN_TRAINING = tuple(door for door in DOORS[TRAINING] if door.startswith("integra
 PICTURES = ("plot.confusion_matrix", "plot.curve", "plot.calibration")
 COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "))
 
+GATES = ("gate", "matrics gate")
+WEIGHTED = ("score", "interval", "compare", "count", "report", "gate")  # commands
 AREAS = ("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall")
 AREAS += ("recall_at_precision",)
 
@@ -95,7 +97,7 @@ REASONS = {
         "DeLong's variance is one of counts": ("roc_auc_variance",),
         "not yet": (
             *("plot.curve", "plot.calibration"),
-            *(door for door in COMMANDS if door.split()[-1] not in ("score", "interval", "compare", "count", "report")),
+            *(door for door in COMMANDS if door.split()[-1] not in WEIGHTED),
         ),
     },
     "clusters": {
@@ -115,8 +117,8 @@ REASONS = {
         ),
         "a plan, before there are samples": ("samples_needed",),
         "not yet": (
-            *("classification_report", "roc_auc_variance", "matrics curve", "matrics threshold", "plot.curve"),
-            "plot.calibration",
+            *("classification_report", "gate", "roc_auc_variance", "matrics curve", "matrics threshold"),
+            *("plot.curve", "plot.calibration"),
         ),
     },
     "groups": {
@@ -127,6 +129,7 @@ REASONS = {
             *("subset_accuracy", *DOORS[SCORES], "ScoreState", "MultilabelState", "MarginState", "plot.calibration"),
         ),
         "one metric a group: a metric for loggers has one matrix": IN_TRAINING,
+        "it decides on one matrix": GATES,
     },
     "class names": {
         "score has it": MEASURES,
@@ -148,6 +151,7 @@ REASONS = {
             *("matrics compare",),
         ),
         "an invalid matrix is drawn as such": ("plot.confusion_matrix",),
+        "an invalid matrix is an error": GATES,
     },
     "zero_division": {
         "counts, nothing is divided": (*COUNTING, "plot.confusion_matrix"),
@@ -158,6 +162,7 @@ REASONS = {
     },
     "workers": {
         "score has it": MEASURES,
+        "it decides on one matrix": GATES,
         "one pass over the samples, by one thread": (
             *COUNTING,
             *("classification_report", "subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),
@@ -200,7 +205,7 @@ def answers():
 def tables():
     """The table, and under it what its letters mean."""
     reasons = list(dict.fromkeys(reason for by_reason in REASONS.values() for reason in by_reason))
-    letter = dict(zip(reasons, string.ascii_lowercase, strict=False))
+    letter = dict(zip(reasons, string.ascii_letters, strict=False))
     found = answers()
     parts = []
     for title, doors in DOORS.items():

@@ -17,6 +17,7 @@ MODULES = {
     "matrics": "Functions and states",
     "matrics.plot": "Pictures",
     "matrics.study": "Measures of measures",
+    "matrics.testing": "Tests of models",
     "matrics.integrations.torch": "PyTorch",
     "matrics.integrations.torchmetrics": "torchmetrics and Lightning",
     "matrics.integrations.flax": "Flax",

@@ -26,6 +26,7 @@ from inspect_ai.solver import generate, multiple_choice
 
 LETTERS = "ABCD"
 SAMPLES = 30
+WORDS = 15
 EPOCHS = 3
 FAILURE = "failure"
 PASSAGES = 10  # three questions about each
@@ -134,9 +135,7 @@ def by_inspect(folder: Path, told: dict[str, dict], scratch: Path) -> None:
             )
             told_clusters = printed(run(clustered, mock(said, "ANSWER: {}".format), scratch))
     told["a.eval by passage"] = told_clusters
-    free = [
-        Sample(id=f"w{k:02d}", input=f"This is question {k} of the test", target=f"word{k}") for k in range(SAMPLES)
-    ]
+    free = [Sample(id=f"w{k:02d}", input=f"This is question {k} of the test", target=f"word{k}") for k in range(WORDS)]
     said = answers(0.6, 4)
     words = {k: [f"word{k}" if one == LETTERS[k % 4] else "no idea" for one in said[k]] for k in said}
     task = Task(name="words", dataset=free, solver=generate(), scorer=[match(), includes()])

@@ -17,11 +17,12 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from matrics import ScoreState
-from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, keep_local
+from matrics.integrations.torch import ConfusionMetric, MultilabelMetric, ScoreMetric, SyncError, keep_local
 
 CLASSES = 5
 SIZES = [[64, 64, 7], [64, 64, 33], [64, 1], []]  # of the batches of each process: ragged, and one without any
 TIMEOUT = 2  # seconds that a group waits for a process that is gone
+LOSING = ("dies", "never_comes", "host_dies", "torchmetrics_dies")  # a process is lost
 
 
 def run(name: str, world: int, folder: Path, *given: Any) -> list[Any]:
@@ -46,19 +47,36 @@ def _start(name: str, rank: int, world: int, folder: str, *given: Any) -> None:
     torch.set_num_threads(1)
     distributed.init_process_group(
         "gloo",
-        init_method=f"file://{folder}/store",
+        **(
+            {"store": _served(rank, world, folder)}
+            if name == "host_dies"
+            else {"init_method": f"file://{folder}/store"}
+        ),
         rank=rank,
         world_size=world,
-        timeout=timedelta(seconds=TIMEOUT if name in ("dies", "never_comes") else 60),
+        timeout=timedelta(seconds=TIMEOUT if name in LOSING else 60),
     )
     Path(folder, f"{rank}.connected").touch()
     while sum(1 for _ in Path(folder).glob("*.connected")) < world:  # who left now would be missed while others connect
         time.sleep(0.01)
     result = globals()[name](rank, *given)
     torch.save(result, Path(folder, f"{rank}.pt"))
-    if name not in ("dies", "never_comes"):
+    if name not in LOSING:
         distributed.barrier()
         distributed.destroy_process_group()
+
+
+def _served(rank: int, world: int, folder: str) -> distributed.TCPStore:
+    """A store that process 0 has in its memory."""
+    file = Path(folder, "port")
+    if rank == 0:
+        store = distributed.TCPStore("127.0.0.1", 0, world, is_master=True, wait_for_workers=False)
+        file.with_suffix(".new").write_text(str(store.port))
+        file.with_suffix(".new").rename(file)
+        return store
+    while not file.exists():
+        time.sleep(0.01)
+    return distributed.TCPStore("127.0.0.1", int(file.read_text()), world, is_master=False)
 
 
 def batches(rank: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -256,27 +274,53 @@ def torchmetrics(rank: int) -> dict[str, Any]:
 
 
 def dies(rank: int) -> Any:
-    """The last process is gone before the sync."""
-    if rank == distributed.get_world_size() - 1:
-        os._exit(7)
-    return _try_to_sync(rank)
+    """The last process is gone before the second sync."""
+    return _try_to_sync(rank, lost=distributed.get_world_size() - 1)
+
+
+def host_dies(rank: int) -> Any:
+    """The first one, which has the store."""
+    return _try_to_sync(rank, lost=0)
 
 
 def never_comes(rank: int) -> Any:
     """The last process lives, but does not sync while the others wait."""
+    return _try_to_sync(rank, lost=distributed.get_world_size() - 1, is_alive=True)
+
+
+def torchmetrics_dies(rank: int) -> Any:
+    """The last process is gone before torchmetrics adds up for a second time."""
+    from matrics.integrations.torchmetrics import ConfusionMetric as Torchmetric
+
+    metric = Torchmetric(CLASSES)
+    for labels, scores in batches(rank):
+        metric.update(scores, labels)
+    metric.compute()
+    metric._computed = None
     if rank == distributed.get_world_size() - 1:
-        time.sleep(2 * TIMEOUT)
-        return None
-    return _try_to_sync(rank)
+        os._exit(7)
+    before = metric.matrix
+    return _failing(metric.compute, lambda: torch.equal(before, metric.matrix))
 
 
-def _try_to_sync(rank: int) -> tuple[str, bool]:
+def _try_to_sync(rank: int, *, lost: int, is_alive: bool = False) -> Any:
+    """What is told in the second sync; the first one has all processes, none of which may be taken for the second."""
     metric = ConfusionMetric(CLASSES)
     for labels, scores in batches(rank):
         metric.update(labels, scores)
+    metric.sync()
+    if rank == lost and not is_alive:
+        os._exit(7)
+    if rank == lost:
+        time.sleep(2 * TIMEOUT + 1)
+        return None
     before = metric.state_dict()["counts"].clone()
+    return _failing(metric.sync, lambda: torch.equal(before, metric.counts))
+
+
+def _failing(act: Any, is_unchanged: Any) -> Any:
     try:
-        metric.sync()
-    except RuntimeError as error:
-        return str(error), torch.equal(before, metric.counts)
-    return "", False
+        act()
+    except SyncError as error:
+        return str(error), error.answered, error.missing, isinstance(error.__cause__, RuntimeError), is_unchanged()
+    return "", None, None, False, False

@@ -15,6 +15,8 @@ import matrics
 pandas = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.xdist_group("databases")  # one process imports them
+
 RANDOM = np.random.default_rng(7)
 N = 3000
 # Names that a careless statement would fall for.

@@ -161,7 +161,7 @@ def test_what_was_synced_decays_as_well(torch: Any, kind: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.exhaustive(kind=["MarginMetric"])
+@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
 @pytest.mark.filterwarnings("ignore:.* not counted")
 def test_one_graph(torch: Any, kind: str) -> None:
     metric = getattr(importlib.import_module("matrics.integrations.torch"), kind)(**KINDS[kind], decay=DECAY)

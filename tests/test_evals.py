@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
+import sys
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ import pytest
 import matrics
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")  # which reads what Zstandard compresses
+pa = pytest.importorskip("pyarrow")  # which reads what Zstandard compresses
 
 from matrics.integrations import evals  # noqa: E402
 from matrics.integrations.evals.zipped import read_member  # noqa: E402
@@ -208,6 +211,34 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.eval").write_bytes(whole)
     with pytest.raises(ValueError, match=r"a\.eval: expected .*summaries\.json"):
         evals.read(tmp_path / "a.eval")
+
+
+def test_a_member_of_several_frames_is_read(tmp_path: Path) -> None:
+    """Inspect writes large members in frames of 200 MiB each."""
+    halves = [b'{"a": 1,' * 50, b' "b": 2}']
+    frames = b"".join(bytes(pa.compress(half, "zstd", asbytes=True)) for half in halves)
+    content, name = b"".join(halves), b"x.json"
+    local = struct.pack("<4s5H3L2H", b"PK\3\4", 20, 0, 93, 0, 33, zlib.crc32(content), len(frames), len(content), 6, 0)
+    central = struct.pack(
+        *("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 93, 0, 33, zlib.crc32(content), len(frames), len(content)),
+        *(6, 0, 0, 0, 0, 0, 0),
+    )
+    start = len(local) + len(name) + len(frames)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(central) + len(name), start, 0)
+    (tmp_path / "x.zip").write_bytes(local + name + frames + central + name + end)
+    with zipfile.ZipFile(tmp_path / "x.zip") as archive:
+        assert read_member(archive, "x.json") == content
+
+
+def test_pyarrow_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        ImportError, match="a log that Zstandard compresses needs pyarrow: python -m pip install pyarrow"
+    ):
+        evals.compare(LOGS / "a.eval", LOGS / "b.eval")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"evals\.read needs pandas: python -m pip install pandas"):
+        evals.read(LOGS / "a.eval")
 
 
 def test_another_archive_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from matrics.integrations import evals  # noqa: E402
-from matrics.integrations.evals.comparing import _About, _means  # noqa: E402
+from matrics.integrations.evals.comparing import Compared, compared_means  # noqa: E402
 from matrics.integrations.evals.log import Graded  # noqa: E402
 from matrics.integrations.evals.noise import Answers, Noise  # noqa: E402
 from matrics.integrations.evals.pairing import Pair  # noqa: E402
@@ -158,23 +158,23 @@ def run(chance: Any, epochs: int) -> Any:
     return RANDOM.random((len(chance), epochs)) < chance[:, None]
 
 
-def about(answers: Pair, level: float = 0.95) -> _About:
-    return _About(("a", "b"), answers, (), level)
+def about(answers: Pair, level: float = 0.95) -> Compared:
+    return Compared(("a", "b"), answers, (), level)
 
 
 def test_more_epochs_and_more_samples_buy_what_is_said() -> None:
     """The half widths that are foretold are those that runs with as many epochs, or samples, have."""
     chance = RANDOM.beta(1, 1, 6000)
     other = np.clip(chance + 0.05, 0, 1)
-    first = _means(about(pair(run(chance[:3000], 2), run(other[:3000], 2))))
-    epochs = _means(about(pair(run(chance[:3000], 4), run(other[:3000], 4))))
-    samples = _means(about(pair(run(chance, 2), run(other, 2))))
+    first = compared_means(about(pair(run(chance[:3000], 2), run(other[:3000], 2))))
+    epochs = compared_means(about(pair(run(chance[:3000], 4), run(other[:3000], 4))))
+    samples = compared_means(about(pair(run(chance, 2), run(other, 2))))
     assert first.half_width(epochs=2) == pytest.approx(epochs.half_width(), rel=0.05)
     assert first.half_width(samples=2) == pytest.approx(samples.half_width(), rel=0.05)
     assert first.half_width(epochs=math.inf) < first.half_width(epochs=2) < first.half_width()
 
 
-@pytest.mark.exhaustive(epochs=[1])
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("level", "epochs"), [(0.95, 1), (0.9, 3)])
 def test_limits_of_differences_cover(level: float, epochs: int) -> None:
     """In 500 pairs of runs of 200 samples, as often as the level says, up to three standard errors of that share."""
@@ -184,7 +184,7 @@ def test_limits_of_differences_cover(level: float, epochs: int) -> None:
     for _ in range(500):
         chance = RANDOM.normal(0, 1.5, 200)
         scores = pair(run(expit(0.8 + chance), epochs), run(expit(0.5 + chance), epochs))
-        _, low, high, _ = _means(about(scores, level)).difference
+        _, low, high, _ = compared_means(about(scores, level)).difference
         inside += low <= truth <= high
     assert abs(inside / 500 - level) < 3 * math.sqrt(level * (1 - level) / 500)
 
@@ -193,14 +193,15 @@ def expit(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+@pytest.mark.exhaustive
 def test_the_number_of_samples_shows_the_difference_in_four_cases_of_five() -> None:
     chance = RANDOM.beta(2, 2, 20_000)
-    large = _means(about(pair(run(chance, 1), run(np.clip(chance + 0.08, 0, 1), 1))))
+    large = compared_means(about(pair(run(chance, 1), run(np.clip(chance + 0.08, 0, 1), 1))))
     needed = large.samples_to_show()
     shown = 0
     for _ in range(100):
         some = RANDOM.beta(2, 2, needed)
-        again = _means(about(pair(run(some, 1), run(np.clip(some + 0.08, 0, 1), 1))))
+        again = compared_means(about(pair(run(some, 1), run(np.clip(some + 0.08, 0, 1), 1))))
         shown += again.is_real
     assert abs(shown / 100 - 0.8) < 3 * math.sqrt(0.8 * 0.2 / 100)
 

@@ -57,7 +57,8 @@ LAYERS = [
     ("tables", "study", "multilabel", "ranking"),
     ("plot", "files"),
     ("reporting",),
-    ("integrations",),
+    ("gates",),
+    ("integrations", "testing"),
     ("cli",),
     ("__main__",),
 ]

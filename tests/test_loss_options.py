@@ -165,8 +165,7 @@ def test_torch_vmap_over_models(torch: Any, case: str) -> None:
 @pytest.mark.parametrize(
     ("compiler", "cases", "rows"),
     [
-        ("aot_eager", SAME_SHAPE, FEW),
-        pytest.param("aot_eager", list(CASES), ROWS, marks=pytest.mark.exhaustive),
+        pytest.param("aot_eager", SAME_SHAPE, FEW, marks=pytest.mark.exhaustive),
         pytest.param("inductor", list(CASES), ROWS, marks=pytest.mark.exhaustive),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import matrics
 from matrics import plot
 
 pytest.importorskip("matplotlib")
@@ -36,3 +37,31 @@ def test_values_of_a_run() -> None:
         plot.training_classes(MATRICES, "mcc")
     with pytest.raises(ValueError, match=r"steps: expected 3, one for each matrix"):
         plot.training_classes(MATRICES, steps=[1, 2])
+
+
+def test_names_with_a_slash_and_limits_of_intervals() -> None:
+    names = {"val/recall/cat": [0.5, 0.75], "val/recall/n/a": [1.0, 0.5]}
+    display = plot.training_classes(names)
+    assert display.class_names == ("n/a", "cat")  # n/a was left out of the picture
+    limits = {"val/mcc": [0.5, 0.6], "val/mcc/low": [0.4, 0.5], "val/mcc/high": [0.6, 0.7]}
+    limits |= {f"val/recall/cat/{end}": [0.4, 0.8] for end in ("low", "high")}
+    assert plot.training_classes(names | limits).class_names == ("n/a", "cat")
+    assert plot.training_classes({"top/TPR/n": [0.5, 0.6], "top/recall/n/a": [0.5, 0.6]}, "top/recall").class_names == (
+        "n/a",
+    )
+    assert plot.training_classes({"TPR/n/a": [0.5, 0.6]}).metric == "TPR"
+    risks = {"f1": [0.5, 0.6], "f1/low": [0.4, 0.5], "f1/high": [0.6, 0.7]}  # two classes of these names
+    assert plot.training_classes(risks, "f1").class_names == ("low", "high")
+
+
+def test_measures_of_scores_and_of_classes() -> None:
+    run = {"roc_auc/cat": [0.5, 0.75], "miss_rate@0.5/cat": [0.1, 0.3], "top_k_recall(k=2)/cat": [0.5, 0.4]}
+    assert plot.training_classes(run, "top_k_recall(k=2)").forgotten[0].best == 0.5
+    misses = plot.training_classes(run, "miss_rate@0.5")
+    assert not misses.higher_is_better
+    assert misses.forgotten[0].best == 0.1
+    whole = plot.training_classes(MATRICES)
+    for name in ("recall:class", matrics.recall):
+        display = plot.training_classes(MATRICES, name)
+        assert display.metric == "recall"
+        np.testing.assert_array_equal(display.values, whole.values)

@@ -150,6 +150,7 @@ def test_classes_of_a_compiled_step_are_given() -> None:
     assert jax.jit(lambda a: matrics.score_labels(a, a, "accuracy", labels=[3, 5])["accuracy"])(y) == 1
 
 
+@pytest.mark.exhaustive
 def test_classes_of_a_graph_are_given() -> None:
     torch = pytest.importorskip("torch")
     y = torch.tensor([3, 5, 3, 5])

@@ -55,6 +55,7 @@ DEFAULT = ("soft", "a class without samples")
 @pytest.mark.exhaustive(n=[2, 7])
 @pytest.mark.exhaustive(dtype=["float64"])
 @pytest.mark.exhaustive(case=[case for case in stacks(2, "float32") if case not in DEFAULT])
+@pytest.mark.exhaustive(n=[2, 7])
 @pytest.mark.parametrize("n", [2, 3, 7])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", stacks(2, "float32"))
@@ -129,3 +130,13 @@ def test_when_somebody_looks(torch: Any) -> None:
     torch.jit.trace(loss, (stack,), check_trace=False)
     assert set(kinds) == {"Table"}
     assert len(kinds) == 5
+
+
+def test_a_tensor_whose_sign_is_not_in_its_memory() -> None:
+    torch = pytest.importorskip("torch")
+    cells = torch.rand((2, 3, 3), dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    numbers = torch.complex(torch.zeros_like(cells), -cells)
+    plain = matrics.mcc(cells)
+    mapped = torch.func.vmap(matrics.mcc)(numbers.conj().imag)
+    torch.testing.assert_close(mapped, plain)
+    torch.testing.assert_close(matrics.mcc(numbers.requires_grad_().conj().imag).detach(), plain)

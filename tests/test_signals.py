@@ -113,7 +113,8 @@ def test_the_example(
         assert f"\n{name} " in screen
 
 
-@pytest.mark.parametrize("seeds", [2, pytest.param(8, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seeds", [2, 8])
 def test_the_example_of_dice(
     torch: Any,  # noqa: ARG001 (which skips without it)
     seeds: int,

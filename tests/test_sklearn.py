@@ -543,6 +543,7 @@ def test_copies_and_pickles_score_the_same(metrics: Any) -> None:
     assert repr(search.scoring) == repr(first)
 
 
+@pytest.mark.exhaustive
 def test_two_processes() -> None:
     found = cross_validate(MODEL, X2, NAMES, cv=4, scoring=scorer([OWN, "mcc", "roc_auc"]), n_jobs=2)
     expected = cross_validate(MODEL, X2, NAMES, cv=4, scoring=scorer([OWN, "mcc", "roc_auc"]))

@@ -225,7 +225,7 @@ def test_an_infinite_value_is_the_worst_but_no_nan() -> None:
 @pytest.mark.parametrize(
     ("metric", "subject_to", "message"),
     [
-        ("f1", "recall", "expected a measure, one of >=, <=, >, < and a number, got 'recall'"),
+        ("f1", "recall", "expected a measure, one of >=, <=, >, < and a number, such as 'recall>=0.9', got 'recall'"),
         ("f1", "recall>=x", "expected a number after >= in 'recall>=x', got 'x'"),
         ("f1", "rekall>=1", "unknown metric 'rekall'; did you mean recall"),
         ("f1", "core>=1", "expected one measure before >="),

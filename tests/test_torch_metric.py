@@ -625,7 +625,7 @@ def test_a_refused_call_changes_nothing(torch: Any, integration: Any, kind: str)
 
 
 @pytest.mark.parametrize("kind", METRICS)
-@pytest.mark.exhaustive(kind=["MarginMetric"])
+@pytest.mark.exhaustive(kind=["MarginMetric", "ScoreMetric"])
 def test_a_call_compiles(torch: Any, integration: Any, kind: str) -> None:
     """In one graph, once for all batches of a size, into the same buffers."""
     metric, updated = (getattr(integration, kind)(3, METRICS[kind]) for _ in range(2))

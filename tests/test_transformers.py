@@ -320,7 +320,7 @@ def test_arrays_that_do_not_fit(make: Any) -> None:
         ((logits, labels[:10]), r"one axis more.*got predictions \(200, 3\), label_ids \(10,\)"),
         ((logits[:, :1], labels[:, None]), r"got predictions \(200, 1\), label_ids \(200, 1\)"),
         ((labels[:5], labels), r"labels of one shape, got predictions \(5,\), label_ids \(200,\)"),
-        ((logits, logits), r"label_ids: expected integers.*torch.float32.*MultilabelState"),
+        ((logits, logits), r"label_ids: expected integers.*torch.float32.*MultilabelMetric"),
         ((logits, (labels, labels)), r"label_ids: expected one array.*label_names=.*got 2 arrays"),
         ((logits, None), "label_ids: expected one array.*got NoneType"),
         (({"logits": logits}, labels), "predictions: expected one array or tensor of logits, got dict"),

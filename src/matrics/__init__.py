@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matrics.catalogue.description import describe
     from matrics.catalogue.verbal import interpret, list_benchmarks
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
+    from matrics.gates.gate import gate
+    from matrics.gates.results import GateResult, RequirementResult
     from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
     from matrics.multilabel.state import MultilabelState
     from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
@@ -87,6 +89,8 @@ _LATER = {
     "matrics.catalogue.description": ("describe",),
     "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
     "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
+    "matrics.gates.gate": ("gate",),
+    "matrics.gates.results": ("GateResult", "RequirementResult"),
     "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
     "matrics.multilabel.state": ("MultilabelState",),
     "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
@@ -158,6 +162,7 @@ __all__ = [
     "Disparity",
     "EqualizedOdds",
     "FrameCounts",
+    "GateResult",
     "Interval",
     "IntervalStatus",
     "InvalidConfusionMatrix",
@@ -171,6 +176,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "Reliability",
     "Report",
+    "RequirementResult",
     "RocCurve",
     "ScoreState",
     "ThresholdCurve",
@@ -197,6 +203,7 @@ __all__ = [
     "equalized_odds",
     "expected_calibration_error",
     "expected_cost",
+    "gate",
     "get_metric",
     "interpret",
     "interval",

@@ -53,7 +53,7 @@ class Torch(InOneRow):
             return None
         beneath = _transforms() is not None
         values = _unwrapped(x) if beneath else x
-        if values is None or _is_elsewhere(values):
+        if values is None or _is_elsewhere(values) or values.is_neg():  # whose sign is not in the memory
             return None
         return _view_beneath if beneath else _view
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, excel, logs, report_page
+from matrics.cli import count, decisions, excel, gate, logs, report_page
 from matrics.cli.flags import PlainFlags
 from matrics.cli.options import (
     Average,
@@ -320,6 +320,7 @@ def compare(
         delivery.write(comparison_result(found))
 
 
+app.command()(gate.gate)
 app.command()(count.count)
 app.command()(count.merge)
 app.command()(decisions.curve)

@@ -18,6 +18,7 @@ from matrics.integrations.settings import Undefined, decay_and_dtype, no_matrix
 from matrics.integrations.torch_metric import RunningMetric
 from matrics.integrations.torch_multilabel import MultilabelMetric
 from matrics.integrations.torch_scores import ScoreMetric
+from matrics.integrations.torch_sync import SyncError
 from matrics.integrations.values import ConfusionValues
 from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
@@ -25,7 +26,7 @@ from matrics.states.margins import MarginState
 # What torch.load takes: the keys of compute() are texts with a title.
 torch.serialization.add_safe_globals([MeasureName])
 
-__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "keep_local"]
+__all__ = ["ConfusionMetric", "MarginMetric", "MultilabelMetric", "ScoreMetric", "SyncError", "keep_local"]
 
 _Module = TypeVar("_Module", bound=torch.nn.Module)
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, distributed
 
 from matrics.arrays.torch import TORCH
+from matrics.integrations.torch_sync import noted
 from matrics.integrations.values import Values
 
 
@@ -134,8 +135,7 @@ class RunningMetric(torch.nn.Module):
         """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
 
         Each process then has the counts of all. Counting can continue: later counts are added at the next sync, and
-        none twice. So after a sync one checkpoint is right for all processes. If a process has died, this raises an
-        error within the group's timeout and leaves the counts unchanged. Without ``torch.distributed``, it does
+        none twice. So after a sync one checkpoint is right for all processes. Without ``torch.distributed``, it does
         nothing. The counts of a ``ScoreMetric`` are sent as float64, and are exact up to 2**53 samples between two
         syncs.
 
@@ -149,12 +149,20 @@ class RunningMetric(torch.nn.Module):
         -------
         ConfusionMetric or ScoreMetric
             The metric itself, for ``metric.sync().compute()``.
+
+        Raises
+        ------
+        SyncError
+            A process has died, hangs, or does not call this within the timeout of the group; the message names those
+            that came and those that did not, and the counts are unchanged. This needs a backend that raises errors, as
+            gloo does: with NCCL PyTorch ends the process, unless ``TORCH_NCCL_BLOCKING_WAIT=1`` is set.
         """
         running = distributed.is_available() and distributed.is_initialized()
         if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
             halves = [getattr(self, name).view(2, -1) for name in self._present]
             found = torch.cat([own for own, _ in halves])  # a copy, which a failure may corrupt; in the widest dtype
-            distributed.all_reduce(found, group=process_group)
+            with noted(process_group):
+                distributed.all_reduce(found, group=process_group)
             parts = found.split([own.numel() for own, _ in halves])
             for (own, shared), part in zip(halves, parts, strict=True):
                 shared.add_(part.to(shared.dtype))

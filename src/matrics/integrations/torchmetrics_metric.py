@@ -9,8 +9,10 @@ from typing import Any, Self
 import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.utilities.distributed import gather_all_tensors
 
 from matrics.integrations.torch_metric import as_numbers, keeping_dtypes, reported
+from matrics.integrations.torch_sync import noted
 from matrics.integrations.torchmetrics_wrappers import ManyValues
 from matrics.integrations.values import Values
 
@@ -158,6 +160,10 @@ class RunningMetric(ManyValues):
     @_update_count.setter
     def _update_count(self, value: int) -> None:
         self._batches = min(value, 1) if torch.compiler.is_compiling() else value
+
+    def _sync_dist(self, dist_sync_fn: Any = gather_all_tensors, process_group: Any = None) -> None:
+        with noted(process_group or self.process_group):
+            super()._sync_dist(dist_sync_fn, process_group)
 
     def _use_outside_inference(self) -> None:
         """Copy states that were reset in inference mode, which could not be updated in place outside it."""

@@ -138,7 +138,8 @@ class TrainerMetrics:
         if labels.is_floating_point() or labels.is_complex():
             raise TypeError(
                 f"label_ids: expected integers, the class of each sample, got {labels.dtype} in shape "
-                f"{tuple(labels.shape)}: a regression, or several labels for each sample (matrics.MultilabelState)"
+                f"{tuple(labels.shape)}: a regression, or several labels for each sample, which "
+                "matrics.integrations.torch.MultilabelMetric counts"
             )
         has_logits = predictions.is_floating_point()
         if predictions.shape[: predictions.ndim - has_logits] != labels.shape:

@@ -251,7 +251,7 @@ def direction_of(name: str) -> bool | None:
         if part.endswith(LOWER_IS_BETTER):
             return False
         try:
-            return get_metric(re.split(", | of ", part)[0]).higher_is_better  # of files: recall of fraud
+            return get_metric(re.split(", | of |@", part)[0]).higher_is_better  # of files: recall of fraud; recall@0.5
         except (ValueError, TypeError):
             continue
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Forgotten", "TrainingClassesDisplay", "training_classes"]
+
+LIMITS = ("low", "high")
+# Measures with values of classes that no matrix has.
+OF_SCORES = ("roc_auc", "average_precision", "top_k_accuracy", "top_k_recall")
 
 
 class Forgotten(NamedTuple):
@@ -243,11 +247,11 @@ def _of_matrices(run: Any, metric: str, class_names: Sequence[str] | None) -> tu
     """The values of each class at each step."""
     _, matrices = host_stack(run)
     found = get_metric(metric)
-    if found.kind == "overall" or found.average is not None or found.classes:
+    if found.kind == "overall" or found.average not in (None, "class") or found.classes:
         raise ValueError(f"metric: expected a per-class measure, such as 'recall', got {quoted(metric)}")
     values = score(matrices, found.using(average="class"), invalid="nan")
     names = names_of_classes(class_names, matrices.shape[-1])
-    return metric, np.asarray(next(iter(values.values())), float).T, names
+    return str(metric).removesuffix(":class"), np.asarray(next(iter(values.values())), float).T, names
 
 
 def _of_run(run: Any, metric: str | None, steps: Any) -> tuple[str, NumPyArray, tuple[str, ...], NumPyArray]:
@@ -257,11 +261,13 @@ def _of_run(run: Any, metric: str | None, steps: Any) -> tuple[str, NumPyArray, 
         raise ValueError(f"run: expected one run, got {len(runs)}")
     groups: dict[str, dict[str, tuple[NumPyArray, NumPyArray]]] = {}
     for name, value in runs[0].values.items():
-        before, slash, label = name.rpartition("/")
-        if slash and _is_measure(before):
+        before, label = _measure_and_class(name)
+        if label and not _is_limit(name, runs[0].values, of_class="/" in label):
             groups.setdefault(before, {})[label] = value
-    if metric is None and len(groups) == 1:
-        (metric,) = groups
+    if metric is None:
+        # Of a measure with an interval, a run has the limits under mcc/low and mcc/high, beside mcc: no classes.
+        of_classes = [name for name in groups if groups[name].keys() != set(LIMITS) or name not in runs[0].values]
+        metric = of_classes[0] if len(of_classes) == 1 else None
     if metric not in groups:
         there = f"one of {', '.join(groups)}" if groups else "a run with values of classes, such as 'val/recall/cat'"
         raise ValueError(f"metric: expected {there}, got {quoted(metric)}")
@@ -273,13 +279,34 @@ def _of_run(run: Any, metric: str | None, steps: Any) -> tuple[str, NumPyArray, 
     return metric, values, tuple(found), at
 
 
-def _is_measure(name: str) -> bool:
-    """Whether a name ends with a measure: val/recall, and not val."""
+def _measure_and_class(name: str) -> tuple[str, str]:
+    """The names of a measure and of a class, which may have a slash: val/recall and n/a; of no class an empty one.
+
+    A prefix and a part of a class may be another name of a measure, as the n of n/a is. So a measure's own name is
+    looked for first.
+    """
+    *parts, _ = name.split("/")
+    owns = [_own_name(part) for part in parts]
+    places = [k for k, own in enumerate(owns) if own == parts[k]] + [k for k, own in enumerate(owns) if own]
+    if not places:
+        return name, ""
+    measure = "/".join(parts[: places[0] + 1])
+    return measure, name[len(measure) + 1 :]
+
+
+def _is_limit(name: str, names: Collection[str], *, of_class: bool) -> bool:
+    """Whether it is a limit of the interval of a class, recall/cat/low, and not a class."""
+    before, _, end = name.rpartition("/")
+    return of_class and end in LIMITS and all(other in names for other in (before, *(f"{before}/{x}" for x in LIMITS)))
+
+
+def _own_name(name: str) -> str | None:
+    """The name of a measure by any of its names, also at a threshold, or of one of scores: recall@0.5, roc_auc."""
     try:
-        get_metric(name.rpartition("/")[2])
+        found = get_metric(name.partition("@")[0])
     except (TypeError, ValueError):
-        return name.rpartition("/")[2] in ("roc_auc", "average_precision")
-    return True
+        return name if name.partition("(")[0] in OF_SCORES else None
+    return name if name.startswith(found.name) else found.name
 
 
 def _forgotten(values: NumPyArray, names: Sequence[str], steps: NumPyArray) -> list[Forgotten]:

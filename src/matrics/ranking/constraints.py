@@ -37,36 +37,44 @@ class Constraint(NamedTuple):
         return xp.min(xp.where(missing, inf, values), axis=-1)
 
 
-def read_constraints(given: Any, classes: Classes = TWO) -> list[Constraint]:
-    """The constraints of a text, with commas between several, or of several texts."""
+def read_constraints(given: Any, classes: Classes = TWO, name: str = "subject_to") -> list[Constraint]:
+    """The constraints of a text, with commas between several, or of several texts; ``name`` is that of the argument."""
     if given is None:
         return []
     is_several = isinstance(given, Iterable) and not isinstance(given, (str, Mapping))
     texts = list(given) if is_several else [given]
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"subject_to: expected text such as 'recall>=0.9', or a list of such, got {quoted(given)}")
+        raise TypeError(f"{name}: expected text such as 'recall>=0.9', or a list of such, got {quoted(given)}")
     if not all(text.strip() for text in texts):
-        raise ValueError(f"subject_to: expected constraints such as 'recall>=0.9', got an empty text: {quoted(given)}")
-    return [_read(part.strip(), classes) for text in texts for part in split_outside(text) if part.strip()]
+        raise ValueError(f"{name}: expected constraints such as 'recall>=0.9', got an empty text: {quoted(given)}")
+    return [_read(part.strip(), classes, name) for text in texts for part in split_outside(text) if part.strip()]
 
 
-def _read(text: str, classes: Classes) -> Constraint:
+def is_bound(text: str) -> bool:
+    """Whether a text has a sign of a comparison outside brackets, where those of options are."""
+    return any(len(split_outside(text, character)) > 1 for character in "<>=")
+
+
+def _read(text: str, classes: Classes, argument: str) -> Constraint:
     if len(text) > LONGEST:
         raise ValueError(
-            f"subject_to: expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
+            f"{argument}: expected a constraint of at most {LONGEST:,} characters, got {len(text):,}: {quoted(text)}"
         )
     last = max(text.rfind(character) for character in "<>=")  # a number has none of them
     first = last - (text[last : last + 1] == "=")
     name, sign, number = (part.strip() for part in (text[: max(first, 0)], text[first : last + 1], text[last + 1 :]))
-    if not name or sign not in COMPARISONS or any(len(split_outside(name, character)) > 1 for character in "<>="):
-        raise ValueError(f"subject_to: expected a measure, one of >=, <=, >, < and a number, got {quoted(text)}")
+    if not name or sign not in COMPARISONS or is_bound(name):
+        raise ValueError(
+            f"{argument}: expected a measure, one of >=, <=, >, < and a number, such as "
+            f"'recall>=0.9', got {quoted(text)}"
+        )
     try:
         limit = float(number)
     except ValueError:
         limit = math.nan
     if math.isnan(limit):
-        raise ValueError(f"subject_to: expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
+        raise ValueError(f"{argument}: expected a number after {sign} in {quoted(text)}, got {quoted(number)}")
     chosen = list(resolve(name, classes).values())
     if len(chosen) != 1:
-        raise ValueError(f"subject_to: expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
+        raise ValueError(f"{argument}: expected one measure before {sign} in {quoted(text)}, got {len(chosen)}")
     return Constraint(text, name, chosen[0], sign, limit)

@@ -154,14 +154,14 @@ def to_frame(
     return frames.DataFrame({**indexed, **values})
 
 
-def imported(library: Any) -> Any:
-    """The library of data frames."""
+def imported(library: Any, function: str = "to_frame") -> Any:
+    """The library of data frames, for a function that messages name."""
     if library not in get_args(Library):
         raise ValueError(f"library: expected 'pandas' or 'polars', got {quoted(library)}")
     try:
         return importlib.import_module(library)
     except ImportError as error:
-        raise ImportError(f"to_frame needs {library}: python -m pip install {library}") from error
+        raise ImportError(f"{function} needs {library}: python -m pip install {library}") from error
 
 
 def _measure(key: str, value: Any, class_names: Sequence[str] | None) -> tuple[_Measure, tuple[int, ...]]:

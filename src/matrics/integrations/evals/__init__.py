@@ -4,8 +4,9 @@ Import it by its name, ``from matrics.integrations import evals``. It imports no
 by their documented formats.
 """
 
-from matrics.integrations.evals.comparing import Estimate, RunComparison, compare
+from matrics.integrations.evals.comparing import compare
 from matrics.integrations.evals.noise import Noise
 from matrics.integrations.evals.reading import read
+from matrics.integrations.evals.run_comparison import Estimate, RunComparison
 
 __all__ = ["Estimate", "Noise", "RunComparison", "compare", "read"]

@@ -1,4 +1,4 @@
-"""compare(): whether the difference of two runs of an evaluation is real, and what would make it surer."""
+"""compare(): whether the difference of two runs of an evaluation is real."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,100 +16,16 @@ from matrics.integrations.evals.log import Graded
 from matrics.integrations.evals.noise import Answers, Noise, standard_error
 from matrics.integrations.evals.pairing import Pair, paired, runs_of
 from matrics.integrations.evals.reading import opened
+from matrics.integrations.evals.run_comparison import Estimate, RunComparison
 from matrics.scoring.score import resolve
 from matrics.uncertainty.compare import compare_paired
 from matrics.uncertainty.interval import interval
-from matrics.uncertainty.limits import normal_quantile, student_quantile
+from matrics.uncertainty.limits import student_quantile
 from matrics.uncertainty.options import check_level
 
 Array = Any
 
-POWER = 0.8
 MOST_CELLS = 10**8  # of the joint tables of all samples
-
-
-class Estimate(NamedTuple):
-    """A value with its limits and its standard error."""
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-
-
-class RunComparison(NamedTuple):
-    """Two runs of an evaluation on the samples that both have.
-
-    Parameters
-    ----------
-    names : tuple of str
-        What the runs are called.
-    scorer, measure : str
-        Who graded the answers, and what is compared: ``accuracy`` where answers pass or fail, ``mean score`` where they
-        may pass in part, or a measure of classes.
-    samples : int
-        The number of samples that both have.
-    epochs : tuple of float
-        The mean number of answers for a sample in each run.
-    a, b, difference : Estimate
-        Of each run, and of a less b.
-    noise_a, noise_b, noise : Noise
-        The variance of one sample's value in each run, and of its difference; NaN where it cannot be split.
-    only_a, only_b : tuple of str
-        The samples that only one of them has; they are left out.
-    unscored : tuple of str
-        The answers in the logs that have no score, each with its reason; they are left out as well.
-    higher_is_better : bool
-        Whether higher values are better.
-    level : float
-        The level of all limits.
-    """
-
-    names: tuple[str, str]
-    scorer: str
-    measure: str
-    samples: int
-    epochs: tuple[float, float]
-    a: Estimate
-    b: Estimate
-    difference: Estimate
-    noise_a: Noise
-    noise_b: Noise
-    noise: Noise
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    unscored: tuple[str, ...]
-    higher_is_better: bool
-    level: float
-
-    @property
-    def is_real(self) -> bool:
-        """Whether both limits of the difference are on one side of 0."""
-        return self.difference.low > 0 or self.difference.high < 0
-
-    def half_width(self, *, samples: float = 1, epochs: float = 1) -> float:
-        """Half the width that limits of the difference would have with so many times the samples or the epochs.
-
-        Without repeats, more epochs are NaN: nobody knows how far they would be apart. ``epochs=math.inf`` is the best
-        that epochs can do.
-        """
-        number = self.samples * samples
-        if epochs == 1:
-            error = self.difference.standard_error / math.sqrt(samples)
-        else:
-            error = self.noise.standard_error(number, epochs=epochs)
-        return student_quantile(self.level, round(number) - 1) * error
-
-    def samples_to_show(self) -> int | None:
-        """The number of samples with which a difference of this size would be shown in four cases of five.
-
-        None if the difference or its standard error is 0, or undefined.
-        """
-        gap, error = abs(self.difference.value), self.difference.standard_error
-        if not (gap > 0 and error > 0):
-            return None
-        reach = normal_quantile(self.level) + NormalDist().inv_cdf(POWER)
-        return math.ceil(self.samples * (reach * error / gap) ** 2)
 
 
 def compare(
@@ -179,12 +94,12 @@ def compare(
     unscored = tuple(reason for log in logs for reason in log.left_out)
     found = []
     for pair in paired(one, other):
-        about = _About((one.name, other.name), pair, unscored, level)
-        found += [_means(about)] if chosen is None else _measures(about, chosen)
+        about = Compared((one.name, other.name), pair, unscored, level)
+        found += [compared_means(about)] if chosen is None else compared_measures(about, chosen)
     return found
 
 
-class _About(NamedTuple):
+class Compared(NamedTuple):
     """What is compared."""
 
     names: tuple[str, str]
@@ -217,7 +132,7 @@ class _About(NamedTuple):
         )
 
 
-def _means(about: _About) -> RunComparison:
+def compared_means(about: Compared) -> RunComparison:
     """The comparison of mean scores, whose limits are those of the accuracy where answers pass or fail."""
     pair, level = about.pair, about.level
     scores = [[np.array([row.score for row in rows]) for rows in side] for side in (pair.a, pair.b)]
@@ -238,7 +153,7 @@ def _means(about: _About) -> RunComparison:
     return about.made("accuracy" if passes else "mean score", values, noise)
 
 
-def _measures(about: _About, chosen: dict[str, Metric]) -> list[RunComparison]:
+def compared_measures(about: Compared, chosen: dict[str, Metric]) -> list[RunComparison]:
     """The comparison of measures; the accuracy is the mean score where answers pass or fail."""
     undirected = [name for name, metric in chosen.items() if metric.higher_is_better is None]
     if undirected:
@@ -258,7 +173,7 @@ def _measures(about: _About, chosen: dict[str, Metric]) -> list[RunComparison]:
     found = []
     for name, metric in chosen.items():
         if joint is None or name not in others:
-            found.append(_means(about))
+            found.append(compared_means(about))
             continue
         values = _estimates(joint, metric, about.level)
         unknown = [Noise(math.nan, math.nan)] * 3

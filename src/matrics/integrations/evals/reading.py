@@ -62,7 +62,7 @@ def read(path: str | PathLike[str], *, library: Library = "pandas") -> Any:
     0       0    yes        yes    1.0
     1       1    yes         no    0.0
     """
-    frames = imported(library)
+    frames = imported(library, "evals.read")
     return frames.DataFrame(columns_of([opened(Path(path))]))
 
 

@@ -17,7 +17,9 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     Raises
     ------
     ValueError
-        The compression is another one, pyarrow is missing, or the bytes are damaged.
+        The compression is another one, or the bytes are damaged.
+    ImportError
+        pyarrow is missing, and Zstandard compresses the member.
     """
     about = archive.getinfo(name)
     if about.compress_type != ZSTANDARD:
@@ -28,8 +30,8 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise ValueError(
-            f"expected pyarrow for {name}, which Zstandard compresses: python -m pip install pyarrow"
+        raise ImportError(
+            f"a log that Zstandard compresses needs pyarrow: python -m pip install pyarrow ({name})"
         ) from error
     try:
         with pa.CompressedInputStream(pa.BufferReader(_raw(archive, about)), "zstd") as stream:

@@ -1,0 +1,142 @@
+"""What a gate is given: a confusion matrix, or true and predicted labels, and the same of a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrics.arrays import Array, as_arrays
+from matrics.catalogue.classes import Classes, Sorted, labels_of_frame
+from matrics.catalogue.naming import check_names, names_or_labels
+from matrics.counting.build import confusion_matrix
+from matrics.engine.evaluation import as_stack
+from matrics.gates.limits import Evidence
+from matrics.quoting import cut, quoted
+from matrics.uncertainty.joint import joint_confusion_matrix
+from matrics.uncertainty.weighted import read_squares
+
+
+def read_evidence(
+    given: Any,
+    y_pred: Any,
+    baseline: Any,
+    *,
+    name: str,
+    num_classes: int | None,
+    labels: Iterable[Hashable] | None,
+    class_names: Sequence[str] | None,
+    positive: Hashable,
+    sample_weight: Any,
+    squared_weights: Any,
+) -> tuple[Evidence, Classes]:
+    """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
+    if y_pred is None:
+        for option, value in (("num_classes", num_classes), ("labels", labels), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise TypeError(f"{option}: expected y_pred= with it, as it is about labels; got a confusion matrix")
+        known: dict[str, Any] = {"class_names": class_names, "positive": positive, "name": name}
+        return _of_matrices(given, baseline, squared_weights, **known)
+    if squared_weights is not None:
+        raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
+    if num_classes is None and labels is None:
+        labels = _found(given, y_pred, baseline, name)
+    labels = labels if labels is None or isinstance(labels, Sorted) else tuple(labels)
+    options: dict[str, Any] = {"num_classes": num_classes, "labels": labels}
+    evidence = Evidence(*_counted(confusion_matrix, (given, y_pred), options, sample_weight, name))
+    if baseline is not None:
+        counted = _counted(joint_confusion_matrix, (given, y_pred, baseline), options, sample_weight, name)
+        evidence = evidence._replace(joint=counted[0], joint_squares=counted[1])
+    n = len(evidence.cm)
+    names = check_names(class_names, n)
+    return evidence, Classes.of(n, names if labels is None else labels, positive)
+
+
+def _of_matrices(
+    given: Any, baseline: Any, squares: Any, *, class_names: Sequence[str] | None, positive: Hashable, name: str
+) -> tuple[Evidence, Classes]:
+    cm = _one(given, name)
+    known = names_or_labels(class_names, len(cm), labels_of_frame(given))
+    classes = Classes.of(len(cm), known, positive)
+    if baseline is None:
+        return Evidence(cm, None if squares is None else _on_host(read_squares(squares, cm))), classes
+    other, others = _one(baseline, "baseline"), labels_of_frame(baseline)
+    if len(other) != len(cm):
+        raise ValueError(f"baseline: expected a matrix of the same {len(cm)} classes, got {len(other)}")
+    if others is not None and known is not None and tuple(map(str, others)) != tuple(map(str, known)):
+        raise ValueError(f"baseline: expected the classes {classes.listed} in this order, got {quoted(others)}")
+    if squares is None:
+        return Evidence(cm, None, other), classes
+    if not isinstance(squares, (tuple, list)) or len(squares) != 2:
+        raise ValueError("squared_weights: expected the matrices of both, (of this one, of the baseline)")
+    both = [_on_host(read_squares(one, of)) for one, of in zip(squares, (cm, other), strict=True)]
+    return Evidence(cm, both[0], other, both[1]), classes
+
+
+def _one(given: Any, name: str) -> Array:
+    """One matrix as an array of NumPy."""
+    if np.ndim(given) == 1:
+        raise TypeError(
+            f"{name}: expected a confusion matrix (n, n), or labels together with y_pred=, got labels alone"
+        )
+    backend, array = as_stack(given, name=name)
+    _refuse_stack(tuple(array.shape), name)
+    return np.asarray(backend.to_numpy(backend.detached(array)))
+
+
+def _refuse_stack(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) > 2:
+        raise ValueError(
+            f"{name}: expected one confusion matrix (n, n), got a stack {shape}: a gate decides on one model; call it "
+            "for each matrix, or sum them"
+        )
+
+
+def _on_host(array: Any) -> Array:
+    backend, (found,) = as_arrays(squared_weights=array)
+    return np.asarray(backend.to_numpy(found))
+
+
+def _counted(
+    count: Any, labels: tuple[Any, ...], options: dict[str, Any], weight: Any, name: str
+) -> tuple[Array, Array | None]:
+    """The table of counts, or that of weights and that of squared weights."""
+    if weight is None:
+        table, squares = count(*labels, **options), None
+    else:
+        weights = weight if hasattr(weight, "dtype") else np.asarray(weight)
+        table = count(*labels, sample_weight=weights, **options)
+        squares = _on_host(count(*labels, sample_weight=weights**2, **options))
+    table = _on_host(table)
+    _refuse_stack(table.shape if count is confusion_matrix else table.shape[1:], name)
+    return table, squares
+
+
+def _found(y_true: Any, y_pred: Any, baseline: Any, name: str) -> Sequence[Hashable]:
+    """The classes that are among the labels, sorted."""
+    found: set[Any] = set()
+    given = {name: y_true, "y_pred": y_pred, "baseline": baseline}
+    for argument, values in given.items():
+        if values is None:
+            continue
+        listed = next((getattr(values, to) for to in ("tolist", "to_list") if hasattr(values, to)), None)
+        try:
+            found.update(list(values) if listed is None else listed())
+        except TypeError as error:
+            raise TypeError(
+                f"{argument}: expected labels (N,), to find the classes among them, got {cut(error)}; with "
+                "num_classes= or labels= the classes are known"
+            ) from error
+    floating = next((label for label in found if isinstance(label, float)), None)
+    if floating is not None:
+        raise TypeError(
+            f"labels: expected integers or text, to find the classes among them, got {floating!r}; for class scores "
+            "pass num_classes= or labels="
+        )
+    if not found:
+        raise ValueError(f"{name}: expected at least one sample, got none")
+    try:
+        return Sorted.of(found)
+    except TypeError as error:
+        raise TypeError(f"labels: expected labels that have an order, got {cut(error)}; pass labels=") from error

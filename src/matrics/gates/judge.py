@@ -1,0 +1,76 @@
+"""The verdicts on requirements, by intervals and comparisons."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matrics.catalogue.classes import Classes
+from matrics.gates.limits import Evidence, limits_of
+from matrics.gates.needed import deciding_samples
+from matrics.gates.requirements import Requirement
+from matrics.gates.results import GateResult, RequirementResult, verdict_of
+from matrics.plot.confusion import most_frequent
+from matrics.quoting import quoted
+from matrics.uncertainty.options import check_level
+
+METHOD = "auto"
+
+
+def check_manner(margin: Any, on_undecided: Any, *, has_baseline: bool) -> float:
+    """The margin, once it and what undecided counts as are checked."""
+    is_number = isinstance(margin, (int, float)) and not isinstance(margin, bool)
+    if not is_number or not 0 <= margin < math.inf:
+        raise ValueError(f"margin: expected a number of at least 0, got {quoted(margin)}")
+    if margin and not has_baseline:
+        raise ValueError(f"margin: expected a baseline with it, got {margin:g} without one")
+    if on_undecided not in (None, "pass", "fail"):
+        raise ValueError(f"on_undecided: expected 'pass', 'fail' or None, got {quoted(on_undecided)}")
+    return float(margin)
+
+
+def judged(
+    wanted: list[Requirement],
+    given: Evidence,
+    classes: Classes,
+    *,
+    level: float,
+    on_undecided: Any = None,
+    zero_division: float = math.nan,
+    top: int = 5,
+) -> GateResult:
+    """The verdict on each requirement, and the most frequent errors by the names of the classes."""
+    level = check_level(level)
+    options: dict[str, Any] = {"level": level, "zero_division": zero_division, "invalid": "raise"}
+    absolute, relative = (
+        {str(one.metric): one.metric for one in wanted if one.is_relative is side} for side in (False, True)
+    )
+    found = {
+        side: limits_of(of_side, given, options, is_relative=side)
+        for side, of_side in ((False, absolute), (True, relative))
+    }
+    verdicts = []
+    for one in wanted:
+        limits = found[one.is_relative][str(one.metric)]
+        verdict = verdict_of(one.sign, one.limit, limits)
+        needed = deciding_samples(one, limits, given, options) if verdict == "undecided" else None
+        verdicts.append(
+            RequirementResult(
+                one.asked,
+                one.title,
+                verdict,
+                limits.estimate,
+                limits.low,
+                limits.high,
+                one.limit,
+                level,
+                METHOD,
+                limits.status,
+                samples=given.compared if one.is_relative else given.samples,
+                is_weighted=given.squares is not None,
+                needed=needed,
+            )
+        )
+    names = [str(label) for label in classes.labels or range(classes.number)]
+    errors = tuple(most_frequent(given.cm, names, top))
+    return GateResult(tuple(verdicts), on_undecided, given.samples, errors)

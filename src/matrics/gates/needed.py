@@ -1,0 +1,94 @@
+"""How many samples like those at hand would decide on a requirement."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from matrics.arrays import Array
+from matrics.gates.limits import Evidence, limits_of, size_of
+from matrics.gates.requirements import Requirement
+from matrics.gates.results import Limits, verdict_of
+from matrics.uncertainty.interval import EITHER_OUTCOME, SAMPLES_OF_A_CELL, SAMPLES_OF_A_CLASS, WEIGHTED_SAMPLES
+from matrics.uncertainty.planning import samples_needed
+from matrics.uncertainty.results import IntervalStatus
+
+# How exactly the number is searched for, and up to how many times the number from which the search starts.
+STEPS, MOST_TIMES = 10, 2.0**10
+
+
+def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, options: dict[str, Any]) -> int | None:
+    """About how many samples in the same proportions would decide; None if no number would.
+
+    ``options`` are those of :func:`matrics.interval`.
+    """
+    distance = abs(limits.estimate - wanted.limit)
+    if not 0 < distance < math.inf or limits.are_missing:
+        return None
+    now = given.compared if wanted.is_relative else given.samples
+    times = 1.0
+    if limits.low <= wanted.limit <= limits.high:
+        times = _times_for_width(wanted, distance, now, given, options)
+    if limits.status != IntervalStatus.OK:
+        times = max(times, _times_for_status(limits.status, given, is_relative=wanted.is_relative))
+    return math.ceil(max(times * now * (1 - 1e-9), now + 1)) if math.isfinite(times) else None
+
+
+def _times_for_width(
+    wanted: Requirement, distance: float, now: float, given: Evidence, options: dict[str, Any]
+) -> float:
+    """How many times as many samples put the bound outside the interval; infinite if none do.
+
+    The search starts where half of the interval's width is the distance of the estimate from the bound: the limits are
+    not at equal distances, and those of proportions depend on the bound itself.
+    """
+    # With a power of one half the difference is half of the width. That of two independent samples varies twice as much
+    # as one value, whose own half width would be found by simulation for some measures, and by the search below faster.
+    paired = given.joint if wanted.is_relative else None
+    difference = distance if wanted.is_relative else distance * math.sqrt(2)
+    size: dict[str, Any] = {"difference": difference, "power": 0.5, "paired": paired}
+    # 0 of samples: the measure of mere proportions is undefined, or does not vary.
+    start = float(samples_needed(given.cm, wanted.metric, **size, **options)) / now or 1.0
+
+    def decides(times: float) -> bool:
+        (found,) = limits_of(
+            {str(wanted.metric): wanted.metric}, given.times(times), options, is_relative=wanted.is_relative
+        ).values()
+        return verdict_of(wanted.sign, wanted.limit, found._replace(status=IntervalStatus.OK)) != "undecided"
+
+    low, high = 1.0, max(start, 1.0)
+    while not decides(high):
+        low, high = high, 2 * high
+        if high > MOST_TIMES * max(start, 1.0):
+            return math.inf
+    for _ in range(STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return high
+
+
+def _times_for_status(status: IntervalStatus, given: Evidence, *, is_relative: bool) -> float:
+    """How many times as many samples an interval needs for a status of 0; infinite if no number gives one."""
+    if status != IntervalStatus.FEW_SAMPLES:
+        return math.inf
+    if not is_relative:
+        tables = [(given.cm, given.squares)]
+    elif given.joint is None:
+        tables = [(given.cm, given.squares), (given.baseline, given.baseline_squares)]
+    else:
+        squares = given.joint_squares
+        tables = [(given.joint.sum(axis), None if squares is None else squares.sum(axis)) for axis in (2, 1)]
+    return max(_times(cm, of_squares) for cm, of_squares in tables)
+
+
+def _times(cm: Array, squares: Array | None) -> float:
+    n = len(cm)
+    right, everything = np.eye(n, dtype=bool), np.ones((n, n), bool)
+    classes = [right[k][:, None] & everything for k in range(n) if cm[k].sum() > 0]
+    wanted = [(right, EITHER_OUTCOME), (~right, EITHER_OUTCOME), (everything, SAMPLES_OF_A_CELL * n**2)]
+    wanted += [(everything, WEIGHTED_SAMPLES)] if squares is not None else []
+    wanted += [(rows, SAMPLES_OF_A_CLASS) for rows in classes]
+    sizes = [(size_of(cm * cells, None if squares is None else squares * cells), least) for cells, least in wanted]
+    return max(least / size if size else math.inf for size, least in sizes)

@@ -1,0 +1,96 @@
+"""Assertions for tests of models, with pytest or without: ``matrics.testing.assert_at_least``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal
+
+from matrics.catalogue.record import Metric
+from matrics.gates.evidence import read_evidence
+from matrics.gates.judge import check_manner, judged
+from matrics.gates.requirements import bound
+from matrics.typing import ArrayLike
+
+__all__ = ["assert_at_least"]
+
+
+def assert_at_least(
+    cm_or_y: ArrayLike,
+    metric: str | Metric,
+    least: float,
+    *,
+    y_pred: ArrayLike | None = None,
+    level: float = 0.95,
+    on_undecided: Literal["pass", "fail"] | None = None,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    squared_weights: ArrayLike | None = None,
+    zero_division: float = math.nan,
+    top: int = 5,
+) -> None:
+    """Raise an AssertionError unless the whole confidence interval of a measure is at or above a number.
+
+    Parameters
+    ----------
+    cm_or_y : array_like, shape (n, n), or (N,) with ``y_pred``
+        A confusion matrix, or true labels.
+    metric : str or Metric
+        A measure that is better when higher, such as ``"mcc"`` or ``"recall[fraud]"``.
+    least : float
+        The number.
+    y_pred, level, num_classes, labels, class_names, positive, sample_weight, squared_weights, zero_division
+        As in :func:`matrics.gate`.
+    on_undecided : {"pass", "fail"}, optional
+        With ``"pass"`` an interval that contains the number, or whose status is not 0, raises nothing. Otherwise it
+        does, and the message says how many samples would decide.
+    top : int, default 5
+        How many of the most frequent errors the message names.
+
+    Raises
+    ------
+    AssertionError
+        The measure is below the number, or it is undecided; with the interval and the most frequent errors.
+    ValueError
+        The measure is better when lower, for which there is :func:`matrics.gate`; or as of that function.
+
+    Examples
+    --------
+    >>> from matrics.testing import assert_at_least
+    >>> assert_at_least([[90, 10], [12, 88]], "accuracy", 0.8)
+    >>> assert_at_least([[90, 10], [12, 88]], "recall[fraud]", 0.95, class_names=["ok", "fraud"])
+    Traceback (most recent call last):
+        ...
+    AssertionError: recall of fraud >= 0.95: fail; 0.880, 95 % between 0.802 and 0.930
+    most frequent errors:
+      fraud predicted as ok: 12 (12.0% of fraud)
+      ok predicted as fraud: 10 (10.0% of ok)
+    """
+    __tracebackhide__ = True  # pytest then shows the line of the test
+    check_manner(0.0, on_undecided, has_baseline=False)
+    evidence, classes = read_evidence(
+        cm_or_y,
+        y_pred,
+        None,
+        name="cm_or_y",
+        num_classes=num_classes,
+        labels=labels,
+        class_names=class_names,
+        positive=positive,
+        sample_weight=sample_weight,
+        squared_weights=squared_weights,
+    )
+    wanted = bound(metric, ">=", least, classes)
+    if not all(one.metric.higher_is_better for one in wanted):
+        raise ValueError(
+            f"metric: expected a measure that is better when higher, got {metric}; for others there is "
+            f"matrics.gate(cm, '{metric} <= {least:.10g}')"
+        )
+    found = judged(
+        wanted, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division, top=top
+    )
+    if not found:
+        raise AssertionError(str(found))
