@@ -143,7 +143,7 @@ WRONG = {
         lambda: Path("yesterday.csv").write_text("id,y_true,y_pred\nt1,cat,cat\nt2,dog,cat\n"),
         PAIRED,
         (
-            "--paired-on id: expected samples that both files have, got 150 samples (s0, s1, s2, s3, s4, …) in "
+            "--paired-on id: expected samples that are in both files, got 150 samples (s0, s1, s2, s3, s4, …) in "
             "today.csv and 2 samples (t1, t2) in yesterday.csv"
         ),
     ),

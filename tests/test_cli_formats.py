@@ -171,6 +171,18 @@ def test_a_curve_without_a_threshold_says_why(command: Any) -> None:
     assert found["subject_to"] == ["precision of malignant >= 0.995"]
 
 
+def test_the_version_of_a_backend_is_there(command: Any, torch: Any) -> None:
+    found, with_torch = (
+        read_json(done(command, *COMMANDS["score"], "--format", "json", *given))
+        for given in ([], ["--backend", "torch"])
+    )
+    assert with_torch["versions"]["torch"] == torch.__version__
+    assert "torch" not in found["versions"]
+    assert list(found) == list(with_torch)
+    values = [[one["recall of b"] for one in result["rows"]] for result in (found, with_torch)]
+    assert values[0] == pytest.approx(values[1])
+
+
 def test_many_matrices_are_all_there(command: Any) -> None:
     """The table is a summary; the other formats have every row."""
     stack = RANDOM.integers(0, 9, (300, 3, 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,32 @@ def test_several_json_lines_are_one_table(command: Any) -> None:
     }
 
 
+@pytest.mark.parametrize("pattern", ["part/*.csv", "part", "[ab].jsonl"])
+def test_several_files_have_an_output(command: Any, pattern: str) -> None:
+    split()
+    json_lines("a.jsonl")
+    Path("b.jsonl").write_text(Path("a.jsonl").read_text("utf-8"), "utf-8")
+    given = ("score", pattern, "--metrics", "accuracy")
+    wanted = rows(command, *given)
+    for _ in range(2):  # the second replaces the first
+        assert command(*given, "--output", "o.json")[0] == command(*given, "--output", "o.parquet")[0] == 0
+    assert json.loads(Path("o.json").read_text("utf-8"))["rows"] == wanted == pq.read_table("o.parquet").to_pylist()
+    first = "a.jsonl" if "jsonl" in pattern else "part/0.csv"
+    Path("link.md").symlink_to(first)
+    refused = "a name outside of the input" if pattern == "part" else "another file than the input"
+    assert command(*given, "--output", "link.md")[2].startswith(f"matrics: --output: expected {refused}")
+
+
+def test_a_folder_of_one_file_and_matrices_in_several(command: Any) -> None:
+    Path("alone").mkdir()
+    Path("alone/x.csv").write_text(TEXT, "utf-8")
+    assert rows(command, "score", "alone", *SCORE_OPTIONS) == rows(command, "score", "whole.csv", *SCORE_OPTIONS)
+    for name, cells in (("m1.csv", "1,2,3,4"), ("m2.csv", "5,0,0,5")):
+        Path(name).write_text(f"a,b,c,d\n{cells}\n")
+    found = rows(command, "score", "m?.csv", "--cells", "a,b,c,d", "--metrics", "accuracy")
+    assert [one["accuracy"] for one in found] == [0.5, 1.0]
+
+
 def test_an_encoding_that_is_wrong_is_named(command: Any) -> None:
     Path("l.csv").write_bytes(TEXT.encode("latin-1"))
     code, out, err = command("score", "l.csv", *SCORE_OPTIONS)
@@ -240,6 +267,23 @@ def test_an_output_goes_on_with_the_rows_that_were_left_out(command: Any) -> Non
         {"y_true": "a", "y_pred": "a", "count": 1000},
         {"y_true": "b", "y_pred": "a", "count": 1000},
     ]
+
+
+def test_counts_that_are_saved_know_what_was_left_out() -> None:
+    counts, names = pytest.importorskip("matrics.files.counts"), pytest.importorskip("matrics.files.names")
+    batch = pytest.importorskip("matrics.files.rows").Batch
+    wanted = names.Names(missing="drop")
+    table = pa.record_batch({"y_true": ["a", None, "b"], "y_pred": ["a", "a", ""]})
+    first, second = counts.Counts(wanted), counts.Counts(wanted)
+    first.add(batch(table, "x"))
+    kept = io.BytesIO()
+    first.save(kept)
+    kept.seek(0)
+    second.load(kept)
+    for one in (first, second):
+        one.add(batch(table, "x"))
+    assert (second.rows, second.left_out) == (first.rows, first.left_out) == (6, 4)
+    assert second.counted().count.tolist() == first.counted().count.tolist() == [2]
 
 
 # Sheets --------------------------------------------------------------------------------------------------------------

@@ -128,13 +128,14 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     titles = [f"{' and '.join(found.files)}: {len(found.classes)} classes, {sum(counts):,} samples{weighted}"]
     about: dict[str, Any] = {"metrics": metrics, "classes": classes, "asked": asked, "files": list(found.files)}
     about |= {"samples": sum(counts), "paired_on": names.clusters}
-    if names.clusters is None:
+    both = None if names.clusters is None else join(found, names.clusters)
+    found.warn()  # after the errors, which are one line
+    if both is None:
         true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
         weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
         files = np.repeat([0, 1], counts)
         verdicts, title = _alone((files, true, pred, weights), metrics, found.classes, asked)
         return Compared(list(found.files), [*titles, title], verdicts, **about)
-    both = join(found, names.clusters)
     number = len(both.true)
     samples = np.arange(number)
     verdicts = _together((both.true, both.predictions, samples, both.weights), metrics, found.classes, asked)

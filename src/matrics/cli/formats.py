@@ -36,7 +36,7 @@ def as_json(found: Result) -> str:
         **{name: _records(rows) for name, rows in found.tables.items()},
         "statuses": {_word(status): status.sentence for status in found.statuses},
         "remarks": found.remarks,
-        "versions": {**versions(), **found.facts.get("versions", {})},
+        "versions": versions(*found.libraries),
     }
     return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -53,7 +53,7 @@ def as_csv(found: Result) -> str:
 
 def as_markdown(found: Result) -> str:
     """The tables for people: numbers are rounded, and statuses explained."""
-    parts = ["  \n".join(_cell(title) for title in found.titles)]
+    parts = [_cell(title) for title in found.titles]
     parts += [f"{_cell(name)}:\n\n{_table(rows)}" for name, rows in found.tables.items()]
     parts.append(_table(found.rows))
     parts += [_cell(remark) for remark in found.remarks]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matrics.catalogue.classes import Classes
-from matrics.cli.gate_counts import GateFiles, described, united
+from matrics.cli.gate_counts import GateFiles, described
 from matrics.cli.gate_pairs import read_pairs
 from matrics.cli.open_run import ScoreRequest, open_matrices
+from matrics.cli.paired import united
 from matrics.files.count import COUNT_ALONE
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence

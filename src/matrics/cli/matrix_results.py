@@ -9,7 +9,7 @@ from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
 from matrics.cli.interval import IntervalRun
 from matrics.cli.printing import Summary
-from matrics.cli.result import Result, Rows, about_classes, about_measure, column, keys_of, repeated, versions
+from matrics.cli.result import Result, Rows, about_classes, about_measure, column, keys_of, repeated
 from matrics.cli.run import MatrixRun
 from matrics.files.source import MatrixSource
 from matrics.quoting import quoted
@@ -56,10 +56,11 @@ def result_of(run: Run, values: Array, rows: Array, titles: list[str], wanted: W
     return Result(
         "interval" if isinstance(run, IntervalRun) else "score",
         titles,
-        _facts(run, wanted.positive, wanted.library),
+        _facts(run, wanted.positive),
         found,
         measures,
         tables,
+        libraries=() if wanted.library is None else (wanted.library,),
     )
 
 
@@ -79,7 +80,7 @@ def _measures(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(run: Run, positive: str | None, library: str | None) -> dict[str, Any]:
+def _facts(run: Run, positive: str | None) -> dict[str, Any]:
     source, totals = run.source, run.totals
     if isinstance(source, MatrixSource):
         classes = about_classes(source.known(positive))
@@ -105,7 +106,7 @@ def _facts(run: Run, positive: str | None, library: str | None) -> dict[str, Any
             "replicates": None if wanted.seed is None else options.num,
             "clusters": wanted.clusters,
         }
-    return facts if library is None else {**facts, "versions": versions(library)}
+    return facts
 
 
 def _disparity(run: Run, values: Array, rows: Array) -> Rows:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matrics.files.names import Names
+    from matrics.files.source import MatrixSource
 
 Array = Any
 
@@ -39,12 +40,15 @@ class TwoFiles:
         """Read both files."""
         a, b = (read_labels(path, names) for path in paths)
         files = name_of(paths[0]), name_of(paths[1])
-        for file, one in zip(files, (a, b), strict=True):
-            sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
-            warn_of_odd_labels(file, *sides)
         classes, ordered = united(a, b)
         places = [np.asarray([classes.index(label) for label in one.classes]) for one in (a, b)]
         return cls(files, (a, b), classes, ordered, (places[0], places[1]))
+
+    def warn(self) -> None:
+        """Print warnings of labels that are probably mistakes."""
+        for file, one in zip(self.files, self.rows, strict=True):
+            sides = ([one.classes[k] for k in np.unique(side).tolist()] for side in (one.true, one.pred))
+            warn_of_odd_labels(file, *sides)
 
     def labels(self, which: int) -> tuple[Array, Array]:
         """The true and the predicted classes of a file."""
@@ -70,7 +74,7 @@ class Paired:
         ]
 
 
-def united(a: Labelled, b: Labelled) -> tuple[tuple[str, ...], bool]:
+def united(a: Labelled | MatrixSource, b: Labelled | MatrixSource) -> tuple[tuple[str, ...], bool]:
     """The classes of both in order, and whether that has a meaning."""
     ordered = a.ordered and b.ordered
     if a.classes == b.classes:
@@ -92,7 +96,7 @@ def join(found: TwoFiles, column: str) -> Paired:
     only = [name for name in names if name not in here], [name for name in place_of if name not in here]
     if not both:
         raise ValueError(
-            f"--paired-on {column}: expected samples that both files have, got {named(only[0])} in {found.files[0]} "
+            f"--paired-on {column}: expected samples that are in both files, got {named(only[0])} in {found.files[0]} "
             f"and {named(only[1])} in {found.files[1]}"
         )
     rows_a, rows_b = np.asarray(both).T

@@ -52,6 +52,7 @@ class Result:
     measures: list[dict[str, Any]] = field(default_factory=list)
     tables: dict[str, Rows] = field(default_factory=dict)  # further ones, by name
     remarks: list[str] = field(default_factory=list)
+    libraries: tuple[str, ...] = ()  # whose versions matter, beside NumPy's
 
     @property
     def statuses(self) -> list[IntervalStatus]:

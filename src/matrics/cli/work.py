@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matrics.files.outputs.unfinished import Unfinished
 
 # Options that change no byte of an output. All others may, and must be the same when ``--resume`` continues a run.
-CHANGE_NOTHING = {"path", "paths", "output", "resume", "workers", "progress", "disparity"}
+CHANGE_NOTHING = {"path", "paths", "output", "format_", "resume", "workers", "progress", "disparity"}
 
 
 def open_work(

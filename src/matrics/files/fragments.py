@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from matrics.files.compression import suffix_of
+from matrics.files.foreign import READERS
 from matrics.files.text import TEXTS
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def refuse_stream(path: Path) -> None:
 
 def find(path: Path) -> list[Fragment]:
     """The Parquet files of a path, sorted by name, so that their order is the same everywhere."""
-    if is_pattern(path) and suffix_of(path) in TEXTS:
+    if is_pattern(path) and suffix_of(path) in (*TEXTS, *READERS):
         return [Fragment(file) for file in texts(path)]
     if is_pattern(path):
         found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones, too)

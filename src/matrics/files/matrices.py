@@ -44,7 +44,7 @@ def read(found: Path | Input, names: Names, rows: str | None, during: During = C
 
             return _matrices(str(path), NpyStack(path), names, rows)
         return _read_npz(path, names, rows)
-    if found.kind == "text" and len(found.files) < 2 and not is_pattern(path):
+    if found.kind == "text" and len(found.files) < 2 and not (is_pattern(path) or path.is_dir()):
         return _read_text(found, names, rows, during)
     return _count(found, names, rows, during)
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from matrics.files import columns as of_columns
 from matrics.files.arrow import spare_pandas
 from matrics.files.compression import suffix_of
-from matrics.files.fragments import Fragment
+from matrics.files.fragments import Fragment, is_pattern, texts
 from matrics.files.inputs import parquet_rows
 from matrics.files.keys import Key
 from matrics.files.names import Names, wanted_columns
@@ -204,9 +204,10 @@ def _as_parquet(path: Path, names: CellNames) -> ParquetRows:
     weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # at the end of the process, if not before
     wanted = wanted_columns(names)
     schema = pa.schema([(name, pa.float64() if name in names.columns else pa.large_string()) for name in wanted])
-    suffix = ".csv" if path == STDIN else suffix_of(path)
+    paths = tuple(texts(path)) if is_pattern(path) else (path,)
+    suffixes = tuple(".csv" if one == STDIN else suffix_of(one) for one in paths)
     with _writing(spooled), pq.ParquetWriter(spooled, schema, compression="zstd") as writer:
-        for _, batch in TextRows((path,), (suffix,), names).batches():
+        for _, batch in TextRows(paths, suffixes, names).batches():
             columns = [pc.cast(of_columns.decoded(batch.table[one.name]), one.type) for one in schema]
             writer.write_batch(pa.record_batch(columns, schema=schema))
     return rows
