@@ -21,7 +21,7 @@ from matrics.cli.printing import number, plain, show, text_table
 
 if TYPE_CHECKING:
     from matrics import GateResult, RequirementResult
-    from matrics.cli.gate_counts import GateFiles
+    from matrics.cli.gate_files import GateFiles
 
 STYLES = {"pass": "bold green", "fail": "bold red", "undecided": "bold yellow"}
 CODES = {"pass": 0, "fail": 1, "undecided": 3}
