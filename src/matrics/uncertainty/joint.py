@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,21 +11,8 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.arrays.sizes import check_size
 from matrics.counting.codes import as_codes, check_classes
-from matrics.counting.labels import (
-    broadcast,
-    check_group_numbers,
-    check_groups,
-    check_ignore_index,
-    check_labels,
-    check_weights,
-    is_kept,
-    label_dtype,
-    labels_to_ignore,
-    listed,
-    refuse_outside,
-    refuse_weights,
-    widen,
-)
+from matrics.counting.jointly import count_jointly
+from matrics.counting.labels import check_groups, check_ignore_index
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.metrics.inference import special
 from matrics.typing import ArrayLike
@@ -95,57 +82,12 @@ def joint_confusion_matrix(
         given["y_true"], given["y_a"], ignore_index = as_codes(
             classes.labels, y_true, y_a, ignore_index, may_drop=False
         )
-    ignored, number_of_groups = check_ignore_index(ignore_index), check_groups(groups, num_groups)
-    n = classes.number
+    n, number_of_groups = classes.number, check_groups(groups, num_groups)
     check_size(n**3 * max(number_of_groups, 1), num_classes=n, num_groups=num_groups)
+    numbers = dict.fromkeys(given, n)
     if groups is not None:
-        given["groups"] = groups
-    codes = tuple(given)  # all but the weights
-    if sample_weight is not None:
-        given["sample_weight"] = sample_weight
-    backend, arrays = as_arrays(**given)
-    for k, name in enumerate(codes):
-        arrays[k] = listed(given[name], arrays[k], name)
-        check_group_numbers(arrays[k], backend) if name == "groups" else check_labels(arrays[k], name, backend)
-    own, views = backend, [backend.host_view(array) for array in arrays]
-    if all(view is not None for view in views):
-        backend, arrays = NUMPY, views
-    shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
-    arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
-    ignored = labels_to_ignore(ignored, arrays[0], backend)
-    weight = None if sample_weight is None else check_weights(arrays.pop(), backend)
-    arrays = [widen(array, backend) for array in arrays]
-    kept = is_kept(arrays[0], ignored, backend)
-    numbers = (*[classes.number] * 3, *([number_of_groups] if number_of_groups else []))
-    if backend is NUMPY:
-        for name, array, number in zip(codes, arrays, numbers, strict=True):
-            refuse_outside(array, number, kept, name)
-        if weight is not None:
-            refuse_weights(weight, kept)
-    joint = _counted(arrays, numbers, weight, kept, backend)
-    return own.from_host(joint) if backend is NUMPY else joint
-
-
-def _counted(
-    arrays: Sequence[Array], numbers: Sequence[int], weight: Array | None, kept: Array | None, backend: Standard
-) -> Array:
-    """The table of true classes, both predictions and, if there are four arrays, groups, which come first in it."""
-    xp, (n, *_) = backend.xp, numbers
-    inside = kept if kept is not None else xp.ones_like(arrays[0], dtype=xp.bool)
-    for array, number in zip(arrays, numbers, strict=True):
-        inside = inside & (array >= 0) & (array < number)
-    bins = (arrays[0] * n + arrays[1]) * n + arrays[2]
-    bins = bins + arrays[3] * n**3 if len(arrays) > 3 else bins
-    length = math.prod(numbers)
-    bins = xp.where(inside, bins, length)
-    batch, shape = tuple(bins.shape[:-1]), (*numbers[3:], n, n, n)
-    if weight is None:
-        counts = backend.count(bins, math.prod(batch), length + 1, None, dtype=label_dtype(bins, backend))
-    else:  # in float32, adding up a million weights one by one has an error of a hundredth
-        wide = backend.widest_float(weight)
-        counts = backend.count(bins, math.prod(batch), length + 1, xp.astype(weight, wide), dtype=wide)
-        counts = xp.astype(counts, weight.dtype)
-    return xp.reshape(xp.reshape(counts, (math.prod(batch), length + 1))[:, :length], (*batch, *shape))
+        given, numbers = {"groups": groups, **given}, {"groups": number_of_groups, **numbers}
+    return count_jointly(given, numbers, sample_weight=sample_weight, ignored=check_ignore_index(ignore_index))
 
 
 def check_joint(array: Array, backend: Standard) -> Array:
