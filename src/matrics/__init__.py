@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
     from matrics.gates.gate import gate
     from matrics.gates.results import GateResult, RequirementResult
+    from matrics.judged.correction import judged_confusion_matrix
+    from matrics.judged.counts import JudgedCounts, judged_counts
+    from matrics.judged.interval import judged_interval
+    from matrics.judged.results import JudgedInterval
     from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
     from matrics.multilabel.state import MultilabelState
     from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
@@ -91,6 +95,10 @@ _LATER = {
     "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
     "matrics.gates.gate": ("gate",),
     "matrics.gates.results": ("GateResult", "RequirementResult"),
+    "matrics.judged.correction": ("judged_confusion_matrix",),
+    "matrics.judged.counts": ("JudgedCounts", "judged_counts"),
+    "matrics.judged.interval": ("judged_interval",),
+    "matrics.judged.results": ("JudgedInterval",),
     "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
     "matrics.multilabel.state": ("MultilabelState",),
     "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
@@ -166,6 +174,8 @@ __all__ = [
     "Interval",
     "IntervalStatus",
     "InvalidConfusionMatrix",
+    "JudgedCounts",
+    "JudgedInterval",
     "LabelScores",
     "MarginState",
     "McNemar",
@@ -208,6 +218,9 @@ __all__ = [
     "interpret",
     "interval",
     "joint_confusion_matrix",
+    "judged_confusion_matrix",
+    "judged_counts",
+    "judged_interval",
     "list_benchmarks",
     "list_metrics",
     "log_loss",

@@ -105,6 +105,14 @@ def as_codes(
     return true, backend.from_host(pred) if isinstance(pred, np.ndarray) else pred, ignored
 
 
+def codes_of(
+    values: Any, codes: Mapping[Hashable, int], name: str, labels: tuple[Hashable, ...], *, may_drop: bool = False
+) -> Array:
+    """Labels as numbers of classes, in their library; unknown labels raise an error, or are -1 if may be dropped."""
+    found, backend = _codes(values, codes, name, labels, None, may_drop=may_drop)
+    return backend.from_host(found) if isinstance(found, np.ndarray) else found
+
+
 def _ignored(ignore_index: Any, labels: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     """The labels to leave out; a tuple is one label if labels are tuples, and otherwise several labels."""
     is_label = isinstance(ignore_index, tuple) and any(isinstance(label, tuple) for label in labels)

@@ -14,7 +14,7 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 class IntervalStatus(IntEnum):
     """Why the limits of an interval are missing or unreliable; ``sentence`` has the reason in words.
 
-    The larger the number, the graver; of several reasons the gravest is given.
+    Up to 7 the larger number is the graver, and of several reasons the gravest is given. 8 is as light as 1.
 
     Examples
     --------
@@ -55,6 +55,10 @@ class IntervalStatus(IntEnum):
     )
     UNDEFINED = 6, "the measure is undefined for this matrix"
     INVALID = 7, "the matrix is invalid: a cell is negative, NaN or infinite"
+    FEW_LABELS = (
+        8,
+        "few true labels: below 10 of a class, 5 errors or 2 of a stratum of judged samples; limits may miss the truth",
+    )
 
 
 class Interval(NamedTuple):

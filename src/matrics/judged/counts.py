@@ -1,0 +1,246 @@
+"""judged_counts(): what people, a judge and a model said of the same samples, counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from matrics.arrays import Array, Standard, as_arrays
+from matrics.arrays.sizes import check_size
+from matrics.counting.codes import CodedClasses, check_classes, codes_of, labels_on_host
+from matrics.counting.jointly import count_jointly
+from matrics.counting.labels import check_labels, listed, widen
+from matrics.engine.results import short_repr
+from matrics.states.leaves import Additive
+from matrics.typing import ArrayLike
+
+
+class _JudgedCounts(NamedTuple):
+    labelled: Array
+    unlabelled: Array
+    labelled_squares: Array | None = None
+    unlabelled_squares: Array | None = None
+
+
+class JudgedCounts(Additive, _JudgedCounts):
+    """Counts of samples by judge and model, and by people where these have looked, as from :func:`judged_counts`.
+
+    Parameters
+    ----------
+    labelled : array, shape (*B, n, n, n)
+        The samples with a true label: ``[true, judge, predicted]``.
+    unlabelled : array, shape (*B, n, n)
+        The samples without one: ``[judge, predicted]``.
+    labelled_squares, unlabelled_squares : array or None
+        Of weighted samples the sums of squared weights, in the same shapes; None where all samples count the same.
+
+    Notes
+    -----
+    Counts of two batches of samples add up: ``counts + others``. JAX and PyTorch take them as a tree of arrays.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _plus(self, other: Self) -> Self:
+        if (self.labelled_squares is None) != (other.labelled_squares is None):
+            raise TypeError("expected counts that are both weighted or both not, got one of each")
+        return type(self)(*(a if a is None else a + b for a, b in zip(self, other, strict=True)))
+
+
+def judged_counts(
+    y_true: ArrayLike,
+    y_judge: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labelled: ArrayLike | None = None,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> JudgedCounts:
+    """Count samples by the labels of people, where there are any, of a judge, and of a model.
+
+    The judge (a language model, a crowd, a rule) has labelled every sample, and people some of them.
+    :func:`matrics.judged_confusion_matrix` makes a confusion matrix of all samples from these counts, which is neither
+    biased as the judge is nor as noisy as few labels are; :func:`matrics.judged_interval` gives limits of its measures.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (*B, N)
+        True labels. Where a sample has none: any value, with ``labelled``; and without it None, NaN or -1 (unless
+        ``labels`` contain it).
+    y_judge : array_like, shape (*B, N)
+        The judge's labels of all samples.
+    y_pred : array_like, shape (*B, N)
+        The predicted labels. Batches broadcast: (M, N) predictions of M models with one judge.
+    labelled : array_like of bool, shape (*B, N), optional
+        Which samples have a true label; ``y_true`` is ignored elsewhere.
+    num_classes : int
+        Number of classes, n; labels are 0 to n - 1.
+    labels : sequence of text, integers or other hashables
+        In place of ``num_classes``: the label of each class.
+    sample_weight : array_like, shape (*B, N), optional
+        A weight for each sample. The counts then have the sums of squared weights as well.
+
+    Returns
+    -------
+    JudgedCounts
+        ``labelled`` (*B, n, n, n) by true label, judge and prediction, and ``unlabelled`` (*B, n, n) by judge and
+        prediction. On devices and in compiled code, where values are not inspected, samples with a label out of range
+        are left out.
+
+    Raises
+    ------
+    ValueError
+        A label or a weight is out of range, or the shapes do not fit.
+    TypeError
+        Labels are of another kind, or not exactly one of ``num_classes`` and ``labels`` is given.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> counts = matrics.judged_counts(
+    ...     y_true=["good", None, "bad", None, None],
+    ...     y_judge=["good", "good", "good", "bad", "bad"],
+    ...     y_pred=["good", "good", "bad", "bad", "good"],
+    ...     labels=["bad", "good"],
+    ... )
+    >>> counts.labelled.sum(), counts.unlabelled
+    (np.int64(2), array([[1, 1],
+           [0, 1]]))
+    """
+    classes = check_classes(num_classes, labels)
+    n = classes.number
+    check_size((n + 1) * n**2, num_classes=n)
+    given = judged_codes({"y_true": y_true, "y_judge": y_judge, "y_pred": y_pred}, labelled, classes)
+    numbers = {"y_true": n + 1, "y_judge": n, "y_pred": n}
+    table = count_jointly(given, numbers, sample_weight=sample_weight)
+    parts = (table[..., :n, :, :], table[..., n, :, :])
+    if sample_weight is None:
+        return JudgedCounts(*parts)
+    squared = count_jointly(given, numbers, sample_weight=_squared(sample_weight))
+    return JudgedCounts(*parts, squared[..., :n, :, :], squared[..., n, :, :])
+
+
+def _squared(weights: Any) -> Array:
+    backend, (array,) = as_arrays(sample_weight=weights)
+    wide = backend.to_float(array)
+    return wide * wide
+
+
+def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:
+    """The labels as numbers of classes; true labels that are missing get the number of classes."""
+    true = given.pop("y_true")
+    found = {"y_true": _true_codes(true, labelled, classes)}
+    if classes.labels is None:
+        return {**found, **given}
+    codes = {label: code for code, label in enumerate(classes.labels)}
+    return {**found, **{name: codes_of(values, codes, name, classes.labels) for name, values in given.items()}}
+
+
+def _true_codes(y_true: Any, labelled: Any, classes: CodedClasses) -> Array:
+    """True labels as numbers of classes, n where there is none."""
+    n, labels = classes
+    if labels is None:
+        return _of_numbers(y_true, labelled, n)
+    array, backend = labels_on_host(y_true, "y_true")
+    codes: dict[Any, int] = {label: code for code, label in enumerate(labels)}
+    if labelled is None:
+        codes = {-1: n, **codes}
+        if array is None:
+            return codes_of(y_true, codes, "y_true", labels)
+        return backend.from_host(_where_there(array, ~missing(array), codes, labels))
+    mask, masks = _mask(labelled)
+    there = masks.host_view(mask)
+    if array is not None and there is not None:
+        return backend.from_host(_where_there(*_alike(array, there), codes, labels))
+    found = codes_of(y_true, codes, "y_true", labels, may_drop=True)
+    backend, (found, mask) = as_arrays(y_true=found, labelled=mask)
+    return backend.xp.where(mask, found, n)
+
+
+def _where_there(array: Array, there: Array, codes: dict[Any, int], labels: tuple[Hashable, ...]) -> Array:
+    """The numbers of labels that are there, and the number of classes for the others."""
+    filled = np.empty(array.shape, object)
+    filled[...] = labels[0]
+    filled[there] = array[there]
+    return np.where(there, codes_of(filled, codes, "y_true", labels), len(labels))
+
+
+def _of_numbers(y_true: Any, labelled: Any, n: int) -> Array:
+    """The same of labels that are numbers of classes, in any library and in compiled code."""
+    if isinstance(y_true, (list, tuple)) and labelled is None:  # which may have None among them
+        y_true = [-1 if is_missing(label) else label for label in y_true] if _is_flat(y_true) else y_true
+    values = {"y_true": y_true} if labelled is None else {"y_true": y_true, "labelled": labelled}
+    backend, (true, *masks) = as_arrays(**values)
+    true = listed(y_true, true, "y_true")
+    xp, mask = backend.xp, None
+    if masks:
+        mask = _checked(masks[0], backend)
+    if backend.is_float(true):
+        if mask is not None:
+            true = xp.where(mask, true, -1)
+        _refuse_fractions(true, backend)
+        true = xp.where(xp.isnan(true), -1, true)
+        true = xp.astype(true, backend.widest_int(true) or xp.int32)
+    check_labels(true, "y_true", backend)
+    true = widen(true, backend)
+    # A sample with a mask has a true label in range, or is refused: -1 as well.
+    return xp.where(true == -1, n, true) if mask is None else xp.where(mask, xp.where(true == n, -1, true), n)
+
+
+def _refuse_fractions(true: Array, backend: Standard) -> None:
+    seen = backend.host_view(true)
+    if seen is None:
+        return
+    wrong = ~(np.isnan(seen) | (seen == np.floor(seen)))
+    if wrong.any():
+        place = tuple(map(int, np.argwhere(wrong)[0]))
+        raise TypeError(f"y_true: expected integers, or NaN where a sample has no label, got {seen[place]} at {place}")
+
+
+def _is_flat(values: Any) -> bool:
+    return not any(isinstance(value, (list, tuple)) or hasattr(value, "shape") for value in values)
+
+
+def missing(array: Array) -> Array:
+    """Which labels of an array of NumPy are missing."""
+    return np.asarray([is_missing(label) for label in array.ravel().tolist()], bool).reshape(array.shape)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether this stands for no label: None, NaN, or what pandas has for either.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float) and math.isnan(label)
+
+
+def _mask(labelled: Any) -> tuple[Array, Standard]:
+    backend, (mask,) = as_arrays(labelled=labelled)
+    return _checked(mask, backend), backend
+
+
+def _checked(mask: Array, backend: Standard) -> Array:
+    if not backend.xp.isdtype(mask.dtype, "bool"):
+        raise TypeError(
+            f"labelled: expected True where a sample has a true label and False elsewhere, got dtype {mask.dtype}"
+        )
+    return mask
+
+
+def _alike(array: Array, mask: Array) -> tuple[Array, Array]:
+    """Labels and mask in one shape."""
+    try:
+        shape = np.broadcast_shapes(array.shape, mask.shape)
+    except ValueError:
+        raise ValueError(f"expected the same samples, got y_true {array.shape} and labelled {mask.shape}") from None
+    return np.broadcast_to(array, shape), np.broadcast_to(mask, shape)

@@ -1,0 +1,273 @@
+"""judged_interval(): limits of measures of a matrix whose true labels are mostly a judge's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.arrays.sizes import check_draws
+from matrics.catalogue.record import Metric
+from matrics.engine.evaluation import check_options
+from matrics.judged.correction import Correction, Design, cells_of, check_method, squares_of, unprojected
+from matrics.judged.counts import JudgedCounts
+from matrics.judged.estimates import Estimate, Judged, estimates_of
+from matrics.judged.replicates import limits_of_replicates
+from matrics.judged.results import JudgedInterval
+from matrics.judged.strata import strata_of
+from matrics.quoting import quoted
+from matrics.uncertainty.arguments import by_class_names, metrics_of
+from matrics.uncertainty.interval import UNDEFINED_SHARE, interval, on_host
+from matrics.uncertainty.limits import around, normal_quantile, wilson
+from matrics.uncertainty.measure import Measure
+from matrics.uncertainty.options import DEFAULT_NUM, Options, check_level
+from matrics.uncertainty.results import IntervalStatus
+from matrics.uncertainty.weighted import kish
+
+#: How limits are formed: by derivatives, or as quantiles of replicates.
+LimitsBy = Literal["auto", "delta", "bootstrap"]
+
+# Below these, coverage was found to fall short of the level: labels of a true class, labels with and without errors of
+# the model, and the share of samples in strata with too few labels.
+LABELS_OF_A_CLASS, EITHER_OUTCOME, LABELS_OF_A_STRATUM, THIN_SHARE = 10, 5, 2, 0.02
+
+
+def judged_interval(
+    counts: JudgedCounts,
+    metrics: str | Metric | Iterable[str | Metric] = "core",
+    *,
+    level: float = 0.95,
+    method: Correction = "auto",
+    design: Design = "random",
+    limits: LimitsBy = "auto",
+    num: int | None = None,
+    rng: Any = None,
+    zero_division: float = math.nan,
+    class_names: Sequence[str] | None = None,
+    positive: Hashable = None,
+    workers: int = 1,
+) -> dict[str, JudgedInterval]:
+    """Confidence intervals of measures of all samples, of which people have labelled some and a judge all.
+
+    Parameters
+    ----------
+    counts : JudgedCounts
+        From :func:`matrics.judged_counts`.
+    metrics : str, Metric, or several of them
+        As in :func:`matrics.score`.
+    level : float, default 0.95
+        The probability with which an interval is to contain the true value.
+    method, design
+        How the matrix is corrected, and how samples were chosen for labels, as in
+        :func:`matrics.judged_confusion_matrix`. ``"tuned"`` takes the λ with the smallest variance for each measure.
+    limits : {"auto", "delta", "bootstrap"}
+        How limits are formed; see the notes. ``"auto"`` is ``"delta"``.
+    num : int, optional
+        Number of replicates of the bootstrap; 10,000 if left out.
+    rng : Generator, key or int, optional
+        For the bootstrap, as in :func:`matrics.resample`.
+    zero_division, class_names, positive, workers
+        As in :func:`matrics.interval`.
+
+    Returns
+    -------
+    dict of str to JudgedInterval
+        The fields of :class:`matrics.Interval`, and ``effective_labels``: how many samples with true labels alone
+        would give this standard error.
+
+    Raises
+    ------
+    TypeError
+        ``counts`` is something else, or ``rng`` of another library.
+    ValueError
+        An option has a value that does not exist, or one that others do not go with.
+
+    Notes
+    -----
+    The variance has two parts: which samples there are, and which true labels those of each stratum have. The second
+    is divided by the number of labels less one; each stratum gets half a label more, with the true labels of all
+    predictions, so that few labels that agree do not seem certain; and limits are wider by Student's distribution with
+    Satterthwaite's degrees of freedom. Proportions have Wilson's limits for the number of samples with this variance,
+    other measures limits on the scale of a logit or a logarithm, which keeps them in their range. ``"judge"`` and
+    ``"labelled"`` give the limits of :func:`matrics.interval`: those of the judge do not contain its own errors.
+
+    The bootstrap draws samples with and without labels anew, and corrects each replicate; with ``design="strata"`` it
+    draws labels within the strata. It is not for weighted samples nor for ``"tuned"``.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> y_true = random.integers(0, 2, 4000)
+    >>> y_judge = np.where(random.random(4000) < 0.9, y_true, 1 - y_true)
+    >>> y_pred = np.where(random.random(4000) < 0.8, y_true, 1 - y_true)
+    >>> counts = matrics.judged_counts(y_true, y_judge, y_pred, labelled=np.arange(4000) < 300, num_classes=2)
+    >>> for method in ["labelled", "judge", "auto"]:
+    ...     found = matrics.judged_interval(counts, "accuracy", method=method)["accuracy"]
+    ...     print(f"{method}: {found.low:.3f} to {found.high:.3f}, worth {found.effective_labels:.0f} labels")
+    """
+    asked = _read(level, method, design, limits, num=num, rng=rng)
+    check_options(zero_division, "nan", workers)
+    if method in ("labelled", "judge"):
+        names: dict[str, Any] = {"class_names": class_names, "positive": positive, "zero_division": zero_division}
+        names |= {"level": level, "num": num, "rng": rng, "workers": workers}
+        return _alone(counts, metrics, method, asked.method, names)
+    home, cube, plane, valid = cells_of(counts)
+    chosen = metrics_of(metrics, cube.shape[-1], class_names, positive)
+    measures = [Measure.of(metric) for metric in chosen.values()]
+    is_weighted = counts.labelled_squares is not None
+    if is_weighted and asked.method == "bootstrap":
+        raise ValueError("limits: expected 'delta' for weighted samples, got 'bootstrap', which draws whole samples")
+    squares = squares_of(counts, cube, plane, home)
+    arrays = [home.detached(array) for array in (cube, plane, *squares)]
+    seen = [view for view in (on_host(array, home, rng, asked) for array in (*arrays, valid)) if view is not None]
+    is_there = len(seen) == len(arrays) + 1
+    backend = NUMPY if is_there else home
+    batch, n = tuple(plane.shape[:-2]), plane.shape[-1]
+    if is_there:
+        *arrays, valid = seen
+        arrays = [np.asarray(array, np.float64) for array in arrays]
+    cube, plane, first, second = arrays
+    xp, count = backend.xp, math.prod(batch)
+    pair = (xp.reshape(first, (count, n, n, n)), xp.reshape(second, (count, n, n)))
+    flat = (xp.reshape(cube, (count, n, n, n)), xp.reshape(plane, (count, n, n)))
+    judged = Judged(*flat, pair, "post_stratified" if method == "auto" else method, design, backend)
+    with backend.quiet():
+        found = _intervals(judged, measures, xp.reshape(valid, (count,)), asked, rng, float(zero_division), workers)
+    results = []
+    for one in found:
+        parts = [xp.reshape(part, (*batch, *part.shape[1:])) for part in one]
+        results.append(JudgedInterval(*(home.from_host(np.asarray(part)[()]) if is_there else part for part in parts)))
+    return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
+
+
+def _read(level: Any, method: Any, design: Any, limits: Any, *, num: Any, rng: Any) -> Options:
+    """The options, all decided: the method of these is that of the limits."""
+    check_method(method, design)
+    if limits not in get_args(LimitsBy):
+        raise ValueError(f"limits: expected one of {', '.join(map(repr, get_args(LimitsBy)))}, got {quoted(limits)}")
+    if limits == "bootstrap" and method == "tuned":
+        raise ValueError(
+            "limits: expected 'delta' with method='tuned', which chooses its λ by derivatives, got 'bootstrap'"
+        )
+    for name, value in (("num", num), ("rng", rng)):
+        if value is not None and limits != "bootstrap":
+            raise ValueError(
+                f"{name}: expected None, because limits={quoted(limits)} does not resample, got {quoted(value)}"
+            )
+    options = Options(check_level(level), "bootstrap" if limits == "bootstrap" else "delta", "multinomial", DEFAULT_NUM)
+    return options if num is None else options._replace(num=check_draws(num))
+
+
+def _intervals(  # noqa: PLR0917 (one call of judged_interval)
+    judged: Judged,
+    measures: Sequence[Measure],
+    valid: Array,
+    asked: Options,
+    rng: Any,
+    zero_division: float,
+    workers: int,
+) -> list[tuple[Array, ...]]:
+    """The fields of the intervals of B tables."""
+    backend, xp = judged.backend, judged.backend.xp
+    estimates = estimates_of(judged, measures, zero_division, workers)
+    integer = backend.widest_int(judged.plane) or xp.int32
+    drawn = None
+    if asked.method == "bootstrap" and judged.plane.shape[0]:
+        values = [estimate.value for estimate in estimates]
+        drawn = limits_of_replicates(judged, measures, values, asked, rng, zero_division, workers)
+    few = few_labels(judged)
+    results = []
+    for k, (measure, one) in enumerate(zip(measures, estimates, strict=True)):
+        if drawn is None:
+            low, high = _limits(one, measure, asked.level, backend)
+            error, undefined = xp.sqrt(one.spread.variance), xp.astype(xp.zeros_like(one.value), integer)
+        else:
+            low, high, error, undefined = drawn[k]
+        good, thin = (x[:, None] if one.value.ndim > 1 else x for x in (valid, few))
+        known = ~xp.isnan(one.value) & good
+        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
+        status = undefined * 0
+        for code, holds in (
+            (IntervalStatus.FEW_LABELS, thin | (status > 0)),
+            (IntervalStatus.UNDEFINED_REPLICATES, undefined > int(UNDEFINED_SHARE * asked.num)),
+            (IntervalStatus.NO_VARIATION, ~has_limits),
+            (IntervalStatus.UNDEFINED, ~known),
+            (IntervalStatus.INVALID, ~good | (status < 0)),
+        ):
+            status = xp.where(holds, int(code), status)
+        low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
+        value, error = xp.where(good, one.value, math.nan), xp.where(known, error, math.nan)
+        worth = one.effective_labels
+        if drawn is not None:
+            worth = worth * one.spread.variance / xp.where(error > 0, error * error, math.nan)
+        results.append((value, low, high, error, undefined, status, xp.where(known, worth, math.nan)))
+    return results
+
+
+def _limits(one: Estimate, measure: Measure, level: float, backend: Standard) -> tuple[Array, Array]:
+    """Limits by the delta method, with Student's quantile by its first terms (Fisher and Cornish 1960)."""
+    xp, (least, most) = backend.xp, measure.range
+    z = normal_quantile(level)
+    degrees = xp.where(one.spread.degrees < 1, 1, one.spread.degrees)
+    reach = z + (z**3 + z) / (4 * degrees)
+    variance = one.spread.variance
+    if measure.trials is not None:
+        inside = (one.near > 0) & (one.near < 1) & (variance > 0)
+        trials = xp.where(inside, one.near * (1 - one.near) / xp.where(variance > 0, variance, 1), 0)
+        return wilson(one.value, trials, reach, backend)
+    # Where the estimate is at the end of its range, the limits are those of the matrix with a few more labels.
+    value = xp.where((one.value > least) & (one.value < most), one.value, one.near)
+    low, high = around(value, xp.sqrt(variance), reach, measure.range, backend)
+    low = xp.where((one.value < low) & (one.value >= least), one.value, low)
+    return low, xp.where((one.value > high) & (one.value <= most), one.value, high)
+
+
+def few_labels(judged: Judged) -> Array:
+    """Which tables (B,) have too few labels for limits that hold."""
+    backend, xp, n = judged.backend, judged.backend.xp, judged.plane.shape[-1]
+    strata = strata_of(judged.cube, judged.sizes, judged.squares[0], judged.design, backend)
+    total = xp.sum(strata.sizes, axis=(-2, -1))
+    thin = xp.sum(xp.where(strata.labels < LABELS_OF_A_STRATUM, strata.sizes, 0), axis=(-2, -1))
+    few = thin > THIN_SHARE * total
+    cells, squares = (xp.sum(x, axis=-2) for x in (judged.cube, judged.squares[0]))
+    right = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], cells)
+    for chosen in (right, 1 - right):
+        number, squared = (xp.sum(x * chosen, axis=(-2, -1)) for x in (cells, squares))
+        few = few | (kish(number, squared, backend) < EITHER_OUTCOME)
+    of_class = kish(xp.sum(cells, axis=-1), xp.sum(squares, axis=-1), backend)
+    is_there = xp.sum(judged.matrix(), axis=-1) > 0
+    few = few | xp.any(is_there & (of_class < LABELS_OF_A_CLASS), axis=-1)
+    if judged.method in ("tuned", "rogan_gladen"):  # whose columns were projected, where the delta method fails
+        few = few | xp.any(unprojected(judged.cube, judged.plane, judged.method, backend) < 0, axis=(-2, -1))
+    return few
+
+
+def _alone(
+    counts: JudgedCounts, metrics: Any, method: str, limits: str, options: dict[str, Any]
+) -> dict[str, JudgedInterval]:
+    """The limits of the samples that people labelled, or of all with the judge's labels, as if these were true."""
+    backend, cube, plane, valid = cells_of(counts)
+    xp = backend.xp
+    tables = [(cube, plane)]
+    if counts.labelled_squares is not None:
+        tables.append(squares_of(counts, cube, plane, backend))
+    cells, *squares = (
+        xp.sum(first, axis=-2) if method == "labelled" else second + xp.sum(first, axis=-3) for first, second in tables
+    )
+    number = xp.sum(cells, axis=(-2, -1))
+    if squares:
+        number = kish(number, xp.sum(squares[0], axis=(-2, -1)), backend)
+    cells = xp.where(valid[..., None, None], cells, math.nan)
+    options |= {"method": "auto" if limits == "delta" else limits, "invalid": "nan"}
+    found = interval(cells, metrics, squared_weights=squares[0] if squares else None, **options)
+    results = {}
+    for key, one in found.items():
+        number_ = number[..., None] if one.estimate.ndim > number.ndim else number
+        worth = xp.where(xp.isnan(one.estimate), math.nan, number_ if method == "labelled" else math.nan)
+        results[key] = JudgedInterval(*one, worth)
+    return results
