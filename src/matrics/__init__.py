@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
     from matrics.gates.gate import gate
     from matrics.gates.results import GateResult, RequirementResult
+    from matrics.judged.compare import judged_compare
     from matrics.judged.correction import judged_confusion_matrix
     from matrics.judged.counts import JudgedCounts, judged_counts
     from matrics.judged.interval import judged_interval
-    from matrics.judged.results import JudgedInterval
+    from matrics.judged.needed import draw_for_labelling, labels_needed
+    from matrics.judged.quality import judge_quality
+    from matrics.judged.results import JudgedComparison, JudgedInterval, JudgeQuality, LabelsNeeded
     from matrics.multilabel.scores import multilabel_confusion_matrix, multilabel_score, subset_accuracy
     from matrics.multilabel.state import MultilabelState
     from matrics.ranking.areas import average_precision, partial_roc_auc, roc_auc
@@ -95,10 +98,13 @@ _LATER = {
     "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
     "matrics.gates.gate": ("gate",),
     "matrics.gates.results": ("GateResult", "RequirementResult"),
+    "matrics.judged.compare": ("judged_compare",),
     "matrics.judged.correction": ("judged_confusion_matrix",),
     "matrics.judged.counts": ("JudgedCounts", "judged_counts"),
     "matrics.judged.interval": ("judged_interval",),
-    "matrics.judged.results": ("JudgedInterval",),
+    "matrics.judged.needed": ("draw_for_labelling", "labels_needed"),
+    "matrics.judged.quality": ("judge_quality",),
+    "matrics.judged.results": ("JudgeQuality", "JudgedComparison", "JudgedInterval", "LabelsNeeded"),
     "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
     "matrics.multilabel.state": ("MultilabelState",),
     "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),
@@ -174,9 +180,12 @@ __all__ = [
     "Interval",
     "IntervalStatus",
     "InvalidConfusionMatrix",
+    "JudgeQuality",
+    "JudgedComparison",
     "JudgedCounts",
     "JudgedInterval",
     "LabelScores",
+    "LabelsNeeded",
     "MarginState",
     "McNemar",
     "Metric",
@@ -209,6 +218,7 @@ __all__ = [
     "demographic_parity",
     "describe",
     "disparity",
+    "draw_for_labelling",
     "equal_opportunity",
     "equalized_odds",
     "expected_calibration_error",
@@ -218,9 +228,12 @@ __all__ = [
     "interpret",
     "interval",
     "joint_confusion_matrix",
+    "judge_quality",
+    "judged_compare",
     "judged_confusion_matrix",
     "judged_counts",
     "judged_interval",
+    "labels_needed",
     "list_benchmarks",
     "list_metrics",
     "log_loss",

@@ -123,11 +123,12 @@ def judged_counts(
     parts = (table[..., :n, :, :], table[..., n, :, :])
     if sample_weight is None:
         return JudgedCounts(*parts)
-    squared = count_jointly(given, numbers, sample_weight=_squared(sample_weight))
-    return JudgedCounts(*parts, squared[..., :n, :, :], squared[..., n, :, :])
+    squares = count_jointly(given, numbers, sample_weight=squared(sample_weight))
+    return JudgedCounts(*parts, squares[..., :n, :, :], squares[..., n, :, :])
 
 
-def _squared(weights: Any) -> Array:
+def squared(weights: Any) -> Array:
+    """Squared weights of samples."""
     backend, (array,) = as_arrays(sample_weight=weights)
     wide = backend.to_float(array)
     return wide * wide

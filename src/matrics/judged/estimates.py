@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from matrics.arrays import Array, Standard
 from matrics.judged.correction import corrected, tuned
-from matrics.judged.influences import Spread, of_rogan_gladen, of_tuned, spread_of_strata
+from matrics.judged.influences import Influences, Spread, of_rogan_gladen, of_strata, of_tuned, spread_of_strata
 from matrics.judged.strata import strata_of
 from matrics.uncertainty.measure import Measure, score_of
 from matrics.uncertainty.slopes import slopes
@@ -44,6 +44,11 @@ class Judged(NamedTuple):
         cells, squares = (self.backend.xp.sum(x, axis=(-3, -2, -1)) for x in (self.cube, self.squares[0]))
         return kish(cells, squares, self.backend)
 
+    def with_classes(self) -> Judged:
+        """The same with an axis of classes after that of the matrices."""
+        cube, plane = self.cube[:, None, ...], self.plane[:, None, ...]
+        return self._replace(cube=cube, plane=plane, squares=(self.squares[0][:, None], self.squares[1][:, None]))
+
     def matrix(self) -> Array:
         """The corrected matrices (B, n, n)."""
         return corrected(self.cube, self.plane, self.squares[0], self.method, self.design, self.backend)
@@ -55,6 +60,8 @@ class Estimate(NamedTuple):
     value: Array
     near: Array  # the value where the derivatives are: that of a matrix in which no cell with samples is empty
     spread: Spread
+    influences: Influences
+    slopes: Array  # (B, n, n) or (B, C, n, n)
     effective_labels: Array
 
 
@@ -73,7 +80,7 @@ def estimates_of(judged: Judged, measures: Sequence[Measure], zero_division: flo
         first = xp.reshape(first, (*first.shape[:-1], n, n))  # noqa: PLW2901
         by = xp.where(xp.isfinite(first), first, 0)  # it does not matter by cells without samples
         has_classes = value.ndim > 1
-        one = _with_classes(judged) if has_classes else judged
+        one = judged.with_classes() if has_classes else judged
         if judged.method == "tuned":
             influences, share = of_tuned(by, one.cube, one.plane, backend)
             spread = influences.spread(one.squares, one.labels, xp)
@@ -85,17 +92,10 @@ def estimates_of(judged: Judged, measures: Sequence[Measure], zero_division: flo
         else:
             some = type(strata)(*(part[:, None] for part in strata)) if has_classes else strata
             spread = spread_of_strata(by, some, one.squares_of_all, backend)
+            influences = of_strata(by, some, backend)
         near = xp.reshape(near, (count, *near.shape[1:]))  # noqa: PLW2901
-        results.append(Estimate(value, near, spread, _effective(by, smooth, spread.variance, backend)))
+        results.append(Estimate(value, near, spread, influences, by, _effective(by, smooth, spread.variance, backend)))
     return results
-
-
-def _with_classes(judged: Judged) -> Judged:
-    """The same with an axis of classes after that of the matrices."""
-    cube, plane, (first, second) = judged.cube, judged.plane, judged.squares
-    return judged._replace(
-        cube=cube[:, None, ...], plane=plane[:, None, ...], squares=(first[:, None, ...], second[:, None, ...])
-    )
 
 
 def _tuned_values(judged: Judged, share: Array, measure: Measure, zero_division: float, workers: int) -> Array:

@@ -14,29 +14,33 @@ from matrics.uncertainty.measure import Limits, Task
 from matrics.uncertainty.slopes import slopes
 
 
+def recovered(
+    a: tuple[Array, Array, Array], b: tuple[Array, Array, Array], correlation: Any, xp: Any
+) -> tuple[Array, Array]:
+    """Limits of a difference from values, lower and upper limits of both: MOVER, variance estimates recovered."""
+    (one, low_a, high_a), (other, low_b, high_b), r = a, b, correlation
+    below_a, above_a, below_b, above_b = (
+        xp.where(reach > 0, reach, 0) for reach in (one - low_a, high_a - one, other - low_b, high_b - other)
+    )
+    missing = xp.isnan(low_a + high_a + low_b + high_b)
+    down, up = (
+        xp.sqrt(xp.where(square > 0, square, 0))
+        for square in (
+            below_a**2 + above_b**2 - 2 * r * below_a * above_b,
+            above_a**2 + below_b**2 - 2 * r * above_a * below_b,
+        )
+    )
+    low, high = one - other - down, one - other + up
+    return xp.where(missing, math.nan, low), xp.where(missing, math.nan, high)
+
+
 def _square_and_add(
     parts: Sequence[Sequence[Limits]], tasks: Sequence[Task], correlation: Sequence[Any]
 ) -> list[tuple[Array, Array]]:
-    """Limits of differences from the limits of both: MOVER, the method of variance estimates recovered."""
-    xp = tasks[0].backend.xp
-    results = []
-    for k, ((low_a, high_a, *_), (low_b, high_b, *_)) in enumerate(zip(*parts, strict=True)):
-        a, b = tasks[0].estimates[k], tasks[1].estimates[k]
-        r = correlation[k]
-        below_a, above_a, below_b, above_b = (
-            xp.where(reach > 0, reach, 0) for reach in (a - low_a, high_a - a, b - low_b, high_b - b)
-        )
-        missing = xp.isnan(low_a + high_a + low_b + high_b)
-        down, up = (
-            xp.sqrt(xp.where(square > 0, square, 0))
-            for square in (
-                below_a**2 + above_b**2 - 2 * r * below_a * above_b,
-                above_a**2 + below_b**2 - 2 * r * above_a * below_b,
-            )
-        )
-        low, high = a - b - down, a - b + up
-        results.append((xp.where(missing, math.nan, low), xp.where(missing, math.nan, high)))
-    return results
+    """Limits of differences from the limits of both."""
+    xp, (first, second) = tasks[0].backend.xp, (task.estimates for task in tasks)
+    rows = zip(first, second, *parts, correlation, strict=True)
+    return [recovered((a, *ours[:2]), (b, *theirs[:2]), r, xp) for a, b, ours, theirs, r in rows]
 
 
 def independent(tasks: Sequence[Task]) -> list[Limits]:
