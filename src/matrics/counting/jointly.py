@@ -18,6 +18,7 @@ from matrics.counting.labels import (
     listed,
     refuse_outside,
     refuse_weights,
+    said,
     widen,
 )
 
@@ -44,6 +45,10 @@ def count_jointly(
     if all(view is not None for view in views):
         backend, arrays = NUMPY, views
     shapes = {name: tuple(array.shape) for name, array in zip(given, arrays, strict=True)}
+    if len({shape[-1:] for name, shape in shapes.items() if name in codes}) > 1:  # only weights are repeated
+        raise ValueError(
+            f"expected the same samples (the last axis), got {said(dict(zip(given, arrays, strict=True)))}"
+        )
     arrays = broadcast(1, backend, shapes, *arrays, has_classes=False)
     true = codes.index("y_true")
     ignored = labels_to_ignore(tuple(ignored), arrays[true], backend)

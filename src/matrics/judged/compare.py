@@ -183,7 +183,7 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
         low, high = recovered(ends[0], ends[1], xp.clip(r, -1, 1), xp)
         gap, error = a.value - b.value, xp.sqrt(variance)
         known = ~xp.isnan(gap)
-        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (low != high)
+        has_limits = known & ~xp.isnan(low) & ~xp.isnan(high) & (error > 0)
         thin = few[:, None] if has_classes else few
         status = xp.where(thin | (gap > math.inf), int(IntervalStatus.FEW_LABELS), 0)
         status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))

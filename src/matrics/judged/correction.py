@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from matrics.arrays import Array, Standard, as_arrays
 from matrics.judged.counts import JudgedCounts
 from matrics.judged.inverse import inverse_of_judge
-from matrics.judged.strata import strata_of
+from matrics.judged.strata import identity, strata_of
 from matrics.quoting import quoted
 
 Correction = Literal["auto", "post_stratified", "tuned", "rogan_gladen", "labelled", "judge"]
@@ -176,7 +176,7 @@ def best_for_all_cells(cube: Array, plane: Array, backend: Standard) -> Array:
     xp = backend.xp
     true, judged = xp.sum(cube, axis=-2), xp.sum(cube, axis=-3)
     labelled, others = (xp.sum(part, axis=(-2, -1)) for part in (judged, plane))
-    agreed = xp.sum(cube * backend.constant(_identity(cube.shape[-1]), cube)[:, :, None], axis=-2)
+    agreed = xp.sum(cube * identity(judged, backend)[..., None], axis=-2)
     labelled_, all_ = labelled[..., None, None], (labelled + others)[..., None, None]
     both = xp.sum(agreed / labelled_ - true * judged / labelled_**2, axis=(-2, -1))
     share = (judged + plane) / all_
@@ -195,10 +195,6 @@ def clipped_share(both: Array, alone: Array, labelled: Array, others: Array, bac
 
 def _unbiased(number: Array, xp: Any) -> Array:
     return number / xp.where(number > 1, number - 1, 1)
-
-
-def _identity(n: int) -> list[list[float]]:
-    return [[float(i == j) for j in range(n)] for i in range(n)]
 
 
 def on_simplex(matrix: Array, backend: Standard) -> Array:

@@ -12,7 +12,7 @@ from matrics.arrays import Array, Standard, as_arrays
 from matrics.arrays.sizes import check_size
 from matrics.counting.codes import CodedClasses, check_classes, codes_of, labels_on_host
 from matrics.counting.jointly import count_jointly
-from matrics.counting.labels import check_labels, listed, widen
+from matrics.counting.labels import check_labels, listed, refuse_outside, widen
 from matrics.engine.results import short_repr
 from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
@@ -175,24 +175,41 @@ def _where_there(array: Array, there: Array, codes: dict[Any, int], labels: tupl
 
 def _of_numbers(y_true: Any, labelled: Any, n: int) -> Array:
     """The same of labels that are numbers of classes, in any library and in compiled code."""
-    if isinstance(y_true, (list, tuple)) and labelled is None:  # which may have None among them
-        y_true = [-1 if is_missing(label) else label for label in y_true] if _is_flat(y_true) else y_true
-    values = {"y_true": y_true} if labelled is None else {"y_true": y_true, "labelled": labelled}
+    given = _without_gaps(y_true, keep=labelled is not None)
+    values = {"y_true": given} if labelled is None else {"y_true": given, "labelled": labelled}
     backend, (true, *masks) = as_arrays(**values)
-    true = listed(y_true, true, "y_true")
-    xp, mask = backend.xp, None
-    if masks:
-        mask = _checked(masks[0], backend)
+    true = listed(given, true, "y_true")
+    xp, mask = backend.xp, _checked(masks[0], backend) if masks else None
     if backend.is_float(true):
-        if mask is not None:
-            true = xp.where(mask, true, -1)
+        true = true if mask is None else xp.where(mask, true, math.nan)
         _refuse_fractions(true, backend)
         true = xp.where(xp.isnan(true), -1, true)
         true = xp.astype(true, backend.widest_int(true) or xp.int32)
     check_labels(true, "y_true", backend)
     true = widen(true, backend)
-    # A sample with a mask has a true label in range, or is refused: -1 as well.
-    return xp.where(true == -1, n, true) if mask is None else xp.where(mask, xp.where(true == n, -1, true), n)
+    there = true != -1 if mask is None else mask
+    true, there = xp.broadcast_arrays(true, there) if true.shape != there.shape else (true, there)
+    seen, kept = backend.host_view(true), backend.host_view(there)
+    if seen is not None and kept is not None:
+        refuse_outside(seen, n, kept, "y_true")
+    # Where values cannot be inspected, samples with a label out of range are left out, not taken for unlabelled.
+    return xp.where(there, xp.where(true == n, -1, true), n)
+
+
+def _without_gaps(y_true: Any, *, keep: bool) -> Any:
+    """Labels of the host with -1 in place of what is missing; anything else, and if they are to be kept, unchanged."""
+    is_list = isinstance(y_true, (list, tuple)) and not any(hasattr(label, "shape") for label in y_true)
+    if not is_list and str(getattr(y_true, "dtype", "")) != "object" and not hasattr(y_true, "to_numpy"):
+        return y_true
+    array, _ = labels_on_host(y_true, "y_true")
+    if array is None or array.dtype != object or not array.size:
+        return y_true
+    gaps = missing(array)
+    if not gaps.any():
+        return y_true if is_list or keep else array.tolist()
+    filled = array.copy()
+    filled[gaps] = -1
+    return filled.tolist()
 
 
 def _refuse_fractions(true: Array, backend: Standard) -> None:
@@ -203,10 +220,6 @@ def _refuse_fractions(true: Array, backend: Standard) -> None:
     if wrong.any():
         place = tuple(map(int, np.argwhere(wrong)[0]))
         raise TypeError(f"y_true: expected integers, or NaN where a sample has no label, got {seen[place]} at {place}")
-
-
-def _is_flat(values: Any) -> bool:
-    return not any(isinstance(value, (list, tuple)) or hasattr(value, "shape") for value in values)
 
 
 def missing(array: Array) -> Array:

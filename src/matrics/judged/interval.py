@@ -17,7 +17,7 @@ from matrics.judged.counts import JudgedCounts
 from matrics.judged.estimates import Estimate, Judged, estimates_of
 from matrics.judged.replicates import limits_of_replicates
 from matrics.judged.results import JudgedInterval
-from matrics.judged.strata import strata_of
+from matrics.judged.strata import identity, strata_of
 from matrics.quoting import quoted
 from matrics.uncertainty.arguments import by_class_names, metrics_of
 from matrics.uncertainty.interval import UNDEFINED_SHARE, interval, on_host
@@ -234,13 +234,13 @@ def limits_of(one: Estimate, measure: Measure, level: float, backend: Standard) 
 
 def few_labels(judged: Judged) -> Array:
     """Which tables (B,) have too few labels for limits that hold."""
-    backend, xp, n = judged.backend, judged.backend.xp, judged.plane.shape[-1]
+    backend, xp = judged.backend, judged.backend.xp
     strata = strata_of(judged.cube, judged.sizes, judged.squares[0], judged.design, backend)
     total = xp.sum(strata.sizes, axis=(-2, -1))
     thin = xp.sum(xp.where(strata.labels < LABELS_OF_A_STRATUM, strata.sizes, 0), axis=(-2, -1))
     few = thin > THIN_SHARE * total
     cells, squares = (xp.sum(x, axis=-2) for x in (judged.cube, judged.squares[0]))
-    right = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], cells)
+    right = identity(cells, backend)
     for chosen in (right, 1 - right):
         number, squared = (xp.sum(x * chosen, axis=(-2, -1)) for x in (cells, squares))
         few = few | (kish(number, squared, backend) < EITHER_OUTCOME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from matrics.arrays import Array, Standard
+from matrics.judged.strata import identity
 
 
 def inverse_of_judge(counts: Array, backend: Standard) -> Array:
@@ -12,10 +13,9 @@ def inverse_of_judge(counts: Array, backend: Standard) -> Array:
 
     Singular matrices are replaced before they are inverted, as one of them would raise an error for all.
     """
-    xp, n = backend.xp, counts.shape[-1]
+    xp = backend.xp
     totals = xp.sum(counts, axis=-1, keepdims=True)
     share = xp.matrix_transpose(counts / xp.where(totals > 0, totals, 1))
-    one = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], counts)
     regular = (xp.linalg.det(share) != 0)[..., None, None]
-    inverse = xp.linalg.inv(xp.where(regular, share, one))
+    inverse = xp.linalg.inv(xp.where(regular, share, identity(share, backend)))
     return xp.where(regular, inverse, math.nan)

@@ -10,6 +10,7 @@ from matrics.catalogue.record import Metric
 from matrics.judged.correction import cells_of, squares_of
 from matrics.judged.counts import JudgedCounts
 from matrics.judged.results import JudgeQuality
+from matrics.judged.strata import identity
 from matrics.uncertainty.interval import interval
 
 
@@ -80,13 +81,13 @@ def judge_quality(
 
 def _tested(cube: Array, backend: Standard) -> tuple[Array, Array, Array]:
     """The common odds ratio of errors of judge and model over the true classes, chi-squared, and its p-value."""
-    xp, n = backend.xp, cube.shape[-1]
-    one = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], cube)
+    xp = backend.xp
     model = xp.sum(cube, axis=-2)  # [true, predicted]
+    one = identity(model, backend)
     judge = xp.sum(cube, axis=-1)  # [true, judge]
     total = xp.sum(model, axis=-1)
     right_model, right_judge = xp.sum(model * one, axis=-1), xp.sum(judge * one, axis=-1)
-    both_right = xp.sum(xp.sum(cube * one[:, :, None], axis=-2) * one, axis=-1)
+    both_right = xp.sum(xp.sum(cube * one[..., None], axis=-2) * one, axis=-1)
     only_model, only_judge = right_model - both_right, right_judge - both_right
     both_wrong = total - both_right - only_model - only_judge
     some = xp.where(total > 0, total, 1)

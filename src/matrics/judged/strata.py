@@ -79,7 +79,8 @@ def _pooled(known: Array, sizes: Array, squares: Array, backend: Standard) -> Ar
     together, found = (xp.sum(x * inside, axis=-2, keepdims=True) for x in (expected, known))
     too_few = ((together < LABELS_OF_A_STRATUM) | (found == 0)) & (together > 0)
     first = xp.argmax(xp.where(thin, -1, sizes), axis=-2, keepdims=True)
-    largest = backend.class_index(sizes.shape[-1], sizes)[:, None] == first
+    index = backend.class_index(sizes.shape[-1], sizes)
+    largest = xp.reshape(index, (*(1,) * (sizes.ndim - 2), -1, 1)) == first
     return thin | (too_few & largest)
 
 
@@ -88,10 +89,16 @@ def _of_all_predictions(cube: Array, backend: Standard, *, prior: bool) -> Array
 
     The prior is that of one more sample, of any class: no error is then impossible.
     """
-    xp, n = backend.xp, cube.shape[-1]
+    xp = backend.xp
     counts = xp.sum(cube, axis=-1)
     if prior:
-        counts = counts + 1 / n
+        counts = counts + 1 / counts.shape[-1]
     total = xp.sum(counts, axis=-2, keepdims=True)
-    one = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], cube)
-    return xp.where(total > 0, counts / xp.where(total > 0, total, 1), one)
+    return xp.where(total > 0, counts / xp.where(total > 0, total, 1), identity(counts, backend))
+
+
+def identity(like: Array, backend: Standard) -> Array:
+    """The identity matrix with as many axes as another array (..., n, n)."""
+    n = like.shape[-1]
+    one = backend.constant([[float(i == j) for j in range(n)] for i in range(n)], like)
+    return backend.xp.reshape(one, (*(1,) * (like.ndim - 2), n, n))
