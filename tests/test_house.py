@@ -54,7 +54,7 @@ LAYERS = [
     ("counting", "metrics"),
     ("scoring",),
     ("states", "uncertainty"),
-    ("tables", "study", "multilabel", "ranking"),
+    ("tables", "judged", "study", "multilabel", "ranking"),
     ("plot", "files"),
     ("reporting",),
     ("gates",),

@@ -128,6 +128,50 @@ def test_a_model_beside_itself() -> None:
     assert found["accuracy"].status == IntervalStatus.NO_VARIATION
 
 
+def test_pass_or_fail() -> None:
+    """Grades of answers: the accuracy is the pass rate, by hand and by prediction-powered inference."""
+    people, judge = RANDOM.integers(0, 2, 2000), RANDOM.integers(0, 2, 2000)
+    judge = np.where(RANDOM.random(2000) < 0.8, people, judge)
+    known = np.arange(2000) < 200
+    counts = matrics.judged_counts(people, judge, labelled=known, num_classes=2)
+    found = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    by_hand = sum(people[known & (judge == grade)].mean() * (judge == grade).mean() for grade in (0, 1))
+    assert math.isclose(found.estimate, by_hand, rel_tol=1e-12)
+    tuned = matrics.judged_interval(counts, "accuracy", method="tuned")["accuracy"]
+    covariance = np.cov(people[known], judge[known], ddof=0)[0, 1]
+    share = covariance / ((1 + 200 / 1800) * judge.var(ddof=1))
+    assert math.isclose(tuned.estimate, people[known].mean() + share * (judge[~known].mean() - judge[known].mean()))
+    texts = np.asarray(["fail", "pass"])
+    named = matrics.judged_counts(texts[people], texts[judge], labelled=known, labels=["fail", "pass"])
+    assert named.labelled.tolist() == counts.labelled.tolist()
+    with pytest.raises(
+        ValueError, match="y_pred: expected predicted labels, which only grades of two classes have not"
+    ):
+        matrics.judged_counts(people, judge, labelled=known, num_classes=3)
+    assert matrics.judged_interval(counts, "mcc")["mcc"].status == IntervalStatus.UNDEFINED
+
+
+@pytest.mark.parametrize("known", [(100, 100), (100, 200)])
+def test_models_with_grades_of_their_own_cover_the_difference(known: tuple[int, int]) -> None:
+    """Hard questions are hard for both; people grade the answers of both, or more of one."""
+    hard = RANDOM.random((600, 1500)) < 0.4
+    people = tuple((RANDOM.random(hard.shape) < np.where(hard, p - 0.5, p)).astype(int) for p in (0.95, 0.9))
+    judge = tuple(np.where(RANDOM.random(hard.shape) < 0.85, grades, 1 - grades) for grades in people)
+    masks = tuple(np.arange(1500) < number for number in known)
+    found = matrics.judged_compare(None, None, "accuracy", y_true=people, y_judge=judge, labelled=masks, num_classes=2)[
+        "accuracy"
+    ]
+    assert np.mean((found.low <= 0.05) & (found.high >= 0.05)) > 0.92
+    assert math.isclose(np.median(found.standard_error), np.std(found.difference), rel_tol=0.1)
+    one = matrics.judged_compare(
+        None, None, "accuracy", y_true=tuple(x[0] for x in people), y_judge=tuple(x[0] for x in judge),
+        labelled=masks, num_classes=2,
+    )["accuracy"]  # fmt: skip
+    assert math.isclose(one.standard_error, found.standard_error[0], rel_tol=1e-9)
+    with pytest.raises(ValueError, match="y_true: expected a pair, the labels of the answers of a and of b, got 3"):
+        matrics.judged_compare(None, None, y_true=(1, 2, 3), y_judge=judge, num_classes=2)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("method", ["labelled", "judge"])
 def test_comparisons_of_labels_alone(method: Any) -> None:
     true, judge, a = labels(3, 1000)

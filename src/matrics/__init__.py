@@ -104,7 +104,7 @@ _LATER = {
     "matrics.judged.interval": ("judged_interval",),
     "matrics.judged.needed": ("draw_for_labelling", "labels_needed"),
     "matrics.judged.quality": ("judge_quality",),
-    "matrics.judged.results": ("JudgeQuality", "JudgedComparison", "JudgedInterval", "LabelsNeeded"),
+    "matrics.judged.results": ("JudgedComparison", "JudgedInterval", "JudgeQuality", "LabelsNeeded"),
     "matrics.multilabel.scores": ("multilabel_confusion_matrix", "multilabel_score", "subset_accuracy"),
     "matrics.multilabel.state": ("MultilabelState",),
     "matrics.ranking.areas": ("average_precision", "partial_roc_auc", "roc_auc"),

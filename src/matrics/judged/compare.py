@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.arrays.sizes import check_size
 from matrics.catalogue.record import Metric
-from matrics.counting.codes import check_classes
+from matrics.counting.codes import CodedClasses, check_classes
 from matrics.counting.jointly import count_jointly
 from matrics.engine.evaluation import check_options
 from matrics.judged.correction import Correction, Design
@@ -31,13 +31,13 @@ from matrics.uncertainty.results import IntervalStatus, PairedComparison
 
 
 def judged_compare(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: ArrayLike | None,
+    b: ArrayLike | None,
     metrics: str | Metric | Iterable[str | Metric] = "core",
     *,
-    y_true: ArrayLike,
-    y_judge: ArrayLike,
-    labelled: ArrayLike | None = None,
+    y_true: ArrayLike | tuple[ArrayLike, ArrayLike],
+    y_judge: ArrayLike | tuple[ArrayLike, ArrayLike],
+    labelled: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     num_classes: int | None = None,
     labels: Iterable[Hashable] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -53,12 +53,14 @@ def judged_compare(
 
     Parameters
     ----------
-    a, b : array_like, shape (*B, N)
-        The labels that either model predicts. Counts do not say on which samples models differ.
+    a, b : array_like, shape (*B, N), or None
+        The labels that either model predicts. Counts do not say on which samples models differ. None for answers that
+        are graded as fail (class 0) or pass (class 1), as in :func:`matrics.judged_counts`.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     y_true, y_judge, labelled, num_classes, labels, sample_weight
-        As in :func:`matrics.judged_counts`.
+        As in :func:`matrics.judged_counts`. Where the answers of each model have grades of their own, ``y_true`` and
+        ``y_judge`` (and ``labelled``) are pairs: a tuple of those of a and of b, on the same samples.
     level, zero_division, class_names, positive, workers
         As in :func:`matrics.interval`. ``positive`` is a label where ``labels`` are given.
     method, design
@@ -94,6 +96,18 @@ def judged_compare(
     ... )["accuracy"]
     >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
     0.029, between -0.007 and 0.064
+
+    Two models whose answers were graded, 0 or 1, by a judge and, the first hundred, by people:
+
+    >>> hard = random.random(1000) < 0.3
+    >>> people = [(random.random(1000) < np.where(hard, p - 0.4, p)).astype(int) for p in (0.9, 0.8)]
+    >>> judge = [np.where(random.random(1000) < 0.9, grades, 1 - grades) for grades in people]
+    >>> found = matrics.judged_compare(
+    ...     None, None, "accuracy", y_true=(people[0], people[1]), y_judge=(judge[0], judge[1]),
+    ...     labelled=np.arange(1000) < 100, num_classes=2,
+    ... )["accuracy"]
+    >>> print(f"{found.difference:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    0.099, between 0.026 and 0.168
     """
     for name, value in (("a", a), ("b", b)):
         if isinstance(value, JudgedCounts):
@@ -105,17 +119,19 @@ def judged_compare(
     check_options(zero_division, "nan", workers)
     classes = check_classes(num_classes, labels)
     n = classes.number
-    check_size((n + 1) * n**3, num_classes=n)
-    codes = judged_codes({"y_true": y_true, "y_judge": y_judge, "a": a, "b": b}, labelled, classes)
-    numbers = {"y_true": n + 1, "y_judge": n, "a": n, "b": n}
     chosen = metrics_of(metrics, n, class_names or classes.labels, positive)  # type: ignore[arg-type]
+    codes, numbers = _codes(a, b, y_true, y_judge, labelled, classes)
+    check_size(math.prod(numbers.values()), num_classes=n)
     tables = [count_jointly(codes, numbers, sample_weight=sample_weight)]
     if sample_weight is not None:
         tables.append(count_jointly(codes, numbers, sample_weight=squared(sample_weight)))
     home, tables = as_arrays(**{f"table{k}": table for k, table in enumerate(tables)})
     if method in ("labelled", "judge"):
-        if len(tables) > 1:
-            raise ValueError(f"method: expected a corrected one for weighted samples, got {quoted(method)}")
+        if len(tables) > 1 or len(numbers) > 4:
+            raise ValueError(
+                f"method: expected a corrected one for weighted samples and for models with grades of their own, got "
+                f"{quoted(method)}"
+            )
         judge = home.xp.sum(tables[0], axis=-4)
         joint = home.xp.sum(tables[0][..., :n, :, :, :], axis=-3) if method == "labelled" else judge
         found = compare_paired(joint, list(chosen.values()), level=level, zero_division=zero_division, workers=workers)
@@ -127,11 +143,12 @@ def judged_compare(
     is_there = len(seen) == len(tables)
     backend = NUMPY if is_there else home
     tables = [np.asarray(view, np.float64) for view in seen] if is_there else tables
-    batch = tuple(tables[0].shape[:-4])
-    pairs = [backend.xp.reshape(table, (math.prod(batch), n + 1, n, n, n)) for table in tables]
+    axes = len(numbers)
+    batch, sizes = tuple(tables[0].shape[:-axes]), tuple(tables[0].shape[-axes:])
+    pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend)
     measures = [Measure.of(metric) for metric in chosen.values()]
     with backend.quiet():
-        differences = _differences(pairs, measures, method, design, asked.level, float(zero_division), workers, backend)
+        differences = _differences(pairs, measures, method, design, asked.level, float(zero_division), workers)
     results = []
     for fields in differences:
         parts = [backend.xp.reshape(part, (*batch, *part.shape[1:])) for part in fields]
@@ -141,6 +158,29 @@ def judged_compare(
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
+def _codes(  # noqa: PLR0917 (the samples of judged_compare)
+    a: Any, b: Any, y_true: Any, y_judge: Any, labelled: Any, classes: CodedClasses
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """The labels of both models as numbers of classes, and how many there are of each.
+
+    Models with grades of their own have true labels and judges' labels each, as pairs.
+    """
+    n = classes.number
+    if not (isinstance(y_true, tuple) and isinstance(y_judge, tuple)):
+        codes = judged_codes({"y_true": y_true, "y_judge": y_judge, "a": a, "b": b}, labelled, classes)
+        return codes, {"y_true": n + 1, "y_judge": n, "a": n, "b": n}
+    for name, pair in (("y_true", y_true), ("y_judge", y_judge)):
+        if len(pair) != 2:
+            raise ValueError(f"{name}: expected a pair, the labels of the answers of a and of b, got {len(pair)}")
+    masks = labelled if isinstance(labelled, tuple) else (labelled, labelled)
+    found: dict[str, Any] = {}
+    for name, pred, true, judge, mask in zip("ab", (a, b), y_true, y_judge, masks, strict=True):
+        one = judged_codes({"y_true": true, "y_judge": judge, name: pred}, mask, classes)
+        end = "" if name == "a" else " of b"
+        found |= {f"y_true{end}": one["y_true"], f"y_judge{end}": one["y_judge"], name: one[name]}
+    return found, {name: n + 1 if name.startswith("y_true") else n for name in found}
+
+
 def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedComparison:
     """The comparison of samples whose labels are taken as true."""
     worth = number[..., None] if one.difference.ndim > number.ndim else number
@@ -148,31 +188,70 @@ def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedCom
     return JudgedComparison(*one[:6], worth)
 
 
+class Pairs(NamedTuple):
+    """The samples by what is known of both models: the table, and that of the squared weights where they have some.
+
+    ``[true or none, judge, a, b]``, or with grades of their own ``[true, judge, a]`` of a, and the same of b.
+    """
+
+    tables: list[Array]
+    backend: Standard
+
+    @property
+    def apart(self) -> bool:
+        """Whether the models have grades of their own."""
+        return len(self.tables[0].shape) > 5
+
+    @property
+    def squares(self) -> Array:
+        """The sums of squared weights."""
+        return self.tables[-1]
+
+    def of_model(self, which: int, method: Correction, design: Design) -> Judged:
+        """The counts of a (0) or of b (1)."""
+        n = self.tables[0].shape[-1]
+        axes = ((-3, -2, -1), (-6, -5, -4))[which] if self.apart else (-1, -2)[which]
+        summed = [self.backend.xp.sum(table, axis=axes) for table in self.tables]
+        (cube, plane), *squares = ((table[..., :n, :, :], table[..., n, :, :]) for table in summed)
+        name = "post_stratified" if method == "auto" else method
+        return Judged(cube, plane, squares[0] if squares else (cube, plane), name, design, self.backend)
+
+    def less(self, a: Array, b: Array) -> Array:
+        """What samples have of a, less what they have of b: of values (..., true or none, judge, predicted)."""
+        if self.apart:
+            return a[..., None, None, None] - b[..., None, None, None, :, :, :]
+        return a[..., None] - b[..., None, :]
+
+    def total(self, values: Array) -> Array:
+        """The sums over all samples."""
+        axes = tuple(range(-6 if self.apart else -4, 0))
+        return self.backend.xp.sum(values, axis=axes)
+
+
 def _differences(  # noqa: PLR0917 (one call of judged_compare)
-    tables: Sequence[Array],
+    pairs: Pairs,
     measures: Sequence[Measure],
     method: Correction,
     design: Design,
     level: float,
     zero_division: float,
     workers: int,
-    backend: Standard,
 ) -> list[tuple[Array, ...]]:
-    """The fields of the comparisons of B tables [true or unlabelled, judge, a, b], and of squared weights."""
-    xp, n = backend.xp, tables[0].shape[-1]
-    both = [_of_model(tables, axis, method, design, backend) for axis in (-1, -2)]
+    """The fields of the comparisons."""
+    backend, xp = pairs.backend, pairs.backend.xp
+    both = [pairs.of_model(which, method, design) for which in (0, 1)]
     estimates = [estimates_of(judged, measures, zero_division, workers) for judged in both]
-    squares = tables[-1]
-    joint = (squares[..., :n, :, :, :], squares[..., n, :, :, :])
     few = few_labels(both[0]) | few_labels(both[1])
     results = []
     for measure, a, b in zip(measures, *estimates, strict=True):
         has_classes = a.value.ndim > 1
-        first, second = (judged.with_classes() if has_classes else judged for judged in both)
-        cells = tuple(part[:, None] for part in joint) if has_classes else joint
-        apart = _apart(a.influences, b.influences)
-        variance = _variance(apart, (cells[0], cells[1]), xp)
-        plain = [_plain(one, judged, xp) for one, judged in ((a, first), (b, second))]
+        squares = pairs.squares[:, None, ...] if has_classes else pairs.squares
+        moves = [_of_samples(one.influences, xp) for one in (a, b)]
+        variance = pairs.total(squares * pairs.less(*moves) ** 2)
+        plain = [
+            _plain(one, judged.with_classes() if has_classes else judged, xp)
+            for one, judged in zip((a, b), both, strict=True)
+        ]
         ours, theirs = a.spread.variance, b.spread.variance
         # Few labels add to the variance of either model; they add as much to that of the difference.
         grown = (ours + theirs) / xp.where(plain[0] + plain[1] > 0, plain[0] + plain[1], 1)
@@ -194,32 +273,15 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
             xp.where(has_limits, above if better else 1 - above, math.nan) if better is not None else gap * math.nan
         )
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
-        worth = _worth(a, b, (cells[0], cells[1]), variance, first, backend)
+        worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
         parts = (gap, *limits, xp.where(known, error, math.nan), probability, status, xp.where(known, worth, math.nan))
         results.append(parts)
     return results
 
 
-def _of_model(tables: Sequence[Array], axis: int, method: Correction, design: Design, backend: Standard) -> Judged:
-    """The counts of one of the models: those of the other are summed."""
-    n = tables[0].shape[-1]
-    (cube, plane), *squares = (
-        (table[..., :n, :, :], table[..., n, :, :]) for table in (backend.xp.sum(table, axis=axis) for table in tables)
-    )
-    name = "post_stratified" if method == "auto" else method
-    return Judged(cube, plane, squares[0] if squares else (cube, plane), name, design, backend)
-
-
-def _apart(a: Influences, b: Influences) -> Influences:
-    """The difference of the influences of each sample [true, judge, a, b] and [judge, a, b]."""
-    labelled = a.labelled[..., :, None] - b.labelled[..., None, :]
-    return Influences(labelled, a.others[..., :, None] - b.others[..., None, :])
-
-
-def _variance(found: Influences, squares: tuple[Array, Array], xp: Any) -> Array:
-    """The sum of the squares of the influences of all samples."""
-    labelled = xp.sum(squares[0] * found.labelled**2, axis=(-4, -3, -2, -1))
-    return labelled + xp.sum(squares[1] * found.others**2, axis=(-3, -2, -1))
+def _of_samples(found: Influences, xp: Any) -> Array:
+    """The influences of all samples [true or none, judge, predicted]."""
+    return xp.concat([found.labelled, found.others[..., None, :, :]], axis=-3)
 
 
 def _plain(one: Estimate, judged: Judged, xp: Any) -> Array:
@@ -229,14 +291,21 @@ def _plain(one: Estimate, judged: Judged, xp: Any) -> Array:
 
 
 def _worth(  # noqa: PLR0917 (all that is known)
-    a: Estimate, b: Estimate, squares: tuple[Array, Array], variance: Array, judged: Judged, backend: Standard
+    a: Estimate, b: Estimate, squares: Array, variance: Array, sizes: Array, pairs: Pairs
 ) -> Array:
-    """How many labels drawn at random have this variance of the difference."""
-    xp = backend.xp
-    gap = (a.slopes[..., :, None, :, None] - b.slopes[..., :, None, None, :]) + 0 * squares[0]
-    number = xp.sum(squares[0], axis=(-4, -3, -2, -1), keepdims=True)
+    """How many labels drawn at random have this variance of the difference: by the samples with labels."""
+    xp = pairs.backend.xp
+    there, slopes = [], []
+    for one in (a, b):
+        by = one.slopes[..., :, None, :] + 0 * one.influences.labelled
+        slopes.append(xp.concat([by, 0 * by[..., :1, :, :]], axis=-3))
+        there.append(xp.concat([xp.ones_like(by), xp.zeros_like(by[..., :1, :, :])], axis=-3))
+    known = squares * (pairs.less(there[0], 1 - there[1]) > 0 if pairs.apart else pairs.less(there[0], 0 * there[1]))
+    gap = pairs.less(*slopes)
+    number = pairs.total(known)
     some = xp.where(number > 0, number, 1)
-    mean = xp.sum(gap * squares[0], axis=(-4, -3, -2, -1), keepdims=True) / some
-    alone = xp.sum((gap - mean) ** 2 * squares[0], axis=(-4, -3, -2, -1)) / some[..., 0, 0, 0, 0]
-    total = xp.sum(judged.sizes, axis=(-2, -1))
+    mean = pairs.total(known * gap) / some
+    alone = pairs.total(known * gap**2) / some - mean**2
+    total = xp.sum(sizes, axis=(-2, -1))
+    total = total[:, None] if mean.ndim > 1 else total
     return xp.where(variance > 0, total**2 * alone / xp.where(variance > 0, variance, 1), math.nan)

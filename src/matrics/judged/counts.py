@@ -56,7 +56,7 @@ class JudgedCounts(Additive, _JudgedCounts):
 def judged_counts(
     y_true: ArrayLike,
     y_judge: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: ArrayLike | None = None,
     *,
     labelled: ArrayLike | None = None,
     num_classes: int | None = None,
@@ -76,8 +76,10 @@ def judged_counts(
         ``labels`` contain it).
     y_judge : array_like, shape (*B, N)
         The judge's labels of all samples.
-    y_pred : array_like, shape (*B, N)
-        The predicted labels. Batches broadcast: (M, N) predictions of M models with one judge.
+    y_pred : array_like, shape (*B, N), optional
+        The predicted labels. Batches broadcast: (M, N) predictions of M models with one judge. Left out where the
+        answers of a model are graded as fail (class 0) or pass (class 1): then class 1 is predicted of all, and the
+        accuracy is the pass rate.
     labelled : array_like of bool, shape (*B, N), optional
         Which samples have a true label; ``y_true`` is ignored elsewhere.
     num_classes : int
@@ -138,10 +140,23 @@ def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) ->
     """The labels as numbers of classes; true labels that are missing get the number of classes."""
     true = given.pop("y_true")
     found = {"y_true": _true_codes(true, labelled, classes)}
-    if classes.labels is None:
-        return {**found, **given}
-    codes = {label: code for code, label in enumerate(classes.labels)}
-    return {**found, **{name: codes_of(values, codes, name, classes.labels) for name, values in given.items()}}
+    codes = None if classes.labels is None else {label: code for code, label in enumerate(classes.labels)}
+    for name, values in given.items():
+        if values is None:
+            found[name] = _all_pass(found["y_judge"], name, classes.number)
+        else:
+            found[name] = values if codes is None else codes_of(values, codes, name, classes.labels or ())
+    return found
+
+
+def _all_pass(judge: Any, name: str, n: int) -> Array:
+    """Class 1 as the prediction of all samples of two classes."""
+    if n != 2:
+        raise ValueError(
+            f"{name}: expected predicted labels, which only grades of two classes have not, got {n} classes"
+        )
+    backend, (array,) = as_arrays(y_judge=judge)
+    return backend.xp.ones_like(array)
 
 
 def _true_codes(y_true: Any, labelled: Any, classes: CodedClasses) -> Array:

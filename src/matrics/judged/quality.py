@@ -13,10 +13,12 @@ from matrics.judged.results import JudgeQuality
 from matrics.judged.strata import identity
 from matrics.uncertainty.interval import interval
 
+MEASURES = ("accuracy", "recall:class", "precision:class", "cohen_kappa")
+
 
 def judge_quality(
     counts: JudgedCounts,
-    metrics: str | Metric | Iterable[str | Metric] = "accuracy,recall:class,precision:class,cohen_kappa",
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     *,
     level: float = 0.95,
     class_names: Sequence[str] | None = None,
@@ -29,7 +31,8 @@ def judge_quality(
     counts : JudgedCounts
         From :func:`matrics.judged_counts`.
     metrics : str, Metric, or several of them
-        The measures of the judge, as in :func:`matrics.score`.
+        The measures of the judge, as in :func:`matrics.score`; accuracy, Cohen's κ, and the recall and precision of
+        each class if left out.
     level, class_names, positive
         As in :func:`matrics.interval`.
 
@@ -72,7 +75,13 @@ def judge_quality(
         squares = xp.sum(squares_of(counts, cube, plane, backend)[0], axis=-1)
     known = xp.where(valid[..., None, None], xp.sum(cube, axis=-1), math.nan)
     scores = interval(
-        known, metrics, level=level, squared_weights=squares, invalid="nan", class_names=class_names, positive=positive
+        known,
+        metrics or MEASURES,
+        level=level,
+        squared_weights=squares,
+        invalid="nan",
+        class_names=class_names,
+        positive=positive,
     )
     with backend.quiet():
         tested = _tested(cube, backend)
