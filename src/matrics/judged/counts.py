@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
-from matrics.arrays import Array, Standard, as_arrays
+from matrics.arrays import Array, as_arrays
 from matrics.arrays.sizes import check_size
-from matrics.counting.codes import CodedClasses, check_classes, codes_of, labels_on_host
+from matrics.counting.codes import CodedClasses, check_classes, codes_of
+from matrics.counting.gaps import codes_with_gaps
 from matrics.counting.jointly import count_jointly
-from matrics.counting.labels import check_labels, listed, refuse_outside, widen
 from matrics.engine.results import short_repr
 from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
@@ -139,7 +136,7 @@ def squared(weights: Any) -> Array:
 def judged_codes(given: dict[str, Any], labelled: Any, classes: CodedClasses) -> dict[str, Any]:
     """The labels as numbers of classes; true labels that are missing get the number of classes."""
     true = given.pop("y_true")
-    found = {"y_true": _true_codes(true, labelled, classes)}
+    found = {"y_true": codes_with_gaps(true, labelled, classes, "y_true")}
     codes = None if classes.labels is None else {label: code for code, label in enumerate(classes.labels)}
     for name, values in given.items():
         if values is None:
@@ -157,119 +154,3 @@ def _all_pass(judge: Any, name: str, n: int) -> Array:
         )
     backend, (array,) = as_arrays(y_judge=judge)
     return backend.xp.ones_like(array)
-
-
-def _true_codes(y_true: Any, labelled: Any, classes: CodedClasses) -> Array:
-    """True labels as numbers of classes, n where there is none."""
-    n, labels = classes
-    if labels is None:
-        return _of_numbers(y_true, labelled, n)
-    array, backend = labels_on_host(y_true, "y_true")
-    codes: dict[Any, int] = {label: code for code, label in enumerate(labels)}
-    if labelled is None:
-        codes = {-1: n, **codes}
-        if array is None:
-            return codes_of(y_true, codes, "y_true", labels)
-        return backend.from_host(_where_there(array, ~missing(array), codes, labels))
-    mask, masks = _mask(labelled)
-    there = masks.host_view(mask)
-    if array is not None and there is not None:
-        return backend.from_host(_where_there(*_alike(array, there), codes, labels))
-    found = codes_of(y_true, codes, "y_true", labels, may_drop=True)
-    backend, (found, mask) = as_arrays(y_true=found, labelled=mask)
-    return backend.xp.where(mask, found, n)
-
-
-def _where_there(array: Array, there: Array, codes: dict[Any, int], labels: tuple[Hashable, ...]) -> Array:
-    """The numbers of labels that are there, and the number of classes for the others."""
-    filled = np.empty(array.shape, object)
-    filled[...] = labels[0]
-    filled[there] = array[there]
-    return np.where(there, codes_of(filled, codes, "y_true", labels), len(labels))
-
-
-def _of_numbers(y_true: Any, labelled: Any, n: int) -> Array:
-    """The same of labels that are numbers of classes, in any library and in compiled code."""
-    given = _without_gaps(y_true, keep=labelled is not None)
-    values = {"y_true": given} if labelled is None else {"y_true": given, "labelled": labelled}
-    backend, (true, *masks) = as_arrays(**values)
-    true = listed(given, true, "y_true")
-    xp, mask = backend.xp, _checked(masks[0], backend) if masks else None
-    if backend.is_float(true):
-        true = true if mask is None else xp.where(mask, true, math.nan)
-        _refuse_fractions(true, backend)
-        true = xp.where(xp.isnan(true), -1, true)
-        true = xp.astype(true, backend.widest_int(true) or xp.int32)
-    check_labels(true, "y_true", backend)
-    true = widen(true, backend)
-    there = true != -1 if mask is None else mask
-    true, there = xp.broadcast_arrays(true, there) if true.shape != there.shape else (true, there)
-    seen, kept = backend.host_view(true), backend.host_view(there)
-    if seen is not None and kept is not None:
-        refuse_outside(seen, n, kept, "y_true")
-    # Where values cannot be inspected, samples with a label out of range are left out, not taken for unlabelled.
-    return xp.where(there, xp.where(true == n, -1, true), n)
-
-
-def _without_gaps(y_true: Any, *, keep: bool) -> Any:
-    """Labels of the host with -1 in place of what is missing; anything else, and if they are to be kept, unchanged."""
-    is_list = isinstance(y_true, (list, tuple)) and not any(hasattr(label, "shape") for label in y_true)
-    if not is_list and str(getattr(y_true, "dtype", "")) != "object" and not hasattr(y_true, "to_numpy"):
-        return y_true
-    array, _ = labels_on_host(y_true, "y_true")
-    if array is None or array.dtype != object or not array.size:
-        return y_true
-    gaps = missing(array)
-    if not gaps.any():
-        return y_true if is_list or keep else array.tolist()
-    filled = array.copy()
-    filled[gaps] = -1
-    return filled.tolist()
-
-
-def _refuse_fractions(true: Array, backend: Standard) -> None:
-    seen = backend.host_view(true)
-    if seen is None:
-        return
-    wrong = ~(np.isnan(seen) | (seen == np.floor(seen)))
-    if wrong.any():
-        place = tuple(map(int, np.argwhere(wrong)[0]))
-        raise TypeError(f"y_true: expected integers, or NaN where a sample has no label, got {seen[place]} at {place}")
-
-
-def missing(array: Array) -> Array:
-    """Which labels of an array of NumPy are missing."""
-    return np.asarray([is_missing(label) for label in array.ravel().tolist()], bool).reshape(array.shape)
-
-
-def is_missing(label: Any) -> bool:
-    """Whether this stands for no label: None, NaN, or what pandas has for either.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and math.isnan(label)
-
-
-def _mask(labelled: Any) -> tuple[Array, Standard]:
-    backend, (mask,) = as_arrays(labelled=labelled)
-    return _checked(mask, backend), backend
-
-
-def _checked(mask: Array, backend: Standard) -> Array:
-    if not backend.xp.isdtype(mask.dtype, "bool"):
-        raise TypeError(
-            f"labelled: expected True where a sample has a true label and False elsewhere, got dtype {mask.dtype}"
-        )
-    return mask
-
-
-def _alike(array: Array, mask: Array) -> tuple[Array, Array]:
-    """Labels and mask in one shape."""
-    try:
-        shape = np.broadcast_shapes(array.shape, mask.shape)
-    except ValueError:
-        raise ValueError(f"expected the same samples, got y_true {array.shape} and labelled {mask.shape}") from None
-    return np.broadcast_to(array, shape), np.broadcast_to(mask, shape)
