@@ -27,7 +27,7 @@ from matrics.quoting import quoted
 from matrics.scoring.score import score
 
 if TYPE_CHECKING:
-    from matrics import plot, study
+    from matrics import plot, raters, study
     from matrics.catalogue.description import describe
     from matrics.catalogue.verbal import interpret, list_benchmarks
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
@@ -250,6 +250,7 @@ __all__ = [
     "precision_at_recall",
     "precision_recall_curve",
     "random_matrices",
+    "raters",
     "rebalance",
     "recall_at_precision",
     "register",
@@ -291,7 +292,7 @@ def __getattr__(name: str) -> object:
 
     Each measure has one name in Python, and all its names in ``score``.
     """
-    if name in {"plot", "study"}:
+    if name in {"plot", "raters", "study"}:
         return importlib.import_module(f"matrics.{name}")
     if name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)

@@ -1,0 +1,152 @@
+"""interval(): how sure coefficients of agreement are, if the items are drawn at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from matrics.arrays import Array, Standard
+from matrics.quoting import quoted
+from matrics.raters.coefficients import NAMES, linearised
+from matrics.raters.ratings import Ratings, read_ratings
+from matrics.typing import ArrayLike
+from matrics.uncertainty.limits import normal_quantile, percentile_limits, spread, student_quantile
+from matrics.uncertainty.options import check_level
+from matrics.uncertainty.results import Interval, IntervalStatus
+
+ITEMS = 20  # below this many items with several ratings, coverage was found to fall short of the level
+UNDEFINED_SHARE = 0.05
+
+
+def interval(
+    ratings: ArrayLike,
+    coefficients: str | Iterable[str],
+    *,
+    num_classes: int | None = None,
+    labels: Iterable[Hashable] | None = None,
+    weights: Any = None,
+    level: float = 0.95,
+    method: Literal["linearised", "bootstrap"] = "linearised",
+    num: int | None = None,
+    rng: Any = None,
+) -> dict[str, Interval]:
+    """Confidence intervals of coefficients of agreement, for items that are drawn at random.
+
+    Parameters
+    ----------
+    ratings, num_classes, labels
+        As in :func:`percent_agreement`.
+    coefficients : str, or several of them
+        Their names, such as ``"fleiss_kappa"``, also separated by commas.
+    weights : str or array_like, optional
+        As each coefficient takes them; its own default if left out.
+    level : float, default 0.95
+        The confidence level.
+    method : {"linearised", "bootstrap"}
+        Gwet's (2014) linearised variance with Student's quantile, or quantiles of replicates with items drawn anew.
+    num : int, optional
+        Number of replicates of the bootstrap; 2,000 if left out.
+    rng : numpy.random.Generator or int, optional
+        Where the draws of the bootstrap come from; anew each time if left out.
+
+    Returns
+    -------
+    dict of str to matrics.Interval
+        By name; the arrays have the shape (*B,). Status 1 for fewer than 20 items with several ratings.
+
+    Raises
+    ------
+    ValueError
+        A coefficient or a method does not exist, or as :func:`percent_agreement`.
+
+    Notes
+    -----
+    The raters are those that there are: the limits say nothing of others. A coefficient of 1 without any disagreement has
+    no variance and no limits.
+
+    Examples
+    --------
+    >>> from matrics import raters
+    >>> ratings = [[0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, -1]] * 5
+    >>> for name, found in raters.interval(ratings, "fleiss_kappa,gwet_ac1", num_classes=2).items():
+    ...     print(f"{name} {found.estimate:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    """
+    share = check_level(level)
+    names = coefficients.split(",") if isinstance(coefficients, str) else list(coefficients)
+    names = [str(name).strip() for name in names]
+    for name in names:
+        if name not in NAMES:
+            raise ValueError(f"coefficients: expected {', '.join(map(repr, NAMES))}, got {quoted(name)}")
+    if method not in ("linearised", "bootstrap"):
+        raise ValueError(f"method: expected 'linearised' or 'bootstrap', got {quoted(method)}")
+    if method == "linearised" and not (num is None and rng is None):
+        raise ValueError("num and rng: expected None, because method='linearised' does not resample")
+    known = None if labels is None else tuple(labels)
+    read = read_ratings(ratings, num_classes, known)
+    replicates = None if method == "linearised" else _redrawn(read, num or 2000, rng)
+    found = {}
+    for name in names:
+        own = weights if weights is not None else default_weights(name)
+        with read.backend.quiet():
+            one = _interval(name, read, own, known, share, replicates)
+        found[name] = Interval(*(read.returned(part) for part in one))
+    return found
+
+
+def default_weights(name: str) -> str:
+    """The weights of a coefficient where none are given."""
+    return {"krippendorff_alpha": "nominal", "gwet_ac2": "quadratic"}.get(name, "none")
+
+
+def _redrawn(read: Ratings, num: int, rng: Any) -> Ratings:
+    """The ratings of items drawn anew (num, *B, items, raters, n), on the host."""
+    view = read.backend.host_view(read.chosen)
+    if view is None:
+        raise TypeError("method: expected 'linearised' in compiled code and on devices, got 'bootstrap'")
+    items = view.shape[-3]
+    which = np.random.default_rng(rng).integers(0, items, (num, items)) if items else np.zeros((num, 0), int)
+    return read._replace(chosen=np.moveaxis(np.take(view, which, axis=-3), -4, 0))
+
+
+def _interval(
+    name: str, read: Ratings, weights: Any, labels: Any, level: float, replicates: Ratings | None
+) -> tuple[Array, ...]:
+    backend, xp = read.backend, read.backend.xp
+    one = linearised(name, read, weights, labels)
+    sizes = xp.sum(read.counts, axis=-1)
+    few = xp.sum(xp.astype(sizes >= 2, one.value.dtype), axis=-1) < ITEMS
+    integer = backend.widest_int(one.value) or xp.int32
+    undefined = xp.astype(xp.zeros_like(one.value), integer)
+    error = xp.sqrt(one.variance(xp))
+    if replicates is None:
+        reach = _quantile(level, one.number, backend) * error
+        low, high = one.value - reach, xp.clip(one.value + reach, None, 1.0)
+    else:
+        drawn = np.moveaxis(np.asarray(linearised(name, replicates, weights, labels).value), 0, -1)
+        low, high = percentile_limits(drawn, level, backend)
+        error, undefined = spread(drawn, backend)
+    defined = ~xp.isnan(one.value)
+    has_limits = defined & (error > 0) & ~xp.isnan(low)
+    status = xp.where(few, int(IntervalStatus.FEW_SAMPLES), undefined * 0)
+    if replicates is not None:
+        many = undefined > UNDEFINED_SHARE * replicates.chosen.shape[0]
+        status = xp.where(many, int(IntervalStatus.UNDEFINED_REPLICATES), status)
+    status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
+    status = xp.where(defined, status, int(IntervalStatus.UNDEFINED))
+    low, high = (xp.where(has_limits, limit, math.nan) for limit in (low, high))
+    return one.value, low, high, xp.where(defined, error, math.nan), undefined, status
+
+
+def _quantile(level: float, number: Array, backend: Standard) -> Array:
+    """Student's quantile for the number of items less one: exact where the numbers can be seen."""
+    xp, view = backend.xp, backend.host_view(number)
+    if view is not None:
+        degrees, place = np.unique(view, return_inverse=True)
+        known = np.asarray([student_quantile(level, max(int(one) - 1, 1)) for one in degrees])
+        return known[place].reshape(view.shape)
+    z = normal_quantile(level)
+    degrees = xp.where(number > 2, number - 1, 1)
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
