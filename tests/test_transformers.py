@@ -99,7 +99,7 @@ def test_areas_are_near_those_of_scikit_learn(torch: Any, make: Any) -> None:
 
 
 def test_a_rare_class_has_its_probabilities_in_one_bin(torch: Any, make: Any) -> None:
-    """Half a percent, and a model that says so: in bins of equal width the area is open, and a warning says how much."""
+    """Of half a percent, and a model that says so: the bins of equal width leave the area open, with a warning."""
     sk = pytest.importorskip("sklearn.metrics")
     labels = (np.arange(20_000) % 200 == 0).astype(int)
     ones = (np.random.default_rng(0).normal(-8, 1, 20_000) + 1.5 * labels).astype(np.float32)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
-from matrics.arrays.inputs import library, refuse_masks, refuse_missing
+from matrics.arrays.inputs import is_missing, library, refuse_masks, refuse_missing
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.counting.build import confusion_matrix
@@ -169,8 +169,8 @@ def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, pandas' NA and empty text."""
-    return label is None or type(label).__name__ == "NAType" or bool(label != label) or label == ""  # noqa: PLR0124
+    """As everywhere, and empty text."""
+    return is_missing(label) or label == ""
 
 
 def _refuse_floating(name: str, label: Any) -> None:
