@@ -14,7 +14,7 @@ from matrics.catalogue.classes import Sorted
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
 from matrics.counting.labels import check_weights
-from matrics.quoting import cut, quoted
+from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import in_their_order
 from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.frame_counts import FrameCounts
@@ -122,8 +122,9 @@ def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -
     try:
         classes = Sorted.of(both)
     except TypeError as error:
+        kinds = quoted_list({type(label): label for label in both}.values())
         raise TypeError(
-            f"y_true, y_pred: expected labels of one kind, which have an order, got {cut(error)}{HINT}"
+            f"y_true, y_pred: expected labels of one kind, which have an order, got {kinds}{HINT}"
         ) from error
     warn_of_odd_labels(of_true, of_pred)
     return classes
