@@ -222,6 +222,17 @@ def test_errors_say_what_to_do(labels: Any, options: dict[str, Any], message: st
                 call(labels, [0.1, 0.4, 0.3], **options)
 
 
+@pytest.mark.parametrize("dtype", ["string", "object", "boolean"])
+def test_a_missing_value_of_pandas_is_named(dtype: str) -> None:
+    """Its comparisons are no booleans: they ended in 'boolean value of NA is ambiguous'."""
+    pandas = pytest.importorskip("pandas")
+    a, b = (True, False) if dtype == "boolean" else ("a", "b")
+    labels, s = pandas.Series([a, b, pandas.NA, b], dtype=dtype), [0.1, 0.4, 0.3, 0.2]
+    for options in ({"positive": a}, {}, {"positive": b, "ignore_index": [a]}):
+        with pytest.raises(ValueError, match=r"a label for every sample, got 1 of 4 missing, the first at \(2,\)"):
+            matrics.roc_auc(labels, s, **options)
+
+
 @pytest.mark.parametrize(
     "area",
     [

@@ -93,6 +93,8 @@ def test_labels_of_any_kind(kind: str) -> None:
 def test_the_result_says_which_classes_it_found() -> None:
     scores = matrics.score_labels(["b", "a"], ["b", "a"], "accuracy")
     assert repr(scores) == f"LabelScores({{'accuracy': {scores['accuracy']!r}}}, labels=('a', 'b'))"
+    many = [f"id{place}" for place in range(1000)]
+    assert repr(matrics.score_labels(many, many, "accuracy")).endswith("'id103', 'id104', …))")
     again = pickle.loads(pickle.dumps(scores))
     assert again == scores
     assert again.labels == ("a", "b")
@@ -172,7 +174,7 @@ def test_classes_of_a_graph_are_given() -> None:
         (["a", math.nan], ["a", "b"], ValueError, r"y_true: .* got 1 of 2 missing, the first at \(1,\)"),
         ([0.0, 1.0], [0, 1], TypeError, r"y_true: expected labels, .* floating numbers \(0\), .* to integers first"),
         ([0, 1], [0.5, 0.2], TypeError, r"y_pred: .* floating numbers \(0.5\), which are class scores: .* labels="),
-        (["a", "b"], [1, 2], TypeError, r"labels of one kind, .* pass the classes as labels="),
+        (["a", "b"], [1, 2], TypeError, r"labels of one kind, .* got 'b', 2: pass the classes as labels="),
         ([], [], ValueError, r"expected at least one sample, got none: pass the classes as labels="),
         ([["a"], "b"], ["a", "b"], TypeError, r"y_true: expected labels that can be compared and hashed, got \['a'\]"),
         (["a", "b"], ["a", "b", "b"], ValueError, "expected the same samples"),

@@ -519,6 +519,8 @@ def test_weights_in_a_call() -> None:
         TWO, X2[:, :], Y2, scoring=scorer("mcc"), n_repeats=1, random_state=0, sample_weight=weight
     )
     assert np.isfinite(importance.importances).all()
+    with pytest.raises(TypeError, match=r"sample_weight: expected a number for each sample, got \['a', "):
+        scorer("mcc")(TWO, X2, Y2, sample_weight=["a"] * len(Y2))
 
 
 def ppv_of_class(t: Any) -> Any:
@@ -688,6 +690,7 @@ def test_predictions_for_a_comparison_of_models() -> None:
         assert (confusion_matrix(one.y_true[here], one.y_pred[here]) == one.cm[fold]).all()
     assert (one.cm == cross_validate_confusion(MODEL, X, NAMES, cv=cv)).all()
     assert len(one.to_frame()) == 2 * len(X)
+    assert list(one.to_frame()) == ["indices", "folds", "y_true", "y_pred"]
     assert one.to_dict()["labels"] == ["fraud", "ok"]
     assert repr(one).startswith("CrossValidated(cm=")
     other = cross_validate_confusion(DummyClassifier(), X, NAMES, cv=cv, return_indices=True)

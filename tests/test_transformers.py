@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,25 @@ def test_areas_are_near_those_of_scikit_learn(torch: Any, make: Any) -> None:
     assert values["average_precision"] == pytest.approx(sk.average_precision_score(labels, found), abs=1e-3)
     assert values["recall@0.25"] == pytest.approx(sk.recall_score(labels, found >= 0.25), rel=1e-12)
     assert compute.confusion is None
+
+
+def test_a_rare_class_has_its_probabilities_in_one_bin(torch: Any, make: Any) -> None:
+    """Of half a percent, and a model that says so: the bins of equal width leave the area open, with a warning."""
+    sk = pytest.importorskip("sklearn.metrics")
+    labels = (np.arange(20_000) % 200 == 0).astype(int)
+    ones = (np.random.default_rng(0).normal(-8, 1, 20_000) + 1.5 * labels).astype(np.float32)
+    logits, wanted = np.stack([0 * ones, ones], -1), sk.roc_auc_score(labels, ones)
+    options = {"positive": "x_low", "class_names": ["x", "x_low"], "prefix": "a/"}
+    with pytest.warns(
+        UserWarning, match=r'^a/roc_auc counts scores of one bin as equal.*between 0\.\d+.*spacing="logit"'
+    ) as said:
+        found = by_batches(torch, make("roc_auc, recall@0.5, f1", **options), logits, labels)
+    low, high = (float(text) for text in re.findall(r"0\.\d{3}", str(said[0].message)))
+    assert low < found["a/roc_auc"] < wanted - 0.05 < high
+    assert list(found) == ["a/f1", "a/roc_auc", "a/recall@0.5"]
+    found = by_batches(torch, make("roc_auc, roc_auc:class", spacing="logit", **options), logits, labels)
+    assert found["a/roc_auc"] == pytest.approx(wanted, abs=2e-3)
+    assert list(found) == ["a/roc_auc", "a/roc_auc/x", "a/roc_auc/x_low"]
 
 
 def test_labels_that_are_no_numbers_of_classes(torch: Any, make: Any) -> None:
@@ -298,6 +318,8 @@ def test_it_can_be_pickled_and_printed(make: Any) -> None:
         ("mcc", {"labels": [1, 2], "num_classes": 2}, "expected either num_classes=.*got both"),
         ("mcc", {"ignore_index": "pad"}, "ignore_index: expected a 32-bit integer"),
         ("mcc", {"prefix": 1}, "prefix: expected text, got 1"),
+        ("mcc", {"spacing": "log"}, "spacing: expected None, 'equal' or 'logit', got 'log'"),
+        (Passed([0], [0]), {}, "got the predictions of the Trainer: call the function first"),
     ],
 )
 def test_wrong_arguments_are_an_error_before_training(make: Any, metrics: Any, options: Any, message: str) -> None:
@@ -328,6 +350,10 @@ def test_arrays_that_do_not_fit(make: Any) -> None:
     for passed, message in wrong:
         with pytest.raises((TypeError, ValueError), match=message):
             make("mcc", num_classes=3)(Passed(*passed))
+    with pytest.raises(TypeError, match=r"eval_prediction: expected what the Trainer passes.*got a tuple"):
+        make("mcc")((logits, labels))
+    with pytest.raises(ValueError, match="predictions: expected logits of two classes or more, got 1 on the last axis"):
+        make("mcc")(Passed(logits[:, :1], labels))
 
 
 # The Trainer ----------------------------------------------------------------------------------------------------------

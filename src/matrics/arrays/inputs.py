@@ -121,6 +121,11 @@ def refuse_missing(name: str, column: Any) -> None:
         )
 
 
+def is_missing(label: Any) -> bool:
+    """Whether a label of any kind stands for none: None, NaN, NaT or pandas' NA, whose comparisons are no booleans."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)  # noqa: PLR0124 (NaN)
+
+
 def by_columns(frame: Any) -> Array:
     """A data frame of samples: the columns one after the other if they are labels, rows if they are class scores.
 

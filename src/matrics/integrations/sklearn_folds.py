@@ -48,7 +48,8 @@ class CrossValidated(NamedTuple):
 
     def to_frame(self) -> Any:
         """A data frame of pandas with a row for each prediction."""
-        return frame_of({name: getattr(self, name) for name in ("indices", "folds", "y_true", "y_pred")})
+        columns = {name: getattr(self, name) for name in ("indices", "folds", "y_true", "y_pred")}
+        return frame_of(columns, indexed=False)
 
 
 @overload

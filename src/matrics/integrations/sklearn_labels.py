@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from matrics.arrays import Array
+from matrics.arrays.inputs import is_missing
 from matrics.catalogue.classes import Classes, Sorted
 from matrics.quoting import quoted, quoted_list
 
@@ -45,17 +46,13 @@ def one_label_each(values: Any, name: str) -> list[Hashable]:
     array = column_or_1d(values)
     found: list[Hashable] = array.tolist()
     is_object = array.dtype.kind == "O"
-    missing = np.fromiter(map(_is_missing, found), bool, len(found)) if is_object else np.asarray(array != array)  # noqa: PLR0124 (NaN)
+    missing = np.fromiter(map(is_missing, found), bool, len(found)) if is_object else np.asarray(array != array)  # noqa: PLR0124 (NaN)
     if missing.any():
         raise ValueError(
             f"{name}: expected a label for every sample, got {np.count_nonzero(missing):,} of {missing.size:,} "
             f"missing, the first at {int(missing.argmax())}"
         )
     return found
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or (not isinstance(label, str) and str(label) in {"nan", "NaT", "<NA>"})
 
 
 def extended(

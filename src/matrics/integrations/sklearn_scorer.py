@@ -22,6 +22,7 @@ from matrics.integrations.sklearn_labels import (
     scores_of_classes,
 )
 from matrics.integrations.sklearn_measures import Measure, of_matrix, of_scores
+from matrics.quoting import quoted
 
 
 class Scorer(_BaseScorer):
@@ -117,4 +118,7 @@ class Scorer(_BaseScorer):
 
 
 def _weights(sample_weight: Any) -> Array | None:
-    return None if sample_weight is None else np.asarray(sample_weight, float)
+    try:
+        return None if sample_weight is None else np.asarray(sample_weight, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"sample_weight: expected a number for each sample, got {quoted(sample_weight)}") from error

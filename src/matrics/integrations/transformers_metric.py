@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,10 +20,13 @@ from matrics.integrations.score_names import is_of_scores, read_names
 from matrics.integrations.settings import checked_prefix, classes_of
 from matrics.integrations.torch import ConfusionMetric, ScoreMetric
 from matrics.quoting import quoted, split_outside
+from matrics.ranking.bins import Spacing, check_spacing
 from matrics.scoring.score import resolve
 
 #: With so many classes, labels of a sequence are taken to be tokens: sets of tags are smaller, vocabularies larger.
 VOCABULARY = 1000
+#: The distance of the bounds of an area from which on its value says too little.
+WIDE = 0.05
 
 
 class TrainerMetrics:
@@ -39,6 +43,7 @@ class TrainerMetrics:
         ignore_index: int | Sequence[int] | None,
         prefix: str,
         shift: bool | None,
+        spacing: Spacing | None,
     ) -> None:
         self._of_labels, self._of_scores = _two_kinds(metrics)
         self._labels = None if labels is None else list(labels)
@@ -47,7 +52,7 @@ class TrainerMetrics:
         self._ignored = check_ignore_index(ignore_index)
         if shift is not None and not isinstance(shift, bool):
             raise TypeError(f"shift: expected True, False or None, got {quoted(shift)}")
-        self._shift = shift
+        self._shift, self._spacing = shift, check_spacing(spacing)
         self.confusion: ConfusionMetric | None = None
         self.scores: ScoreMetric | None = None
         self._num_classes: int | None = None
@@ -86,10 +91,27 @@ class TrainerMetrics:
             raise
         if not self._is_over:
             return {}
-        values: dict[str, float] = {}
-        for metric in (self.confusion, self.scores):
-            values |= {} if metric is None else metric.log_dict()
-        return values
+        values = {} if self.confusion is None else self.confusion.log_dict()
+        return values if self.scores is None else values | self._without_bounds(self.scores.log_dict())
+
+    def _without_bounds(self, values: dict[str, float]) -> dict[str, float]:
+        """The values of scores, with a warning where the bounds of an area are far apart."""
+        names = {key: key.removeprefix(self._prefix).partition("/") for key in values}
+        plain = {key: value for key, value in values.items() if not names[key][0].endswith(("_low", "_high"))}
+        found = []
+        for key in plain:
+            name, slash, of_class = names[key]
+            low, high = (values.get(f"{self._prefix}{name}{end}{slash}{of_class}", 0.0) for end in ("_low", "_high"))
+            found.append((high - low, key, low, high))
+        width, key, low, high = max(found, default=(0.0, "", 0.0, 0.0))
+        if width > WIDE:
+            advice = "" if self._spacing == "logit" else ': pass spacing="logit", whose bins are narrow near 0 and 1'
+            warnings.warn(
+                f"{key} counts scores of one bin as equal, and so many are in one that of the scores themselves it is "
+                f"between {low:.3f} and {high:.3f}{advice}",
+                stacklevel=3,
+            )
+        return plain
 
     def reset(self) -> None:
         """Forget the counts, after an evaluation that was interrupted."""
@@ -122,6 +144,8 @@ class TrainerMetrics:
                 num_classes,
                 self._of_scores,
                 from_logits=True,
+                spacing=self._spacing,
+                bounds=True,
                 class_names=names,
                 positive=place if place is None or names is None else names[place],
                 ignore_index=self._ignored if self._codes is None else None,
@@ -160,6 +184,11 @@ class TrainerMetrics:
 
     def _check_classes(self, found: int | None) -> None:
         """Make the metrics if these are the first logits; raise for another number of classes."""
+        if found == 1:
+            raise ValueError(
+                "predictions: expected logits of two classes or more, got 1 on the last axis: a regression, or one "
+                "logit of class 1, which ConfusionMetric and ScoreMetric of matrics.integrations.torch take"
+            )
         if self._num_classes is None:
             if found is None:
                 raise TypeError("num_classes: expected it where predictions are labels and not logits, got None")
@@ -205,6 +234,11 @@ class TrainerMetrics:
 
 def _two_kinds(metrics: Any) -> tuple[list[str | Metric], list[str]]:
     """The measures of labels, and the names of values of scores."""
+    if hasattr(metrics, "label_ids"):
+        raise TypeError(
+            "metrics: expected a name, a metric or a list of them, got the predictions of the Trainer: call the "
+            'function first, Trainer(compute_metrics=compute_metrics("mcc, f1"))'
+        )
     given = [metrics] if isinstance(metrics, (str, Metric)) or not isinstance(metrics, Iterable) else list(metrics)
     parts = [part for item in given for part in (split_outside(item) if isinstance(item, str) else [item])]
     found = [part.strip() if isinstance(part, str) else part for part in parts]
@@ -217,6 +251,11 @@ def _two_kinds(metrics: Any) -> tuple[list[str | Metric], list[str]]:
 
 def _batches(eval_prediction: Any) -> Iterator[tuple[Any, Any]]:
     """Predictions and labels of one batch, or of each of a list."""
+    if not (hasattr(eval_prediction, "predictions") and hasattr(eval_prediction, "label_ids")):
+        raise TypeError(
+            "eval_prediction: expected what the Trainer passes, an EvalPrediction with predictions and label_ids, got "
+            f"a {type(eval_prediction).__name__}"
+        )
     predictions, labels = eval_prediction.predictions, eval_prediction.label_ids
     if isinstance(predictions, list) and isinstance(labels, list):
         yield from zip(predictions, labels, strict=True)

@@ -27,13 +27,19 @@ MOST_BINS = 2**25
 MOST_EQUAL_BINS = 2**18
 
 
+def check_spacing(spacing: Spacing | None) -> Spacing | None:
+    """Which it is; raises unless it is one."""
+    if spacing not in (None, *get_args(Spacing)):
+        raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {quoted(spacing)}")
+    return spacing
+
+
 def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing: Spacing | None) -> Array:
     """The edges (K + 1,) in float64, each rounded down to 24 bits; they never decrease."""
     if edges is not None:
         return _given(edges, histogram_bins, low, high, spacing)
     histogram_bins = check_count(histogram_bins, "histogram_bins", most=MOST_BINS)
-    if spacing not in (None, *get_args(Spacing)):
-        raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {quoted(spacing)}")
+    check_spacing(spacing)
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not abs(value) <= LARGEST_EDGE:
             raise ValueError(f"{name}: expected a finite number, got {quoted(value)}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
-from matrics.arrays.inputs import by_columns, refuse_masks
+from matrics.arrays.inputs import by_columns, is_missing, refuse_masks
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import TWO, Classes
 from matrics.counting.labels import check_ignore_index
@@ -47,15 +47,19 @@ def read_labels(
     if texts is None:
         ignored = check_ignore_index(ignore_index)
         return Labels(y_true, None if positive is None else _integer(positive), ignored)
+    missing = _missing(texts)
+    if missing.any():
+        texts = texts.copy()
+        texts[missing] = None  # which compares with any label
     left_out = one_or_more(ignore_index)
     kept = np.ones(texts.shape, bool)
     for label in left_out:
         kept &= ~_same(texts, label)
-    is_missing = kept & np.asarray((texts != texts) | (texts == np.asarray(None)), bool)  # noqa: PLR0124 (NaN)
-    if is_missing.any():
-        first = tuple(int(i) for i in np.argwhere(is_missing)[0])
+    lacking = kept & missing
+    if lacking.any():
+        first = tuple(int(i) for i in np.argwhere(lacking)[0])
         raise ValueError(
-            f"y_true: expected a label for every sample, got {np.count_nonzero(is_missing):,} of {texts.size:,} "
+            f"y_true: expected a label for every sample, got {np.count_nonzero(lacking):,} of {texts.size:,} "
             f"missing, the first at {first}"
         )
     if positive is None:
@@ -162,6 +166,17 @@ def _integer(positive: Any) -> int:
 def _same(labels: Array, label: Any) -> Array:
     """Where labels are this one."""
     return np.asarray([one == label for one in labels.flat], bool).reshape(labels.shape)
+
+
+def _missing(labels: Array) -> Array:
+    """Where labels are missing; of many samples the few different labels are looked at first."""
+    listed = labels.ravel().tolist()
+    try:
+        has_any = any(map(is_missing, dict.fromkeys(listed)))
+    except TypeError:  # not hashable
+        has_any = True
+    found = np.asarray(list(map(is_missing, listed)), bool) if has_any else np.zeros(len(listed), bool)
+    return found.reshape(labels.shape)
 
 
 def _check_found(positive: Any, is_positive: Array, others: Any) -> None:

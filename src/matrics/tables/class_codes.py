@@ -10,7 +10,7 @@ import numpy as np
 from matrics.arrays import Array
 from matrics.catalogue.classes import Sorted
 from matrics.counting.codes import check_classes
-from matrics.quoting import cut, quoted, quoted_list
+from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import Coded, Where, at_position
 
 __all__ = ["class_codes", "given_labels", "sorted_labels"]
@@ -40,7 +40,8 @@ def sorted_labels(columns: Sequence[tuple[Any, Coded]], hint: str = "") -> tuple
     try:
         return Sorted.of(labels)
     except TypeError as error:
-        raise TypeError(f"{named}: expected labels that have an order, got {cut(error)}{hint}") from error
+        kinds = quoted_list({type(label): label for label in labels}.values())
+        raise TypeError(f"{named}: expected labels that have an order, got {kinds}{hint}") from error
 
 
 def class_codes(name: Any, column: Coded, labels: Sequence[Hashable], where: Where = at_position) -> Array:

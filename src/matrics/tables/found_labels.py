@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays, is_compiling
-from matrics.arrays.inputs import library, refuse_masks, refuse_missing
+from matrics.arrays.inputs import is_missing, library, refuse_masks, refuse_missing
 from matrics.arrays.sizes import one_or_more
 from matrics.catalogue.classes import Sorted
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import check_classes, labels_on_host
 from matrics.counting.labels import check_weights
-from matrics.quoting import cut, quoted
+from matrics.quoting import quoted, quoted_list
 from matrics.tables.columns import in_their_order
 from matrics.tables.counts import warn_of_odd_labels
 from matrics.tables.frame_counts import FrameCounts
@@ -122,8 +122,9 @@ def _classes(true: _Occurring, pred: _Occurring, left_out: Sequence[Hashable]) -
     try:
         classes = Sorted.of(both)
     except TypeError as error:
+        kinds = quoted_list({type(label): label for label in both}.values())
         raise TypeError(
-            f"y_true, y_pred: expected labels of one kind, which have an order, got {cut(error)}{HINT}"
+            f"y_true, y_pred: expected labels of one kind, which have an order, got {kinds}{HINT}"
         ) from error
     warn_of_odd_labels(of_true, of_pred)
     return classes
@@ -169,8 +170,8 @@ def _refuse_missing(name: str, values: Array, *, has_positions: bool) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, pandas' NA and empty text."""
-    return label is None or type(label).__name__ == "NAType" or bool(label != label) or label == ""  # noqa: PLR0124
+    """As everywhere, and empty text."""
+    return is_missing(label) or label == ""
 
 
 def _refuse_floating(name: str, label: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from matrics.arrays import Array
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid
+from matrics.quoting import quoted_list
 from matrics.tables.found_labels import count_found
 from matrics.typing import ArrayLike
 
@@ -40,7 +41,7 @@ class LabelScores(dict[str, Any]):
         return type(self), (dict(self), self.labels, self.matrix)
 
     def __repr__(self) -> str:
-        return f"LabelScores({super().__repr__()}, labels={tuple(self.labels)!r})"
+        return f"LabelScores({super().__repr__()}, labels=({quoted_list(self.labels)}))"
 
 
 def score_labels(
