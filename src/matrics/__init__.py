@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from matrics.scoring.streaming import score_blocks
     from matrics.stacks.merging import merge_classes
+    from matrics.stacks.prevalence import PrevalenceEstimate, at_prevalence
     from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
     from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
     from matrics.states.confusion import ConfusionState
@@ -124,6 +125,7 @@ _LATER = {
     ),
     "matrics.scoring.streaming": ("score_blocks",),
     "matrics.stacks.merging": ("merge_classes",),
+    "matrics.stacks.prevalence": ("PrevalenceEstimate", "at_prevalence"),
     "matrics.stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
     "matrics.stacks.transform": (
         "normalize",
@@ -174,12 +176,14 @@ __all__ = [
     "MultilabelState",
     "PairedComparison",
     "PrecisionRecallCurve",
+    "PrevalenceEstimate",
     "Reliability",
     "Report",
     "RequirementResult",
     "RocCurve",
     "ScoreState",
     "ThresholdCurve",
+    "at_prevalence",
     "average_precision",
     "best_threshold",
     "best_threshold_interval",
