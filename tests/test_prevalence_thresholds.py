@@ -132,5 +132,5 @@ def test_a_traced_prevalence_beside_concrete_samples() -> None:
 @pytest.mark.parametrize("prevalence", [-0.1, [0.5, 0.6], [0.2, 0.3, 0.5]])
 @pytest.mark.parametrize("function", [matrics.threshold_curve, matrics.best_threshold, matrics.best_threshold_interval])
 def test_what_are_no_shares(function: Any, prevalence: Any) -> None:
-    with pytest.raises(ValueError, match="^prevalence: expected"):
+    with pytest.raises(ValueError, match=r"^prevalence: expected"):
         function(*samples(), "f1", prevalence=prevalence)

@@ -82,7 +82,9 @@ if TYPE_CHECKING:
     from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
     from matrics.uncertainty.models import compare_models
     from matrics.uncertainty.planning import samples_needed
+    from matrics.uncertainty.prevalence import estimate_prevalence
     from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
+    from matrics.uncertainty.shares import PrevalenceStatus
 
 #: The names that are imported when they are first used, by the module that has them: with them, the import would
 #: take twice as long. Type checkers read them above.
@@ -149,7 +151,9 @@ _LATER = {
     "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
     "matrics.uncertainty.models": ("compare_models",),
     "matrics.uncertainty.planning": ("samples_needed",),
+    "matrics.uncertainty.prevalence": ("estimate_prevalence",),
     "matrics.uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
+    "matrics.uncertainty.shares": ("PrevalenceStatus",),
 }
 _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
@@ -177,6 +181,7 @@ __all__ = [
     "PairedComparison",
     "PrecisionRecallCurve",
     "PrevalenceEstimate",
+    "PrevalenceStatus",
     "Reliability",
     "Report",
     "RequirementResult",
@@ -205,6 +210,7 @@ __all__ = [
     "disparity",
     "equal_opportunity",
     "equalized_odds",
+    "estimate_prevalence",
     "expected_calibration_error",
     "expected_cost",
     "gate",

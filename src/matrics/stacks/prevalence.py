@@ -166,7 +166,8 @@ def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: 
     ``positive`` is the index of the class of two that a single number is of.
     """
     xp, n = backend.xp, cells.shape[-1]
-    if isinstance(prevalence, PrevalenceEstimate):
+    may_be_missing = isinstance(prevalence, PrevalenceEstimate)  # of some matrices of a batch
+    if may_be_missing:
         prevalence = prevalence.prevalence
     numbers = prevalence if isinstance(prevalence, (list, tuple)) else [prevalence]
     if numbers and all(map(_is_number, numbers)):  # torch.compile should meet no array of NumPy
@@ -183,7 +184,8 @@ def read_prevalence(prevalence: Any, cells: Array, backend: Standard, positive: 
         _refuse(f"shape {tuple(array.shape)}", n)
     view = own.host_view(own.detached(array))
     if view is not None:
-        _check_all(_with_rest(np.asarray(view, dtype=float), n, positive, np))
+        known = _with_rest(np.asarray(view, dtype=float), n, positive, np)
+        _check_all(known, np.isnan(known).all(axis=-1) & may_be_missing)
     if own is not backend:
         array = xp.asarray(array.astype(float), dtype=cells.dtype, **backend.device_option(cells))
     shares = _with_rest(xp.astype(array, cells.dtype), n, positive, xp)
@@ -235,9 +237,9 @@ def _check(shares: Sequence[float], place: str = "") -> None:
         raise ValueError(f"{expected}, got a sum of {math.fsum(shares):.6g}{place}")
 
 
-def _check_all(shares: NumPyArray) -> None:
-    """The same of each row."""
-    good = (shares >= 0).all(axis=-1) & (np.abs(shares.sum(axis=-1) - 1) <= ROUNDING)
+def _check_all(shares: NumPyArray, missing: NumPyArray) -> None:
+    """The same of each row, but for those that are missing."""
+    good = missing | (shares >= 0).all(axis=-1) & (np.abs(shares.sum(axis=-1) - 1) <= ROUNDING)
     if not good.all():
         first = np.argwhere(~good)[0]
         _check(shares[tuple(first)].tolist(), f" at {first.tolist()}" if good.ndim else "")
