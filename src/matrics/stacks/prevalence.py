@@ -39,6 +39,11 @@ class PrevalenceEstimate(NamedTuple):
         The limits of each share.
     status : array of int, shape (*B,), optional
         Why the estimate is missing or not to be relied on: a code of :class:`matrics.PrevalenceStatus`.
+    matrix : array, shape (*B, n, n), optional
+        The matrix by whose rates it was found. Errors in these are errors of the estimate as well, and limits of
+        measures of the same matrix account for that.
+    by_cells : array, shape (*B, n, n, n), optional
+        The derivative of each share by each cell of that matrix.
     """
 
     prevalence: Any
@@ -46,6 +51,8 @@ class PrevalenceEstimate(NamedTuple):
     low: Any = None
     high: Any = None
     status: Any = None
+    matrix: Any = None
+    by_cells: Any = None
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -55,8 +62,8 @@ class PrevalenceEstimate(NamedTuple):
         return to_dict(self)
 
     def to_frame(self) -> Any:
-        """A data frame of pandas with a row for each element of the arrays."""
-        return frame_of(self)
+        """A data frame of pandas with a row for each element of the arrays; without the matrix."""
+        return frame_of(self._replace(matrix=None, by_cells=None))
 
 
 #: What functions with ``prevalence=`` take.

@@ -67,7 +67,7 @@ def shares_of_counts(cm: Any, predicted_counts: Any, method: str, level: float) 
             PrevalenceStatus.NO_SAMPLES: number == 0,
             PrevalenceStatus.INVALID: ~valid,
         }
-        found = Shares(shares, exact.covariance, smoothed.middle, z * smoothed.reach)
+        found = exact._replace(shares=shares, middle=smoothed.middle, reach=z * smoothed.reach)
         return finished(found, reasons, batch, backend, own)
 
 
@@ -84,7 +84,10 @@ def _by_inverse(cells: Array, counts: Array, determined: Array, backend: Standar
     of_rows = _multinomial(rates, sizes, eye[:, None, :, :])
     spread = spread + xp.sum(shares[..., None, None] ** 2 * of_rows, axis=-3)
     covariance = around_product(xp.matrix_transpose(inverse), spread, xp)
-    return Shares(shares, covariance, exact, errors_of(covariance, eye, xp))
+    # A sample more of class t as p: its rates move by (p's - those of all) / size, and the shares by -π_t times these.
+    moved = xp.matrix_transpose(inverse)[:, :, None, :] - xp.matrix_transpose(eye)[:, :, :, None]
+    by_cells = -(shares / sizes)[:, None, :, None] * moved
+    return Shares(shares, covariance, exact, errors_of(covariance, eye, xp), cells, by_cells)
 
 
 def nearest_shares(x: Array, backend: Standard) -> Array:

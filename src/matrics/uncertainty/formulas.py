@@ -13,7 +13,7 @@ from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
 from matrics.uncertainty.row_limits import reaches_by_rows
-from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance
+from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
 
 # The numbers in the derivatives of a chunk of matrices.
@@ -179,8 +179,9 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
     for position, k in enumerate(which):
         value, bounds = found.values[position], task.measures[k].range
         counts, first = at_samples(whole, found.first[position], xp)
-        spread = spread_of(first, whole, task, clusters, squares, plain=plain)
         of_shares = by_shares(first, whole, task)
+        first = with_shares(first, of_shares, task)
+        spread = spread_of(first, whole, task, clusters, squares, plain=plain)
         beyond = None if of_shares is None else covariance_of(of_shares, of_shares, task)
         spread = spread if beyond is None else spread + beyond
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)

@@ -242,6 +242,8 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
             tell_of(valid, backend, "matrices are", invalid)
             estimates = scored(task._replace(whole=whole), valid).estimates
         squares = squares_of(task.squares, batch, whole, backend)
+        if task.target is not None and squares is None:
+            task = task._replace(target=task.target.of_same(whole, backend))
         if squares is not None:
             cells, squares = effective(whole, squares, backend)
             whole = cells

@@ -60,6 +60,8 @@ class Shares(NamedTuple):
     covariance: Array
     middle: Array
     reach: Array
+    matrix: Array | None = None
+    by_cells: Array | None = None
 
 
 def check_numbers(backend: Standard, **arrays: Array) -> None:
@@ -132,5 +134,10 @@ def finished(
     low, high = xp.minimum(low, shares), xp.maximum(high, shares)
     fields = [shares, found.covariance, low, high]
     fields = [xp.where(known[(..., *(None,) * (x.ndim - 1))], x, math.nan) for x in fields]
-    shaped = [xp.reshape(x, (*batch, *x.shape[1:])) for x in (*fields, status)]
-    return PrevalenceEstimate(*(own.from_host(np.asarray(x)[()]) if backend is NUMPY else x for x in shaped))
+    shaped = [
+        None if x is None else xp.reshape(x, (*batch, *x.shape[1:]))
+        for x in (*fields, status, found.matrix, found.by_cells)
+    ]
+    return PrevalenceEstimate(
+        *(own.from_host(np.asarray(x)[()]) if backend is NUMPY and x is not None else x for x in shaped)
+    )

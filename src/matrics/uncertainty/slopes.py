@@ -81,6 +81,15 @@ def weights_of_rows(tables: Array, there: Array, xp: Any) -> Array:
     return xp.where(sizes > 0, targets / xp.where(sizes > 0, sizes, 1), 0)
 
 
+def with_shares(first: Array, of_shares: Array | None, task: Task) -> Array:
+    """The derivatives by the cells, where these move the estimated shares as well."""
+    if of_shares is None or task.target is None or task.target.by_cells is None:
+        return first
+    xp, by_cells = task.backend.xp, task.target.by_cells
+    by_cells = by_cells if first.ndim == 2 else by_cells[:, None, :, :]
+    return first + xp.sum(of_shares[..., None] * by_cells, axis=-2)
+
+
 def by_shares(first: Array, tables: Array, task: Task) -> Array | None:
     """Derivatives (B, r) or (B, C, r) by the estimated shares of the classes; None where these are known."""
     if task.target is None or task.target.covariance is None:

@@ -21,11 +21,32 @@ class Target(NamedTuple):
 
     shares: Array  # (*P, n), or (B, n) of tables
     covariance: Array | None  # (*P, n, n), or (B, n, n)
+    matrix: Array | None = None  # (*P, n, n): that by whose rates they were estimated
+    by_cells: Array | None = None  # (*P, n, n, n), or (B, n, n²): their derivatives by its cells
 
     def part(self, which: slice) -> Target:
         """The same of some of the tables."""
-        covariance = None if self.covariance is None else self.covariance[which, :, :]
-        return Target(self.shares[which, :], covariance)
+        return Target(*(None if x is None else x[which, ...] for x in self))
+
+    def of_same(self, whole: Array, backend: Standard) -> Target:
+        """The same for tables (B, n, n): where one is the matrix of the estimate, its rows move the shares as well.
+
+        The covariance is then that of what else is random.
+        """
+        xp = backend.xp
+        if self.matrix is None or self.by_cells is None or self.covariance is None:
+            return self._replace(matrix=None, by_cells=None)
+        count, n = self.shares.shape
+        is_same = xp.all(xp.astype(self.matrix, whole.dtype) == whole, axis=(-2, -1))[:, None, None]
+        by_cells = xp.where(is_same, xp.reshape(self.by_cells, (count, n, n * n)), 0)
+        moved = by_cells * xp.reshape(whole, (count, 1, n * n))
+        of_rows = xp.sum(moved[:, :, None, :] * by_cells[:, None, :, :], axis=-1)
+        return Target(self.shares, self.covariance - of_rows, None, by_cells)
+
+
+def apart(target: Target | None) -> Target | None:
+    """The same as an estimate that is independent of the matrices."""
+    return None if target is None else target._replace(matrix=None, by_cells=None)
 
 
 def of_tables(target: Target | None, batch: tuple[int, ...], backend: Standard) -> Target | None:
@@ -37,7 +58,7 @@ def of_tables(target: Target | None, batch: tuple[int, ...], backend: Standard) 
         ends = tuple(x.shape[-axes:])
         return backend.xp.reshape(backend.xp.broadcast_to(x, (*batch, *ends)), (math.prod(batch), *ends))
 
-    return Target(flat(target.shares, 1), None if target.covariance is None else flat(target.covariance, 2))
+    return Target(*(None if x is None else flat(x, axes) for x, axes in zip(target, (1, 2, 2, 3), strict=True)))
 
 
 def batch_of(batch: tuple[int, ...], target: Target | None, name: str = "cm") -> tuple[int, ...]:
@@ -98,14 +119,20 @@ def _read(prevalence: Any, array: Array, backend: Standard, positive: int | None
     shares = backend.detached(read_prevalence(prevalence, cells, backend, positive))
     if not isinstance(prevalence, PrevalenceEstimate):
         return Target(shares, None)
-    return Target(shares, _covariance(prevalence.covariance, cells, backend))
+    covariance = _covariance(prevalence.covariance, cells, backend)
+    if prevalence.matrix is None or prevalence.by_cells is None:
+        return Target(shares, covariance)
+    of_matrix = (backend.xp.astype(x, cells.dtype) for x in (prevalence.matrix, prevalence.by_cells))
+    return Target(shares, covariance, *map(backend.detached, of_matrix))
 
 
 def _on_host(prevalence: Any, backend: Standard) -> Any:
     """The prevalence with arrays of NumPy; None if it is not at hand, or of another library than the matrices."""
     if isinstance(prevalence, PrevalenceEstimate):
-        parts = [_on_host(part, backend) for part in prevalence[:2]]
-        return None if any(part is None for part in parts) else PrevalenceEstimate(*parts)
+        names = ("prevalence", "covariance", "matrix", "by_cells")
+        given = {name: getattr(prevalence, name) for name in names if getattr(prevalence, name) is not None}
+        parts = {name: _on_host(part, backend) for name, part in given.items()}
+        return None if any(part is None for part in parts.values()) else PrevalenceEstimate(**parts)
     if not hasattr(prevalence, "dtype"):
         return prevalence
     own, (array,) = as_arrays(prevalence=prevalence)
