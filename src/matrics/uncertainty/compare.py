@@ -38,7 +38,7 @@ from matrics.uncertainty.options import (
     read_options,
 )
 from matrics.uncertainty.results import Comparison, PairedComparison
-from matrics.uncertainty.target import apart, batch_of, of_tables, scheme_at, target_of
+from matrics.uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
 
 _JOINTLY = "matrics.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
@@ -77,8 +77,8 @@ def compare(
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both, and an
-        estimate counts as independent of their matrices.
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an estimate
+        counts as independent of their matrices.
     cluster_axis : int, optional
         The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
@@ -136,7 +136,7 @@ def compare(
     except ValueError as error:
         raise ValueError(f"expected batches that broadcast, got {shapes[0]} in a and {shapes[1]} in b") from error
     batch = batch_of(batch, target, "a and b")
-    target = of_tables(apart(target), batch, backend)
+    target = of_tables(of_another(target), batch, backend)
     score = score_of(measures, float(zero_division))
     common = (measures, score, options, float(zero_division), workers, backend)
     with backend.quiet():
@@ -242,7 +242,7 @@ def compare_paired(
     array, squares = (view, of_squares) if view is not None and is_there else (array, squares)
     xp, has_clusters = backend.xp, cluster_axis is not None
     batch = batch_of(tuple(array.shape[int(has_clusters) : -3]), target, "joint")
-    target = of_tables(apart(target), batch, backend)
+    target = of_tables(of_another(target), batch, backend)
     table = xp.reshape(array, (*array.shape[:-2], n * n))
     common = (measures, score_of(measures, float(zero_division)), options, float(zero_division), workers, backend)
 

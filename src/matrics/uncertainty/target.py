@@ -44,7 +44,7 @@ class Target(NamedTuple):
         return Target(self.shares, self.covariance - of_rows, None, by_cells)
 
 
-def apart(target: Target | None) -> Target | None:
+def of_another(target: Target | None) -> Target | None:
     """The same as an estimate that is independent of the matrices."""
     return None if target is None else target._replace(matrix=None, by_cells=None)
 
