@@ -6,6 +6,7 @@ to hold the measures where fewer people are ill; beside the default stands Merca
 """
 
 import argparse
+from itertools import product
 
 import numpy as np
 
@@ -42,74 +43,46 @@ def fewest(sizes, rates):
     return min(sizes[0] * (1 - rates[1]), sizes[1] * (1 - rates[0]))
 
 
+def show(*cells):
+    """A row of a table in Markdown."""
+    print(f"| {' | '.join(cells)} |")
+
+
 def known(number):
     """The table for a prevalence that is known."""
-    print("| healthy, ill | sensitivity, specificity | prevalence | PPV | NPV | F1 | MCC | PPV by `delta` | reliable |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    head = ("healthy, ill", "sensitivity, specificity", "prevalence", "PPV", "NPV", "F1", "MCC", "PPV by `delta`", "ok")
+    show(*head)
+    show(*("---" for _ in head))
     lowest, random = 1.0, np.random.default_rng(1)
-    for sizes in STUDIES:
-        for rates in RATES:
-            for share in SHARES:
-                stack = studies(random, sizes, rates, number)
-                wanted = truth(rates, share)
-                found = matrics.interval(stack, MEASURES, prevalence=share)
-                plain = matrics.interval(stack, "ppv", prevalence=share, method="delta")["ppv"]
-                cells = [held(found[name], wanted[name]) for name in MEASURES]
-                if fewest(sizes, rates) >= 5:
-                    lowest = min(lowest, *cells)
-                ok = np.mean(found["ppv"].status == 0)
-                texts = [f"{100 * x:.1f}" for x in (*cells, held(plain, wanted["ppv"]))]
-                print(
-                    f"| {sizes[0]}, {sizes[1]} | {rates[0]}, {rates[1]} | {share} | {' | '.join(texts)} | {100 * ok:.0f} |"
-                )
+    for sizes, rates, share in product(STUDIES, RATES, SHARES):
+        stack = studies(random, sizes, rates, number)
+        wanted = truth(rates, share)
+        found = matrics.interval(stack, MEASURES, prevalence=share)
+        plain = matrics.interval(stack, "ppv", prevalence=share, method="delta")["ppv"]
+        cells = [held(found[name], wanted[name]) for name in MEASURES]
+        if fewest(sizes, rates) >= 5:
+            lowest = min(lowest, *cells)
+        texts = [f"{100 * x:.1f}" for x in (*cells, held(plain, wanted["ppv"]))]
+        ok = np.mean(found["ppv"].status == 0)
+        show(f"{sizes[0]}, {sizes[1]}", f"{rates[0]}, {rates[1]}", f"{share}", *texts, f"{100 * ok:.0f}")
     print(f"\nlowest of the default where each class has five expected errors: {100 * lowest:.1f} %\n")
 
 
 def estimated(number):
     """The table for a prevalence that is estimated."""
-    print("| healthy, ill | sensitivity, specificity | prevalence | tested | its limits | PPV with it | as if known |")
-    print("|---|---|---|---|---|---|---|")
+    head = ("healthy, ill", "sensitivity, specificity", "prevalence", "tested", "its limits", "PPV with it", "if known")
+    show(*head)
+    show(*("---" for _ in head))
     random = np.random.default_rng(2)
-    for sizes in STUDIES[1:]:
-        for rates in RATES[:2]:
-            for share in SHARES:
-                for tested in TESTED:
-                    stack = studies(random, sizes, rates, number)
-                    positive = random.binomial(tested, share * rates[0] + (1 - share) * (1 - rates[1]), number)
-                    estimate = matrics.estimate_prevalence(stack, np.stack([tested - positive, positive], -1))
-                    own = (estimate.low[:, 1] <= share) & (share <= estimate.high[:, 1])
-                    wanted = truth(rates, share)["ppv"]
-                    given = matrics.interval(stack, "ppv", prevalence=estimate)["ppv"]
-                    plain = matrics.interval(stack, "ppv", prevalence=estimate.prevalence)["ppv"]
-                    cells = [own.mean(), held(given, wanted), held(plain, wanted)]
-                    texts = " | ".join(f"{100 * x:.1f}" for x in cells)
-                    row = (f"{sizes[0]}, {sizes[1]}", f"{rates[0]}, {rates[1]}", f"{share}", *texts, f"{100 * ok:.0f}")
-                print(f"| {' | '.join(row)} |")
-    print(f"\nlowest of the default where each class has five expected errors: {100 * lowest:.1f} %\n")
-
-
-def estimated(number):
-    """The table for a prevalence that is estimated."""
-    print(
-        "| healthy, ill | sensitivity, specificity | prevalence | tested | its limits | PPV with it | where its status is 0 "
-        "| PPV as if known |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    random = np.random.default_rng(2)
-    for sizes in STUDIES[1:]:
-        for rates in RATES[:2]:
-            for share in SHARES:
-                for tested in TESTED:
-                    stack = studies(random, sizes, rates, number)
-                    positive = random.binomial(tested, share * rates[0] + (1 - share) * (1 - rates[1]), number)
-                    estimate = matrics.estimate_prevalence(stack, np.stack([tested - positive, positive], -1))
-                    own = (estimate.low[:, 1] <= share) & (share <= estimate.high[:, 1])
-                    wanted = truth(rates, share)["ppv"]
-                    given = matrics.interval(stack, "ppv", prevalence=estimate)["ppv"]
-                    plain = matrics.interval(stack, "ppv", prevalence=estimate.prevalence)["ppv"]
-                    cells = [own.mean(), held(given, wanted), held(plain, wanted)]
-                    texts = " | ".join(f"{100 * x:.1f}" for x in cells)
-                    print(f"| {sizes[0]}, {sizes[1]} | {rates[0]}, {rates[1]} | {share} | {tested} | {texts} |")
+    for sizes, rates, share, tested in product(STUDIES[1:], RATES[:2], SHARES, TESTED):
+        stack = studies(random, sizes, rates, number)
+        positive = random.binomial(tested, share * rates[0] + (1 - share) * (1 - rates[1]), number)
+        estimate = matrics.estimate_prevalence(stack, np.stack([tested - positive, positive], -1))
+        own = (estimate.low[:, 1] <= share) & (share <= estimate.high[:, 1])
+        wanted = truth(rates, share)["ppv"]
+        limits = [matrics.interval(stack, "ppv", prevalence=one)["ppv"] for one in (estimate, estimate.prevalence)]
+        texts = [f"{100 * x:.1f}" for x in (own.mean(), *(held(one, wanted) for one in limits))]
+        show(f"{sizes[0]}, {sizes[1]}", f"{rates[0]}, {rates[1]}", f"{share}", f"{tested}", *texts)
 
 
 def main():

@@ -77,8 +77,8 @@ def compare(
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
     level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an estimate
-        counts as independent of their matrices.
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an
+        estimate counts as independent of their matrices.
     cluster_axis : int, optional
         The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
