@@ -213,12 +213,13 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
 
     The delta method uses the variance at the estimate. If the dominant class has few errors, this variance changes much
     with a single error, and the coverage is too low. Measures without a bound are ratios of contributions of the
-    classes, not sums: their limits, on the scale of a logarithm, are kept. So is a predictive value at a given
+    classes, not sums: their limits, on the scale of a logarithm, are kept. So is a predictive value at a known
     prevalence, whose odds are a ratio of two rows' rates: those on its logit are the limits of Mercaldo et al. (2007).
     """
     backend, xp, measure = task.backend, task.backend.xp, task.measures[k]
     bounds = measure.range
-    if math.inf in (bounds[1], -bounds[0]) or (task.target is not None and measure.margin in ("pred", "not_pred")):
+    is_ratio = task.target is not None and task.target.covariance is None and measure.margin in ("pred", "not_pred")
+    if is_ratio or math.inf in (bounds[1], -bounds[0]):
         return limits
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
     low, high = task.estimates[k] - down, task.estimates[k] + up
