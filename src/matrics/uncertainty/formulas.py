@@ -12,6 +12,7 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics.uncertainty.predictive import is_predictive_value, limits_beside_shares
 from matrics.uncertainty.row_limits import reaches_by_rows
 from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
@@ -189,7 +190,10 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
         if not corrected[position] or found.second is None:
             limits = around(value, error, beside(z, error, xp), bounds, backend)
             if not plain and clusters is None:
-                limits = _at_least(limits, first, whole, squares, task, k, z, beyond)
+                outer = _at_least(limits, first, whole, squares, task, k, z, beyond)
+                if is_predictive_value(task, k):
+                    outer = limits_beside_shares(limits, outer, value, spread, beyond, z, task, k)
+                limits = outer
             results.append((*limits, error))
             continue
         varying = counts if squares is None else xp.reshape(squares, counts.shape)
@@ -213,13 +217,10 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
 
     The delta method uses the variance at the estimate. If the dominant class has few errors, this variance changes much
     with a single error, and the coverage is too low. Measures without a bound are ratios of contributions of the
-    classes, not sums: their limits, on the scale of a logarithm, are kept. So is a predictive value at a known
-    prevalence, whose odds are a ratio of two rows' rates: those on its logit are the limits of Mercaldo et al. (2007).
+    classes, not sums: their limits, on the scale of a logarithm, are kept.
     """
-    backend, xp, measure = task.backend, task.backend.xp, task.measures[k]
-    bounds = measure.range
-    is_ratio = task.target is not None and task.target.covariance is None and measure.margin in ("pred", "not_pred")
-    if is_ratio or math.inf in (bounds[1], -bounds[0]):
+    backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
+    if math.inf in (bounds[1], -bounds[0]):
         return limits
     down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
     low, high = task.estimates[k] - down, task.estimates[k] + up
