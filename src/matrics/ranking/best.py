@@ -124,7 +124,7 @@ def best_threshold(
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
         See :func:`matrics.threshold_confusion_matrix`.
-    prevalence : float, array_like of shape (2,), (*P, 1) or (*P, 2), or PrevalenceEstimate, optional
+    prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the threshold is to be used, as in :func:`matrics.threshold_curve`: of the
         measure and of the constraints.
     metric : str or Metric

@@ -82,7 +82,7 @@ def best_threshold_interval(
     y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
         See :func:`matrics.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
         drawn; those that are left out, or have weight 0, are not drawn.
-    prevalence : float, array_like of shape (2,), or PrevalenceEstimate, optional
+    prevalence : float, array_like or PrevalenceEstimate, optional
         See :func:`matrics.best_threshold`. Samples are then drawn within their classes, and counted as known is the
         prevalence itself. With clusters, these are drawn as wholes.
     clusters : array_like, shape (N,), optional

@@ -141,9 +141,9 @@ def threshold_curve(
         last of them, so that shapes do not depend on the values.
     unique : bool, default False
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
-    prevalence : float, array_like of shape (2,), (*P, 1) or (*P, 2), or PrevalenceEstimate, optional
+    prevalence : float, array_like or PrevalenceEstimate, optional
         The share of the positive class where the results are meant for, if it is another than that of the samples, as
-        in :func:`matrics.at_prevalence`. For scores of one class.
+        in :func:`matrics.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one class.
     zero_division : float, default NaN
         The value of undefined measures.
     workers : int, default 1

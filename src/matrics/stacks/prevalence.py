@@ -84,12 +84,13 @@ def at_prevalence(cm: Any, prevalence: Any, *, positive: Hashable = None) -> Arr
     ----------
     cm : array_like, shape (*B, n, n)
         Counts or soft counts; rows are true classes, columns predicted ones.
-    prevalence : float or array_like, shape (n,) or (*P, n)
-        The share of each true class, which add up to 1; the batches ``*P`` and ``*B`` broadcast. For two classes a
-        number, or an array ``(*P, 1)``, is the share of the positive class. An estimate
+    prevalence : float, array_like or PrevalenceEstimate
+        The share of each true class, ``(n,)`` or ``(*P, n)``, which add up to 1; the batches ``*P`` and ``*B``
+        broadcast. For two classes a number, or an array ``(*P, 1)``, is the share of the positive class. An estimate
         (:class:`matrics.PrevalenceEstimate`) counts as known.
     positive : str or int, optional
-        The class of two whose share a number is: a label of a data frame, else an index. Class 1 if left out.
+        The class of two whose share a number is: a label of a data frame, else an index. Class 1 if left out; texts in
+        alphabetical order have no such default.
 
     Returns
     -------

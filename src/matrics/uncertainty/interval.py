@@ -92,7 +92,7 @@ def interval(
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
         that explains how to count the matrix of each cluster.
-    prevalence : float, array_like of shape (n,) or (*P, n), or PrevalenceEstimate, optional
+    prevalence : float, array_like or PrevalenceEstimate, optional
         The share of each class where the results are meant for, as in :func:`matrics.at_prevalence`: the measures of
         the matrix there, with limits for the predictions of samples whose classes were chosen (``scheme="rows"``, and
         no other). The covariance of an estimate widens them.
@@ -152,6 +152,13 @@ def interval(
     degrees of freedom; ``"auto"`` uses at least the variance of independent samples. Proportions have Wilson's interval
     for the effective number of independent trials; without variation, this is one trial per cluster. With up to about
     ten varying clusters it is limited, so that one error does not make an interval narrower than no error.
+
+    At another ``prevalence`` the limits are for the measure of :func:`matrics.at_prevalence`, and the cells of each row
+    are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and Zhou 2007),
+    and an estimated prevalence adds its part to each variance; if it was found by the rates of the same matrix
+    (:func:`matrics.estimate_prevalence`), their errors count for both. A matrix without samples of a class whose share
+    is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class has fewer than
+    five errors or five correct predictions.
 
     Without draws, an interval takes the time of about 2 n² scores; with draws, of ``num`` scores. Limits stay within
     the range of the measure. If there are no limits, they are NaN, and ``status`` has the reason.
