@@ -243,6 +243,23 @@ def test_compiled_and_mapped(method: Any) -> None:
             np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-6, atol=1e-9)
 
 
+def test_autocast_and_fake_tensors() -> None:
+    """No product of matrices that autocast rounds, and no look at values."""
+    torch = pytest.importorskip("torch")
+    fake = pytest.importorskip("torch._subclasses.fake_tensor").FakeTensorMode
+    cm = torch.tensor(CM, dtype=torch.float32, requires_grad=True)
+    for method in ("adjusted", "em"):
+        wanted = counted(CM, [700, 200, 100], method=method)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            found = counted(cm, torch.tensor([700.0, 200.0, 100.0]), method=method)
+        np.testing.assert_allclose(found.prevalence.detach(), wanted.prevalence, rtol=1e-5)
+        np.testing.assert_allclose(found.covariance.detach(), wanted.covariance, rtol=1e-4)
+        with fake():
+            assert counted(torch.ones(4, 3, 3), torch.ones(3), method=method).low.shape == (4, 3)
+    with fake():
+        assert matrics.at_prevalence(torch.ones(4, 3, 3), torch.ones(3) / 3).shape == (4, 3, 3)
+
+
 def test_gradients() -> None:
     """Of Rogan and Gladen's estimate by sensitivity: -π / (se + sp - 1)."""
     torch = pytest.importorskip("torch")

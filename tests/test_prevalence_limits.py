@@ -202,6 +202,31 @@ def test_traced_prevalences() -> None:
         np.testing.assert_allclose(np.asarray(ours), wanted, rtol=1e-3)
 
 
+@pytest.mark.exhaustive
+def test_jax_is_strict() -> None:
+    """Every way under jit, where dtypes and ranks may not be mixed."""
+    jax = pytest.importorskip("jax")
+    key, stack = jax.random.key(0), jax.numpy.asarray([APOE, APOE])
+    joint = jax.numpy.ones((2, 2, 2)) * 20
+
+    def drawn(cm: Any, key: Any, method: Any) -> Any:
+        return matrics.interval(cm, "ppv,mcc", prevalence=0.1, method=method, num=50, rng=key)["ppv"].low
+
+    def estimated(cm: Any, counts: Any) -> Any:
+        estimate = matrics.estimate_prevalence(cm, counts, method="em")
+        apart = matrics.compare(cm, cm, "ppv:class", prevalence=estimate)["ppv:class"].low
+        return matrics.interval(cm, "ppv,recall:min", prevalence=estimate)["ppv"].low, apart
+
+    with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+        for method in ("bootstrap", "bca", "posterior"):
+            assert np.isfinite(jax.jit(drawn, static_argnums=2)(stack, key, method)).all()
+        low, apart = jax.jit(estimated)(stack, jax.numpy.asarray([700, 300]))
+        assert low.shape == (2,)
+        assert apart.shape == (2, 2)
+        paired = jax.jit(lambda x: matrics.compare_paired(x, "ppv", prevalence=0.1)["ppv"].low)(joint)
+        assert np.isfinite(paired)
+
+
 # Comparisons ----------------------------------------------------------------------------------------------------------
 
 OTHER = [[320, 55], [200, 218]]
