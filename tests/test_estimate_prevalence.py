@@ -107,6 +107,7 @@ PROBABILITIES = np.random.default_rng(7).dirichlet([0.8, 0.5, 0.4], 40).round(3)
 PROBABILITIES[:, 2] = (1 - PROBABILITIES[:, :2].sum(1)).round(3)
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_saerens_beside_quapy(backend: Any) -> None:
     """EMQ.EM of quapy 0.2.3, which was let run until it changed by less than 1e-15."""
 
@@ -138,6 +139,7 @@ def test_the_information_of_probabilities() -> None:
 # What there is no answer to -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_one_bad_batch_element_spoils_no_other(backend: Any) -> None:
     good = [[190, 10], [20, 180]]
     stack = np.asarray([[[190, 10], [0, 0]], [[5, 5], [15, 15]], [[190, 10], [-1, 180]], good, good, good, good], float)
@@ -347,6 +349,7 @@ def test_the_derivatives_by_the_cells() -> None:
         np.testing.assert_allclose(estimate.by_cells[(..., *cell)], (ends[0] - ends[1]) / 2e-3, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_an_estimate_of_another_library(backend: Any) -> None:
     def limits(cm: Any, counts: Any) -> Any:
         estimate = matrics.estimate_prevalence(cm, counts)

@@ -69,6 +69,7 @@ def test_a_number_beside_a_data_frame() -> None:
         matrics.at_prevalence(frame, 0.2, positive="cat")
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_batches_of_both(backend: Any) -> None:
     stack = RANDOM.integers(1, 50, (4, 1, 2, 2))
     shares = np.asarray([0.01, 0.2, 0.5])
@@ -85,7 +86,14 @@ def test_batches_of_both(backend: Any) -> None:
 
 OF_PYTORCH = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")  # to itself
 ROADS = [
-    pytest.param(name, marks=[OF_PYTORCH, pytest.mark.exhaustive] if name == "torch-inductor" else [])
+    pytest.param(
+        name,
+        marks=[OF_PYTORCH, pytest.mark.exhaustive]
+        if name == "torch-inductor"
+        else [pytest.mark.exhaustive]
+        if "x64" in name
+        else [],
+    )
     for name in roads.installed()
 ]
 

@@ -171,6 +171,7 @@ def test_weighted_samples() -> None:
         np.testing.assert_allclose(found[name].low, one.low, rtol=1e-6)
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], method=["auto"])
 @pytest.mark.parametrize("method", ["auto", "delta"])
 def test_libraries(backend: Any, method: str) -> None:
     names = "ppv,recall:min,mutual_information" if method == "auto" else "ppv,mcc"
