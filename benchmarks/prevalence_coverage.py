@@ -2,7 +2,9 @@
 
 Tables in Markdown for ``docs/prevalence.md``. The first: case-control studies of tests of known rates, whose limits are
 to hold the measures where fewer people are ill; beside the default stands Mercaldo's logit without the added sample
-(``method="delta"``). The second: prevalences estimated from people who were tested only, and then PPV with these.
+(``method="delta"``). The second: prevalences estimated from people who were tested only, and then PPV with these. The
+third: prevalences from the probabilities of a model that knows two normal distributions, and was trained with as many
+of each class.
 """
 
 import argparse
@@ -85,6 +87,27 @@ def estimated(number):
         show(f"{sizes[0]}, {sizes[1]}", f"{rates[0]}, {rates[1]}", f"{share}", f"{tested}", *texts)
 
 
+def by_probabilities(number):
+    """The table for the probabilities of a calibrated model."""
+    head = ("distance of the classes", "prevalence", "samples", "its limits", "width", "at the edge")
+    show(*head)
+    show(*("---" for _ in head))
+    random = np.random.default_rng(3)
+    for distance, share, samples in product((1.0, 2.0), SHARES, TESTED):
+        held_ones, widths, edges = [], [], []
+        for _ in range(0, number, 100):  # few at a time, as each data set has all of its samples
+            markers = random.normal(distance * (random.random((100, samples)) < share), 1.0)
+            y_prob = 1 / (1 + np.exp(distance * (distance / 2 - markers)))
+            both = np.stack([1 - y_prob, y_prob], -1)
+            found = matrics.estimate_prevalence(probabilities=both, training_prevalence=0.5)
+            low, high = found.low[:, 1], found.high[:, 1]
+            held_ones.append((low <= share) & (share <= high))
+            widths.append(high - low)
+            edges.append(found.status == matrics.PrevalenceStatus.AT_THE_EDGE)
+        held_, edge = (100 * np.mean(x) for x in (held_ones, edges))
+        show(f"{distance:g} sd", f"{share}", f"{samples}", f"{held_:.1f}", f"{np.mean(widths):.3f}", f"{edge:.0f}")
+
+
 def main():
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -92,6 +115,8 @@ def main():
     number = parser.parse_args().sets
     known(number)
     estimated(number)
+    print()
+    by_probabilities(number)
 
 
 if __name__ == "__main__":
