@@ -163,6 +163,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/command_line.py")
     session.run("python", "benchmarks/count_labels.py")
     session.run("python", "benchmarks/evals_coverage.py", "--num", "200")
+    session.run("python", "benchmarks/prevalence_coverage.py", "--sets", "200")
 
 
 INSTALLED = """

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from matrics.scoring.streaming import score_blocks
     from matrics.stacks.merging import merge_classes
+    from matrics.stacks.prevalence import PrevalenceEstimate, at_prevalence
     from matrics.stacks.simulate import class_proportions, controlled_errors, random_matrices, resample
     from matrics.stacks.transform import normalize, one_vs_rest, pair_counts, rebalance, repair, transpose, weight_cells
     from matrics.states.confusion import ConfusionState
@@ -88,7 +89,9 @@ if TYPE_CHECKING:
     from matrics.uncertainty.joint import McNemar, joint_confusion_matrix, mcnemar
     from matrics.uncertainty.models import compare_models
     from matrics.uncertainty.planning import samples_needed
+    from matrics.uncertainty.prevalence import estimate_prevalence
     from matrics.uncertainty.results import Comparison, Interval, IntervalStatus, ModelComparison, PairedComparison
+    from matrics.uncertainty.shares import PrevalenceStatus
 
 #: The names that are imported when they are first used, by the module that has them: with them, the import would
 #: take twice as long. Type checkers read them above.
@@ -138,6 +141,7 @@ _LATER = {
     ),
     "matrics.scoring.streaming": ("score_blocks",),
     "matrics.stacks.merging": ("merge_classes",),
+    "matrics.stacks.prevalence": ("PrevalenceEstimate", "at_prevalence"),
     "matrics.stacks.simulate": ("class_proportions", "controlled_errors", "random_matrices", "resample"),
     "matrics.stacks.transform": (
         "normalize",
@@ -161,7 +165,9 @@ _LATER = {
     "matrics.uncertainty.joint": ("McNemar", "joint_confusion_matrix", "mcnemar"),
     "matrics.uncertainty.models": ("compare_models",),
     "matrics.uncertainty.planning": ("samples_needed",),
+    "matrics.uncertainty.prevalence": ("estimate_prevalence",),
     "matrics.uncertainty.results": ("Comparison", "Interval", "IntervalStatus", "ModelComparison", "PairedComparison"),
+    "matrics.uncertainty.shares": ("PrevalenceStatus",),
 }
 _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
@@ -193,12 +199,15 @@ __all__ = [
     "MultilabelState",
     "PairedComparison",
     "PrecisionRecallCurve",
+    "PrevalenceEstimate",
+    "PrevalenceStatus",
     "Reliability",
     "Report",
     "RequirementResult",
     "RocCurve",
     "ScoreState",
     "ThresholdCurve",
+    "at_prevalence",
     "average_precision",
     "best_threshold",
     "best_threshold_interval",
@@ -221,6 +230,7 @@ __all__ = [
     "draw_for_labelling",
     "equal_opportunity",
     "equalized_odds",
+    "estimate_prevalence",
     "expected_calibration_error",
     "expected_cost",
     "gate",

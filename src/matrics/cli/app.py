@@ -48,6 +48,7 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
+from matrics.cli.prevalence import Prevalence, Target
 from matrics.files.names import Names
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
@@ -93,6 +94,7 @@ def score(
     scores: ScoresInstead = None,
     threshold: Threshold = None,
     positive: PositiveClass = None,
+    prevalence: Prevalence = None,
     separator: Separator = None,
     average: Average = None,
     rows: Rows = None,
@@ -131,6 +133,7 @@ def score(
         scores=scores,
         threshold=threshold,
         positive=positive,
+        prevalence=prevalence,
         separator=separator,
         average=average,
         counts=counts,
@@ -165,6 +168,7 @@ def interval(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     positive: PositiveClass = None,
+    prevalence: Prevalence = None,
     rows: Rows = None,
     counts: Counts = None,
     weight: Weight = None,
@@ -217,6 +221,7 @@ def interval(
         num=integer("num", num),
         seed=integer("seed", seed),
         clusters=clusters,
+        prevalence=prevalence,
     )
     manner = RunOptions.read(workers, on_invalid, progress=progress)
     asked = ScoreRequest(
@@ -233,7 +238,10 @@ def interval(
     with open_work(context, path, output if delivery is None else None, resume=resume) as work:
         source = open_matrices(given, asked, During(work, watching(lines=manner.progress)), clusters)
         chosen = measures(metrics or "core", lambda: source.known(positive))
-        run = IntervalRun(source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner)
+        target = Target.read(prevalence, source.known(positive))
+        run = IntervalRun(
+            source=source, metrics=chosen, zero_division=zero, wanted=wanted, manner=manner, target=target
+        )
         if logs.is_log(path):
             logs.warn_of_single_class(run)
         deliver(run, work, Wanted(delivery, positive=positive))
@@ -262,6 +270,7 @@ def compare(
     true: TrueColumn = Names.true,
     pred: PredColumn = Names.pred,
     positive: PositiveClass = None,
+    prevalence: Prevalence = None,
     weight: Weight = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
@@ -283,6 +292,7 @@ def compare(
     delivery = read_delivery(format_, output, paths)
     if not columns and logs.are_runs(paths, paired_on):
         options = {"paired-on": paired_on, "positive": positive, "weight": weight, "num": num, "seed": seed}
+        options["prevalence"] = prevalence
         logs.refuse_options({**options, "zero-division": {"nan": None}.get(zero_division, zero_division)})
         from matrics.cli.compare_logs import compare_logs, say_left_out, show_logs
         from matrics.cli.compare_results import logs_result
@@ -312,6 +322,7 @@ def compare(
         integer("num", num),
         integer("seed", seed),
         number("zero-division", zero_division),
+        prevalence,
     )
     found = compare_file(path, names, asked) if other is None else compare_files(paths, names, asked)
     if delivery.is_table:

@@ -11,6 +11,7 @@ import numpy as np
 from matrics.catalogue.classes import Classes
 from matrics.cli.measures import measures
 from matrics.cli.paired import TwoFiles, join
+from matrics.cli.prevalence import Target, refuse
 from matrics.files.label_rows import read_labels
 from matrics.files.notices import warn_of_odd_labels
 from matrics.files.rows import name_of
@@ -37,8 +38,9 @@ class Asked:
     num: int | None
     seed: int | None
     zero_division: float
+    prevalence: str | None = None
 
-    def check(self) -> None:
+    def check(self, paired_on: str | None) -> None:
         """Raise for what cannot be compared, before a file is read."""
         try:
             check_level(self.level)
@@ -47,6 +49,8 @@ class Asked:
         undirected = [name for name, metric in resolve(self.metrics).items() if metric.higher_is_better is None]
         if undirected:
             raise ValueError(f"--metrics: expected measures with a better direction, got {', '.join(undirected[:5])}")
+        if paired_on is not None:
+            refuse(self.prevalence, "with --paired-on, where samples are resampled (in Python: compare_paired)")
 
     def refuse_draws(self) -> None:
         """Raise for options of paired comparisons."""
@@ -78,7 +82,7 @@ class Compared:
 
 def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     """Compare the groups of a file of labels; ``names.clusters`` is the column of the samples, if they are paired."""
-    asked.check()
+    asked.check(names.clusters)
     labelled = read_labels(path, names)
     if len(labelled.names) < 2:
         raise ValueError(f"--by: expected at least two models to compare, got {len(labelled.names)}")
@@ -94,7 +98,7 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
     about |= {"samples": len(labelled.true), "paired_on": names.clusters}
     if names.clusters is None:
         verdicts, title = _alone(
-            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, labelled.classes, asked
+            (labelled.groups, labelled.true, labelled.pred, labelled.weights), metrics, classes, asked
         )
         return Compared(labelled.names, [*titles, title], verdicts, **about)
     true, predictions, samples, rows = aligned(
@@ -118,7 +122,7 @@ def compare_file(path: Path, names: Names, asked: Asked) -> Compared:
 
 def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
     """Compare two files, each with the predictions of one model; ``names.clusters`` is the column that joins them."""
-    asked.check()
+    asked.check(names.clusters)
     if paths[0] == paths[1]:
         raise ValueError(f"{name_of(paths[1])}: expected another file than the first, got the same one twice")
     found = TwoFiles.read(paths, names)
@@ -134,7 +138,7 @@ def compare_files(paths: list[Path], names: Names, asked: Asked) -> Compared:
         true, pred = (np.concatenate(sides) for sides in zip(found.labels(0), found.labels(1), strict=True))
         weights = None if names.weight is None else np.concatenate([one.weights for one in found.rows])
         files = np.repeat([0, 1], counts)
-        verdicts, title = _alone((files, true, pred, weights), metrics, found.classes, asked)
+        verdicts, title = _alone((files, true, pred, weights), metrics, classes, asked)
         return Compared(list(found.files), [*titles, title], verdicts, **about)
     number = len(both.true)
     samples = np.arange(number)
@@ -151,22 +155,26 @@ def _known(labels: tuple[str, ...], asked: Asked, *, ordered: bool) -> tuple[Cla
 
 
 def _alone(
-    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], classes: tuple[str, ...], asked: Asked
+    rows: tuple[Array, Array, Array, Array | None], metrics: dict[str, Metric], known: Classes, asked: Asked
 ) -> tuple[list[ModelVerdict], str]:
     """The verdicts on models with samples of their own, and a line about them.
 
     ``rows`` are the models, the true and the predicted classes and the weights.
     """
     asked.refuse_draws()
+    target, classes = Target.read(asked.prevalence, known), tuple(map(str, known.labels or ()))
     models, true, pred, weights = rows
     n, number = len(classes), int(models.max()) + 1
     bins, shape = (models * n + true) * n + pred, (number, n, n)
     stack = np.bincount(bins, weights, number * n * n).reshape(shape)
     squares = None if weights is None else np.bincount(bins, weights**2, number * n * n).reshape(shape)
-    given = {"level": asked.level, "zero_division": asked.zero_division}
+    given: dict[str, Any] = {"level": asked.level, "zero_division": asked.zero_division}
+    if target is not None:
+        given["prevalence"] = target.shares
+    there = "" if target is None else f" {target.title}"
     verdicts = judged_alone(stack, metrics, classes, squared_weights=squares, **given)
     return verdicts, (
-        f"{_percent(asked)} intervals; models on different samples (for the same samples: --paired-on COLUMN)"
+        f"{_percent(asked)} intervals{there}; models on different samples (for the same samples: --paired-on COLUMN)"
     )
 
 

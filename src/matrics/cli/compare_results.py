@@ -48,6 +48,7 @@ def comparison_result(found: Compared) -> Result:
         "paired_on": found.paired_on,
         "paired_samples": found.paired,
         "level": found.asked.level,
+        **({} if found.asked.prevalence is None else {"prevalence": found.asked.prevalence}),
         "replicates": (DEFAULT_NUM if found.asked.num is None else found.asked.num) if is_drawn else None,
         "seed": (found.asked.seed or 0) if is_drawn else None,
     }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matrics.catalogue.record import Metric
+    from matrics.cli.prevalence import Target
     from matrics.files.scores import Scored
 
 Array = Any
@@ -46,6 +47,7 @@ class CurveRun:
     thresholds: Array | None  # None: all
     zero_division: float
     level: float
+    target: Target | None = None
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -60,7 +62,9 @@ class CurveRun:
     def _curve(self, position: int, *others: str) -> Any:
         names = list(dict.fromkeys([*map(str, self.metrics.values()), *others]))
         true, scores = self.source.curve(position)
-        given = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
+        given: dict[str, Any] = {"unique": True} if self.thresholds is None else {"thresholds": self.thresholds}
+        if self.target is not None:
+            given["prevalence"] = self.target.shares
         return matrics.threshold_curve(true, scores, names, zero_division=self.zero_division, workers=-1, **given)
 
     def _stacked(self, found: Any) -> Array:

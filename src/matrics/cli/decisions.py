@@ -28,6 +28,7 @@ from matrics.cli.options import (
     number,
 )
 from matrics.cli.plugins import plug_in
+from matrics.cli.prevalence import Prevalence, Target, refuse
 from matrics.files.names import Names
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
@@ -61,6 +62,7 @@ def curve(
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
+    prevalence: Prevalence = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
     thresholds: Annotated[
@@ -101,8 +103,9 @@ def curve(
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
-    run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share)
-    title = _title(source, "curve")
+    there = _target(prevalence, source)
+    run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share, there)
+    title = _title(source, "curve", there)
     if delivery is not None and not delivery.is_table:
         delivery.write(curve_result(run, [title.plain]))
         return
@@ -143,6 +146,7 @@ def threshold(
     by: By = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
+    prevalence: Prevalence = None,
     missing: Missing = "error",
     encoding: Encoding = "utf-8",
     level: Level = "0.95",
@@ -177,8 +181,9 @@ def threshold(
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
     source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
     wanted = ThresholdRequest.read(metric, subject_to or [], source.known, sure)
-    run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero)
-    title = Text("\n").join([_title(source, "curve"), Text(printing.plain(wanted.title))])
+    there = _target(prevalence, source)
+    run = ThresholdRun(source, measures(metrics or "core", lambda: source.known), wanted, zero, there)
+    title = Text("\n").join([_title(source, "curve", there), Text(printing.plain(wanted.title))])
     found = run.found  # before anything is printed: it may be that there is none
     if delivery is not None and not delivery.is_table:
         delivery.write(threshold_result(run, title.plain.split("\n")))
@@ -215,13 +220,21 @@ def _read(path: Path, names: ScoreNames, output: str | None) -> Scored:
     return source
 
 
-def _title(source: Scored, what: str) -> Text:
+def _target(prevalence: str | None, source: Scored) -> Target | None:
+    if source.has_several:
+        refuse(prevalence, "with scores of several classes (with one of them: --positive)")
+    return Target.read(prevalence, source.known)
+
+
+def _title(source: Scored, what: str, target: Target | None) -> Text:
     from rich.text import Text
 
     from matrics.cli.printing import counted, plain
 
     positive = "each class against the rest" if source.has_several else f"positive: {source.sides[1]}"
     text = f"{source.file}: {counted(source.count, what)}, {counted(source.samples, 'sample')}; {positive}"
+    if target is not None:
+        text += f"; {target.title}"
     return Text(plain(text))
 
 

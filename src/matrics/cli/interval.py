@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 import matrics
+from matrics.cli.prevalence import refuse
 from matrics.cli.run import MatrixRun, name_cell
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
     from matrics.cli.block_results import Totals
+    from matrics.cli.prevalence import Target
     from matrics.files.source import MatrixSource
     from matrics.uncertainty.options import Options
 
@@ -35,10 +37,19 @@ class IntervalRequest:
 
     @classmethod
     def read(
-        cls, *, level: float, method: str, scheme: str | None, num: int | None, seed: int | None, clusters: str | None
+        cls,
+        *,
+        level: float,
+        method: str,
+        scheme: str | None,
+        num: int | None,
+        seed: int | None,
+        clusters: str | None,
+        prevalence: str | None = None,
     ) -> IntervalRequest:
         """Check the options and fill in defaults; errors name the options of the command line."""
         from matrics.uncertainty.options import DRAWING, read_options
+        from matrics.uncertainty.target import scheme_at
 
         if clusters is None and scheme == "clusters":
             raise ValueError("--scheme: expected --clusters COLUMN with clusters, got none")
@@ -52,9 +63,12 @@ class IntervalRequest:
             raise ValueError(f"--seed: expected an integer from 0, got {seed}")
         axis = None if clusters is None else 0
         try:
+            if clusters is not None:
+                refuse(prevalence, "with --clusters")
+            scheme = scheme_at(prevalence, method, scheme, axis)
             options = read_options(level, method, scheme, prior=None, num=num, rng=None, cluster_axis=axis)
         except ValueError as error:
-            raise ValueError(f"--{error}") from error
+            raise ValueError(f"--{str(error).removeprefix('--')}") from error
         return cls(options, scheme, (seed or 0) if draws else None, clusters)
 
     @property
@@ -74,6 +88,7 @@ class IntervalRun(MatrixRun):
     least_rows: ClassVar[int | None] = 256
 
     wanted: IntervalRequest
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         _refuse_single_clusters(self.source, self.wanted.clusters)
@@ -105,7 +120,8 @@ class IntervalRun(MatrixRun):
     def title(self) -> str:
         """How the intervals are made, with the seed, so that they can be made again."""
         options, wanted = self.wanted.options, self.wanted
-        facts = [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
+        facts = [] if self.target is None else [self.target.title]
+        facts += [f"scheme {options.scheme}"] if options.scheme not in ("multinomial", "clusters") else []
         if wanted.clusters is not None:
             counts = self.source.cluster_counts
             number = f"{counts.min():,}" + (f" to {counts.max():,}" if counts.min() < counts.max() else "")
@@ -147,6 +163,8 @@ class IntervalRun(MatrixRun):
         given |= {"zero_division": self.zero_division, "workers": self.manner.workers}
         if self.rng is not None:
             given["num"] = options.num
+        if self.target is not None:
+            given["prevalence"] = self.target.shares
         if self.source.squares is not None:
             given["squared_weights"] = self.source.squares_of(positions)
         try:

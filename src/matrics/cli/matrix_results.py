@@ -96,6 +96,9 @@ def _facts(run: Run, positive: str | None) -> dict[str, Any]:
         "invalid": totals.invalid,
         "seed": None,
     }
+    target = getattr(run, "target", None)
+    if target is not None:
+        facts["prevalence"] = target.shares
     if isinstance(run, IntervalRun):
         options, wanted = run.wanted.options, run.wanted
         facts |= {

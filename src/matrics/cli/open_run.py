@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matrics.cli.measures import measures
 from matrics.cli.options import Reading, RunOptions, number
+from matrics.cli.prevalence import Target, refuse
 from matrics.cli.progress import watching
 from matrics.cli.run import Run, ScoreRun, open_backend
 from matrics.files.count import During
@@ -34,6 +35,7 @@ class ScoreRequest:
     scores: list[str] | None = None
     threshold: str | None = None
     positive: str | None = None
+    prevalence: str | None = None
     separator: str | None = None
     average: str | None = None
     counts: str | None = None
@@ -100,7 +102,9 @@ def open_run(
     if asked.scores is None:
         asked.refuse("--scores with it", "threshold")
         source = open_matrices(path, asked, During(work, watching(lines=manner.progress)))
-        return ScoreRun(source=source, metrics=measures(asked_for, lambda: source.known(asked.positive)), **common)
+        chosen = measures(asked_for, lambda: source.known(asked.positive))
+        target = Target.read(asked.prevalence, source.known(asked.positive))
+        return ScoreRun(source=source, metrics=chosen, target=target, **common)
     from matrics.files.scores import ScoreNames, read_scores
 
     asked.refuse("no such option with --scores", "rows", "pred", "counts", "weight", "cells")
@@ -119,7 +123,9 @@ def open_run(
         )
     scored = read_scores(path, score_names, of_all=limit is None)
     found = scored.matrices(limit)
-    return ScoreRun(source=found, metrics=measures(asked_for, lambda: found.known(of_several)), **common)
+    chosen = measures(asked_for, lambda: found.known(of_several))
+    target = Target.read(asked.prevalence, found.known(of_several))
+    return ScoreRun(source=found, metrics=chosen, target=target, **common)
 
 
 def _run_of_sets(
@@ -132,6 +138,7 @@ def _run_of_sets(
     asked.refuse(
         "no such option with --separator", "rows", "scores", "threshold", "positive", "counts", "weight", "cells"
     )
+    refuse(asked.prevalence, "with --separator")
     names = multilabel.SetNames(asked.true, asked.pred, asked.by, separator=separator, **asked.reading.names)
     average = asked.average or "macro"
     multilabel.check(chosen, average)

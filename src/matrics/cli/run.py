@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from matrics.cli.options import RunOptions
+    from matrics.cli.prevalence import Target
     from matrics.files.keys import Keyed
     from matrics.files.source import MatrixSource
 
@@ -246,6 +247,7 @@ class ScoreRun(MatrixRun):
     unit: ClassVar[str] = "score"
 
     to_backend: Callable[[Array], Array]
+    target: Target | None = None
 
     @property
     def threads(self) -> int:
@@ -255,9 +257,13 @@ class ScoreRun(MatrixRun):
     def evaluate(self, positions: Array, block: Array) -> Array:
         """The scores of a block."""
         del positions
-        scores = matrics.score(
-            self.to_backend(block), self.metrics.values(), zero_division=self.zero_division, invalid="raise"
-        )
+        stack: Any = self.to_backend(block)
+        invalid: Any = "raise"
+        if self.target is not None:
+            matrics.check(block)
+            # A matrix without samples of a class becomes NaN: its measures are undefined, and it is not invalid.
+            stack, invalid = matrics.at_prevalence(stack, self.target.shares), "nan"
+        scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, invalid=invalid)
         # Each column is contiguous, as it will be written column by column.
         return np.concatenate([np.atleast_2d(np.asarray(values).T) for values in scores.values()]).T
 

@@ -15,6 +15,7 @@ from matrics.quoting import quoted
 if TYPE_CHECKING:
     from matrics.catalogue.record import Metric
     from matrics.cli.curve import CurveRun
+    from matrics.cli.prevalence import Target
     from matrics.cli.threshold import ThresholdRun
     from matrics.files.scores import Scored
 
@@ -48,7 +49,7 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
         named.get(name, name): column([one[name] for one in facts], undefined="samples of both classes are needed")
         for name in facts[0]
     }
-    about = {**_facts(source), "level": run.level, "seed": None}
+    about = {**_facts(source, run.target), "level": run.level, "seed": None}
     return Result("curve", titles, about, rows, measures, {"curves": of_scores})
 
 
@@ -73,7 +74,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
         )
     is_drawn = wanted.sure.num > 0
     about = {
-        **_facts(source),
+        **_facts(source, run.target),
         "metric": wanted.name,
         "direction": "lowest" if wanted.lowest_is_best else "highest",
         "subject_to": wanted.conditions,
@@ -85,7 +86,7 @@ def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:
     return Result("threshold", titles, about, rows, measures, remarks=remarks)
 
 
-def _facts(source: Scored) -> dict[str, Any]:
+def _facts(source: Scored, target: Target | None) -> dict[str, Any]:
     positive = None if source.has_several else source.classes[source.positives[0]]
     return {
         "file": source.file,
@@ -93,6 +94,7 @@ def _facts(source: Scored) -> dict[str, Any]:
         "classes": list(source.classes),
         "positive": positive,
         "samples": source.samples,
+        **({} if target is None else {"prevalence": target.shares}),
     }
 
 

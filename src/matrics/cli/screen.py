@@ -12,7 +12,7 @@ from matrics.cli.block_results import BlockResult, joined
 from matrics.cli.delivery import open_console
 from matrics.cli.interval import IntervalRun
 from matrics.cli.printing import counted
-from matrics.cli.run import Run
+from matrics.cli.run import Run, ScoreRun
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -153,6 +153,8 @@ def _title(run: Run) -> list[Text]:
     lines = [f"{run.source.file}: {run.counts}, {total}"]
     if isinstance(run, IntervalRun):
         lines.append(run.title)
+    if isinstance(run, ScoreRun) and run.target is not None:
+        lines.append(run.target.title)
     if run.totals.invalid:
         lines.append(_invalid(run))
     return [Text(printing.plain(line)) for line in lines]

@@ -20,6 +20,7 @@ from matrics.uncertainty.options import check_level
 if TYPE_CHECKING:
     from matrics.catalogue.classes import Classes
     from matrics.catalogue.record import Metric
+    from matrics.cli.prevalence import Target
     from matrics.cli.printing import Column
     from matrics.files.scores import Scored
 
@@ -116,6 +117,7 @@ class ThresholdRun:
     metrics: dict[str, Metric]
     wanted: ThresholdRequest
     zero_division: float
+    target: Target | None = None
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -138,6 +140,8 @@ class ThresholdRun:
             return _none(f"expected samples of both classes, got only {quoted(alone)}")
         wanted = self.wanted
         options: dict[str, Any] = {"subject_to": wanted.subject_to, "zero_division": self.zero_division, "workers": -1}
+        if self.target is not None:
+            options["prevalence"] = self.target.shares
         try:
             best = matrics.best_threshold(true, scores, wanted.metric, **options)
         except ValueError as error:  # the options were checked before, so no threshold satisfies the constraints
@@ -160,6 +164,8 @@ class ThresholdRun:
     def scores(self) -> Array:
         """The measures at the thresholds: (curves, columns); NaN for curves without a threshold."""
         stack = np.stack([one.matrix for one in self.found])
+        if self.target is not None:
+            stack = matrics.at_prevalence(stack, self.target.shares)
         scores = matrics.score(stack, self.metrics.values(), zero_division=self.zero_division, workers=-1)
         columns = np.column_stack([np.asarray(values, float) for values in scores.values()])
         columns[[bool(one.reason) for one in self.found]] = math.nan

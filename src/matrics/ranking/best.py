@@ -12,13 +12,15 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.classes import TWO, Classes
 from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import evaluate, frames_to_the_user
+from matrics.engine.evaluation import as_stack, evaluate, frames_to_the_user
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import cut, quoted_list
 from matrics.ranking.constraints import Constraint, read_constraints
 from matrics.ranking.inputs import ScoredSamples, read
+from matrics.ranking.prevalence import at_shares, read_shares
 from matrics.ranking.thresholds import all_thresholds
 from matrics.scoring.score import resolve
+from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
 
@@ -54,6 +56,7 @@ class Goal(NamedTuple):
     name: str  # of the measure, as given
     metric: Metric
     constraints: list[Constraint]
+    shares: Array | None = None  # of the classes, where measures are meant for another prevalence
 
     @property
     def sign(self) -> int:
@@ -62,6 +65,7 @@ class Goal(NamedTuple):
 
     def measured(self, cm: Array, *, zero_division: float, workers: int) -> list[Array]:
         """Score a stack with the measure and the measures of the constraints."""
+        cm = at_shares(cm, self.shares, as_stack(cm)[0])
         functions = [self.metric.bind(), *(constraint.metric.bind() for constraint in self.constraints)]
         return evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
 
@@ -108,6 +112,7 @@ def best_threshold(
     *,
     subject_to: str | Iterable[str] | None = None,
     positive: Hashable = None,
+    prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -119,6 +124,9 @@ def best_threshold(
     ----------
     y_true, y_score, positive, sample_weight, ignore_index
         See :func:`matrics.threshold_confusion_matrix`.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of the positive class where the threshold is to be used, as in :func:`matrics.threshold_curve`: of the
+        measure and of the constraints.
     metric : str or Metric
         The measure to maximise, or to minimise if lower values are better. A per-class measure
         without an average is the value of the positive class.
@@ -160,9 +168,15 @@ def best_threshold(
     BestThreshold(threshold=0.3, value=0.8571)
     >>> matrics.best_threshold(y_true, y_score, "recall", subject_to="precision>=0.9")
     BestThreshold(threshold=0.6, value=0.6667)
+
+    Where one sample of a hundred is positive, false alarms count for more:
+
+    >>> matrics.best_threshold(y_true, y_score, "f1", prevalence=0.01)
+    BestThreshold(threshold=0.6, value=0.8)
     """
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
-    goal = read_goal(metric, subject_to, samples.classes)
+    samples, shares = read_shares(prevalence, samples)
+    goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
     return find_best(samples, goal, zero_division=zero_division, workers=workers)
 
 
@@ -171,6 +185,7 @@ def find_best(samples: ScoredSamples, goal: Goal, *, zero_division: float, worke
     backend, xp = samples.backend, samples.backend.xp
     limits, cm = all_thresholds(samples)
     values = goal.measured(cm, zero_division=zero_division, workers=workers)
+    limits = limits if goal.shares is None else xp.broadcast_to(limits, tuple(values[0].shape))
     order = goal.ranked(values, backend)
     place = xp.argmax(order, axis=-1)[..., None]
     found = backend.take_along(order, place)[..., 0]

@@ -15,7 +15,9 @@ from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import cut
 from matrics.ranking.best import Goal, find_best, read_goal
 from matrics.ranking.inputs import read
+from matrics.ranking.prevalence import read_shares
 from matrics.ranking.rows import SampleRows, as_rows
+from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
@@ -63,6 +65,7 @@ def best_threshold_interval(
     *,
     subject_to: str | Iterable[str] | None = None,
     positive: Hashable = None,
+    prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     clusters: ArrayLike | None = None,
@@ -79,6 +82,9 @@ def best_threshold_interval(
     y_true, y_score, metric, subject_to, positive, sample_weight, ignore_index, zero_division, workers
         See :func:`matrics.best_threshold`; arrays in the memory of the CPU. Samples keep their weights when they are
         drawn; those that are left out, or have weight 0, are not drawn.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        See :func:`matrics.best_threshold`. Samples are then drawn within their classes, and counted as known is the
+        prevalence itself. With clusters, these are drawn as wholes.
     clusters : array_like, shape (N,), optional
         The cluster of each sample, such as its patient, document or image: whole clusters are resampled.
     level : float, default 0.95
@@ -128,13 +134,16 @@ def best_threshold_interval(
     """
     level, num = check_level(level), check_draws(num)
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
-    goal = read_goal(metric, subject_to, samples.classes)
+    samples, shares = read_shares(prevalence, samples)
+    goal = read_goal(metric, subject_to, samples.classes)._replace(shares=shares)
     if samples.backend is not NUMPY:
         raise TypeError(
             "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"
         )
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
     units = None if clusters is None else _clusters(clusters, samples.y_true.shape[-1])
+    if shares is not None and shares.ndim > 1:
+        raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
     if samples.y_true.shape[-1] == 0:
         raise ValueError("expected samples to draw from, got none")
     best = find_best(samples, goal, **options)
@@ -195,6 +204,19 @@ class _Row(NamedTuple):
         found = times[:, self.unit]
         return found if self.weight is None else found * self.weight
 
+    def times(self, number: int, rng: np.random.Generator, *, within_classes: bool) -> Array:
+        """How often each cluster, or sample, is drawn in so many replicates, (R, K): as many as there are."""
+        sides = [np.ones(self.units, bool)]
+        if within_classes:
+            sides = [np.zeros(self.units, bool)]
+            sides[0][self.unit[self.positive]] = True
+            sides.append(~sides[0])
+        found = np.zeros((number, self.units), np.int64)
+        for side in sides:
+            count = int(side.sum())
+            found[:, side] = rng.multinomial(count, np.full(count, 1 / max(1, count)), size=number)
+        return found
+
     def fewest(self) -> int:
         """The clusters, or samples, with a sample of the class that has fewer."""
         return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
@@ -221,6 +243,7 @@ def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, optio
     starts = np.flatnonzero(is_first)
     limits = np.concatenate([[math.inf], row.scores[starts]])
     at_once = max(1, MATRICS_AT_ONCE // limits.size)
+    within_classes = goal.shares is not None and row.units == row.scores.size
 
     def measured(times: Array) -> list[Array]:
         """The measures at all thresholds of clusters that were drawn so often, (R, K)."""
@@ -237,8 +260,7 @@ def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, optio
     found = []
     for start in range(0, num, at_once):
         number = min(at_once, num - start)
-        times = rng.multinomial(row.units, np.full(row.units, 1 / max(1, row.units)), size=number)
-        values = measured(times)
+        values = measured(row.times(number, rng, within_classes=within_classes))
         order = goal.ranked(values, NUMPY)
         place = order.argmax(axis=-1)
         each = np.arange(number)

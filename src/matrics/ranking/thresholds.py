@@ -14,8 +14,10 @@ from matrics.counting.labels import label_dtype
 from matrics.engine.evaluation import evaluate
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.ranking.inputs import ScoredSamples, read
+from matrics.ranking.prevalence import at_shares, read_shares
 from matrics.ranking.rows import Points, SampleRows, as_rows, points
 from matrics.scoring.score import resolve
+from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
 _NAN = "thresholds: expected numbers, got NaN at {}"
@@ -118,6 +120,7 @@ def threshold_curve(
     thresholds: ArrayLike | None = None,
     unique: bool = False,
     positive: Hashable = None,
+    prevalence: PrevalenceLike | None = None,
     sample_weight: ArrayLike | None = None,
     ignore_index: Any = None,
     zero_division: float = math.nan,
@@ -138,6 +141,9 @@ def threshold_curve(
         last of them, so that shapes do not depend on the values.
     unique : bool, default False
         Leave out points with the same threshold; for one curve whose values can be inspected (not under ``jit``).
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of the positive class where the results are meant for, if it is another than that of the samples, as
+        in :func:`matrics.at_prevalence`: a number, ``(2,)``, ``(*P, 1)`` or ``(*P, 2)``. For scores of one class.
     zero_division : float, default NaN
         The value of undefined measures.
     workers : int, default 1
@@ -168,11 +174,15 @@ def threshold_curve(
     if unique and thresholds is not None:
         raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    samples, shares = read_shares(prevalence, samples)
     chosen = resolve(metrics, samples.classes)
     if thresholds is None:
         limits, cm = all_thresholds(samples, unique=unique)
     else:
         samples, limits, cm = _at(samples, y_true, y_score, thresholds)
+        limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
+    cm = at_shares(cm, shares, samples.backend)
+    if shares is not None:
         limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
     functions = [metric.bind() for metric in chosen.values()]
     values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)

@@ -201,6 +201,10 @@ def rebalance(cm: Any, *, empty: Empty = "nan") -> Array:
     TypeError
         The cells are not real numbers.
 
+    See Also
+    --------
+    at_prevalence : The matrix at given class sizes, with the same rates in each row.
+
     Notes
     -----
     Dembélé, equation 22. The diagonal does not change; the sum of the cells does.

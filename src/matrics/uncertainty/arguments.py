@@ -26,8 +26,18 @@ def metrics_of(
     cm: Any = None,
 ) -> dict[str, Metric]:
     """The metrics by the keys of the result, resolved for the number of classes and the labels of a data frame."""
+    return resolve(metrics, classes_of(number, class_names, positive, cm))
+
+
+def classes_of(number: int, class_names: Sequence[str] | None, positive: Hashable, cm: Any = None) -> Classes:
+    """The classes of matrices, by their names or the labels of a data frame."""
     labels = names_or_labels(class_names, number, labels_of_frame(cm))
-    return resolve(metrics, Classes.of(number, labels, positive))
+    return Classes.of(number, labels, positive)
+
+
+def second_class(classes: Classes) -> int | None:
+    """The index of the class that a single prevalence is of: the positive one of two; None where it has to be said."""
+    return classes.positive if classes.positive is not None else 1 if classes.ordered else None
 
 
 def refuse_samples(function: str, matrices: Any, metrics: Any, clusters: Any, counted: str = _COUNTED) -> None:

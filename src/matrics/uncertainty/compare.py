@@ -13,14 +13,22 @@ from matrics.catalogue.classes import labels_of_frame
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options
 from matrics.quoting import quoted
+from matrics.scoring.score import resolve
+from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
-from matrics.uncertainty.arguments import by_class_names, metrics_of, refuse_samples, tell_of
+from matrics.uncertainty.arguments import (
+    by_class_names,
+    classes_of,
+    refuse_samples,
+    second_class,
+    tell_of,
+)
 from matrics.uncertainty.differences import dependent, independent
 from matrics.uncertainty.draws import differences_by_draws
 from matrics.uncertainty.interval import on_host, reasons, source_for, status_of
 from matrics.uncertainty.joint import check_joint, difference_of, margins
 from matrics.uncertainty.limits import normal_quantile
-from matrics.uncertainty.measure import Measure, Task, nothing, score_of, tables_of
+from matrics.uncertainty.measure import Measure, Task, nothing, score_of, scored, tables_of
 from matrics.uncertainty.options import (
     DRAWING,
     MethodOfComparison,
@@ -30,6 +38,7 @@ from matrics.uncertainty.options import (
     read_options,
 )
 from matrics.uncertainty.results import Comparison, PairedComparison
+from matrics.uncertainty.target import batch_of, of_another, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import effective, read_squares, refuse_unweighted, squares_of, squares_on_host
 
 _JOINTLY = "matrics.joint_confusion_matrix(y_true, y_a, y_b, num_classes=n)"
@@ -48,6 +57,7 @@ def compare(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    prevalence: PrevalenceLike | None = None,
     squared_weights: tuple[ArrayLike, ArrayLike] | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
@@ -66,8 +76,9 @@ def compare(
         Counts of either; rows are true classes. Batches broadcast against each other.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
+    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. The prevalence is the same for both; an
+        estimate counts as independent of their matrices.
     cluster_axis : int, optional
         The axis of the clusters in both stacks of matrices; for ``"auto"``, ``"delta"`` and
         ``"bootstrap"``. They may have different numbers of clusters.
@@ -99,25 +110,24 @@ def compare(
     0.97
     """
     refuse_samples("compare", a, metrics, clusters)
+    scheme = scheme_at(prevalence, method, scheme, cluster_axis)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     if cluster_axis is not None and options.method in ("bca", "posterior"):
         raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap' with clusters, got {quoted(options.method)}")
     check_options(zero_division, invalid, workers)
     backend, stacks = _two(a, b, cluster_axis)
-    labels = labels_of_frame(a), labels_of_frame(b)
-    if None not in labels and labels[0] != labels[1]:
-        raise ValueError(
-            f"expected data frames with the same labels in the same order, got "
-            f"{quoted(labels[0])} in a and {quoted(labels[1])} in b: "
-            "b.loc[a.index, a.index] puts them in order"
-        )
-    chosen = metrics_of(metrics, stacks[0].shape[-1], class_names, positive, a)
+    _check_labels(a, b)
+    classes = classes_of(stacks[0].shape[-1], class_names, positive, a)
+    chosen = resolve(metrics, classes)
     measures = [Measure.of(metric) for metric in chosen.values()]
     squares = [None, None] if squared_weights is None else _both_squares(squared_weights, stacks, options, measures)
     views = [on_host(stack, backend, rng, options) for stack in stacks]
     of_squares = [squares_on_host(one, backend) for one in squares]
     home = backend
-    if all(view is not None for view in [*views, *(of_squares if squared_weights is not None else [])]):
+    is_there = all(view is not None for view in [*views, *(of_squares if squared_weights is not None else [])])
+    view = views[0] if is_there else None
+    target, is_there = target_of(prevalence, view, stacks[0], backend, second_class(classes))
+    if is_there:
         stacks, squares, backend = views, of_squares, NUMPY
     xp = backend.xp
     shapes = [tuple(stack.shape[(cluster_axis is not None) : -2]) for stack in stacks]
@@ -125,7 +135,10 @@ def compare(
         batch = np.broadcast_shapes(*shapes)
     except ValueError as error:
         raise ValueError(f"expected batches that broadcast, got {shapes[0]} in a and {shapes[1]} in b") from error
+    batch = batch_of(batch, target, "a and b")
+    target = of_tables(of_another(target), batch, backend)
     score = score_of(measures, float(zero_division))
+    common = (measures, score, options, float(zero_division), workers, backend)
     with backend.quiet():
         tasks, valid = [], []
         for name, stack, given in zip("ab", stacks, squares, strict=True):
@@ -136,10 +149,7 @@ def compare(
             if square is not None:
                 whole, square = effective(whole, square, backend)
                 cells = whole
-            estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(whole, workers)]
-            tasks.append(
-                Task(cells, whole, estimates, measures, score, options, float(zero_division), workers, backend, square)
-            )
+            tasks.append(scored(Task(cells, whole, [], *common, square, target), good))
             valid.append(good)
         if options.method in DRAWING and 0 not in batch:
             found = differences_by_draws(tasks, source_for(stacks, backend, rng, options), prior)
@@ -161,6 +171,7 @@ def compare_paired(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    prevalence: PrevalenceLike | None = None,
     squared_weights: ArrayLike | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
@@ -177,8 +188,9 @@ def compare_paired(
         :func:`matrics.joint_confusion_matrix`. Two confusion matrices do not determine it.
     metrics : str, Metric, or several of them
         As in :func:`matrics.score`.
-    level, method, scheme, prior, num, rng, clusters, zero_division, invalid, workers, class_names, positive
-        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods.
+    level, method, scheme, prior, num, rng, clusters, prevalence, zero_division, invalid, workers, class_names, positive
+        As in :func:`matrics.interval`; ``"wilson"`` is not among the methods. An estimate of the prevalence counts as
+        independent of the table.
     cluster_axis : int, optional
         The axis of ``joint`` with one table per cluster, such as a patient.
     squared_weights : array_like, shape (*B, n, n, n), optional
@@ -210,11 +222,13 @@ def compare_paired(
     as wide: 0.12; without the pairs: 0.20
     """
     refuse_samples("compare_paired", joint, metrics, clusters, _JOINTLY)
+    scheme = scheme_at(prevalence, method, scheme, cluster_axis)
     options = _read(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     check_options(zero_division, invalid, workers)
     home, (array,) = as_arrays(joint=joint)
     array = home.detached(check_joint(array, home))
-    chosen = metrics_of(metrics, array.shape[-1], class_names, positive)
+    classes = classes_of(array.shape[-1], class_names, positive)
+    chosen = resolve(metrics, classes)
     measures = [Measure.of(metric) for metric in chosen.values()]
     squares = None
     if squared_weights is not None:
@@ -222,14 +236,15 @@ def compare_paired(
         squares = read_squares(squared_weights, array, of="joint")
     array = clusters_first(array, cluster_axis, home, classes=3)
     view, of_squares, n = on_host(array, home, rng, options), squares_on_host(squares, home), array.shape[-1]
-    backend = home
-    if view is not None and (squares is None or of_squares is not None):
-        backend, array, squares = NUMPY, view, of_squares
+    view = view if squares is None or of_squares is not None else None
+    target, is_there = target_of(prevalence, view, array, home, second_class(classes))
+    backend: Standard = NUMPY if is_there else home
+    array, squares = (view, of_squares) if view is not None and is_there else (array, squares)
     xp, has_clusters = backend.xp, cluster_axis is not None
-    batch = tuple(array.shape[int(has_clusters) : -3])
+    batch = batch_of(tuple(array.shape[int(has_clusters) : -3]), target, "joint")
+    target = of_tables(of_another(target), batch, backend)
     table = xp.reshape(array, (*array.shape[:-2], n * n))
-    score = score_of(measures, float(zero_division))
-    common = (measures, score, options, float(zero_division), workers, backend)
+    common = (measures, score_of(measures, float(zero_division)), options, float(zero_division), workers, backend)
 
     with backend.quiet():
         cells, good = tables_of(table, batch, backend, clusters=has_clusters)
@@ -242,10 +257,9 @@ def compare_paired(
         of_both = (None, None) if squares is None else margins(squares, xp)
         tasks = []
         for mine, of_all, square in zip(margins(cells, xp), margins(whole, xp), of_both, strict=True):
-            estimates = [xp.where(_like(good, value, xp), value, math.nan) for value in score(of_all, workers)]
-            tasks.append(Task(mine, of_all, estimates, *common, square))
+            tasks.append(scored(Task(mine, of_all, [], *common, square, target), good))
         gaps = [one - other for one, other in zip(tasks[0].estimates, tasks[1].estimates, strict=True)]
-        pair = Task(cells, whole, gaps, measures, difference_of(score, xp), *common[2:], squares)
+        pair = Task(cells, whole, gaps, measures, difference_of(common[1], xp), *common[2:], squares, target)
         if 0 in batch:
             found, apart = nothing(tasks[0]), nothing(tasks[0])
         elif options.method in DRAWING:
@@ -255,9 +269,8 @@ def compare_paired(
             apart = differences_by_draws(tasks, source, None)
         else:
             found, apart = dependent(pair, tasks), independent(tasks)
-        widths = [high - low for low, high, *_ in apart]
+        wide = [xp.reshape(high - low, batch + tuple(low.shape[1:])) for low, high, *_ in apart]
         results = _finish(tasks, found, [good], batch)
-        wide = [xp.reshape(width, batch + tuple(width.shape[1:])) for width in widths]
     named = [PairedComparison(*(*parts, width)) for parts, width in zip(results, wide, strict=True)]
     return _named(chosen, named, home, backend, class_names)
 
@@ -293,6 +306,16 @@ def _two(a: Any, b: Any, cluster_axis: Any) -> tuple[Standard, list[Array]]:
     return backend, [clusters_first(backend.detached(array), cluster_axis, backend) for array in (one, other)]
 
 
+def _check_labels(a: Any, b: Any) -> None:
+    labels = labels_of_frame(a), labels_of_frame(b)
+    if None not in labels and labels[0] != labels[1]:
+        raise ValueError(
+            f"expected data frames with the same labels in the same order, got "
+            f"{quoted(labels[0])} in a and {quoted(labels[1])} in b: "
+            "b.loc[a.index, a.index] puts them in order"
+        )
+
+
 def _both_squares(
     given: Any, stacks: Sequence[Array], options: Options, measures: Sequence[Measure]
 ) -> list[Array | None]:
@@ -303,11 +326,6 @@ def _both_squares(
         raise ValueError(f"squared_weights: expected the matrices of a and of b: (of_a, of_b); got {got}")
     names = ("squared_weights[0]", "squared_weights[1]")
     return [read_squares(one, stack, name, of) for one, stack, name, of in zip(given, stacks, names, "ab", strict=True)]
-
-
-def _like(flags: Array, value: Array, xp: Any) -> Array:
-    """Flags (B,) with values (B,) or (B, C)."""
-    return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
 
 
 def _finish(

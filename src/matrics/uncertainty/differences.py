@@ -11,7 +11,7 @@ import numpy as np
 from matrics.arrays import Array
 from matrics.uncertainty.formulas import at_samples, beside, limits_by_formula, noise_of, quantile_of, spread_of
 from matrics.uncertainty.measure import Limits, Task
-from matrics.uncertainty.slopes import slopes
+from matrics.uncertainty.slopes import by_shares, covariance_of, slopes_of
 
 
 def recovered(
@@ -47,11 +47,33 @@ def independent(tasks: Sequence[Task]) -> list[Limits]:
     """The limits of differences of independent samples without draws."""
     xp = tasks[0].backend.xp
     parts = [limits_by_formula(task) for task in tasks]
-    errors = [xp.sqrt(one[2] ** 2 + other[2] ** 2) for one, other in zip(*parts, strict=True)]
+    together = _by_shares(tasks)
+    squares = [(one[2] ** 2 + other[2] ** 2, one[2] * other[2]) for one, other in zip(*parts, strict=True)]
+    errors = [
+        xp.sqrt(xp.where(square > 2 * both, square - 2 * both, 0))
+        for (square, _), both in zip(squares, together, strict=True)
+    ]
     if tasks[0].options.method == "delta":
         return _straight(tasks, errors)
-    limits = _square_and_add(parts, tasks, [0.0] * len(errors))
+    correlation = [
+        xp.clip(xp.where(product > 0, both / xp.where(product > 0, product, 1), 0), -1, 1)
+        for (_, product), both in zip(squares, together, strict=True)
+    ]
+    limits = _square_and_add(parts, tasks, correlation)
     return [(*ends, error, one[3]) for ends, error, one in zip(limits, errors, parts[0], strict=True)]
+
+
+def _by_shares(tasks: Sequence[Task]) -> list[Any]:
+    """The covariance that each measure of both has by the same estimated prevalence; 0 of a known one."""
+    first = tasks[0]
+    if first.target is None or first.target.covariance is None:
+        return [0.0] * len(first.measures)
+    gradients = []
+    for task in tasks:
+        whole = task.whole if task.options.method == "delta" else task.whole + 1 / task.size
+        found = slopes_of(task, whole, task.score, second=False).first
+        gradients.append([by_shares(at_samples(whole, by, first.backend.xp)[1], whole, task) for by in found])
+    return [covariance_of(a, b, first) for a, b in zip(*gradients, strict=True)]
 
 
 def _straight(tasks: Sequence[Task], errors: Sequence[Array]) -> list[Limits]:
@@ -82,11 +104,13 @@ def dependent(pair: Task, tasks: Sequence[Task]) -> list[Limits]:
     _, clusters = quantile_of(pair)
     whole = pair.whole if plain else pair.whole + 1 / pair.size
     squares = pair.squares if plain or pair.squares is None else pair.squares + 1 / pair.size
-    found = slopes(whole, pair.score, backend, second=False, workers=pair.workers)
+    found = slopes_of(pair, whole, pair.score, second=False)
     errors = []
     for k, first in enumerate(found.first):
         _, by_cell = at_samples(whole, first, xp)
         spread = spread_of(by_cell, whole, pair, clusters, squares, plain=plain)
+        of_shares = by_shares(by_cell, whole, pair)
+        spread = spread if of_shares is None else spread + covariance_of(of_shares, of_shares, pair)
         noise = noise_of(tasks[0].estimates[k], pair.measures[k].range, backend)
         errors.append(xp.sqrt(xp.where(spread > noise, spread, 0)))
     if plain:

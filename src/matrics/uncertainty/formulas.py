@@ -12,8 +12,9 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.evaluation import evaluate
 from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics.uncertainty.predictive import is_predictive_value, limits_beside_shares
 from matrics.uncertainty.row_limits import reaches_by_rows
-from matrics.uncertainty.slopes import Slopes, slopes, variance
+from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
 
 # The numbers in the derivatives of a chunk of matrices.
@@ -74,7 +75,7 @@ def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:
     estimate is biased downwards, and has no derivative for the delta method.
     """
     xp = task.backend.xp
-    values = score_of([extreme.each], task.zero_division)(task.whole, task.workers)[0]
+    values = score_of([extreme.each], task.zero_division)(task.there(task.whole), task.workers)[0]
     some = extreme.classes or tuple(range(values.shape[-1]))
     of_classes = task._replace(measures=[extreme.each], estimates=[values])
     strict = task.options._replace(level=1 - (1 - task.options.level) / len(some))
@@ -179,13 +180,20 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
     for position, k in enumerate(which):
         value, bounds = found.values[position], task.measures[k].range
         counts, first = at_samples(whole, found.first[position], xp)
+        of_shares = by_shares(first, whole, task)
+        first = with_shares(first, of_shares, task)
         spread = spread_of(first, whole, task, clusters, squares, plain=plain)
+        beyond = None if of_shares is None else covariance_of(of_shares, of_shares, task)
+        spread = spread if beyond is None else spread + beyond
         spread = xp.where(spread > noise_of(value, bounds, backend), spread, 0)
         error = xp.sqrt(spread)
         if not corrected[position] or found.second is None:
             limits = around(value, error, beside(z, error, xp), bounds, backend)
             if not plain and clusters is None:
-                limits = _at_least(limits, first, whole, squares, task, k, z)
+                outer = _at_least(limits, first, whole, squares, task, k, z, beyond)
+                if is_predictive_value(task, k):
+                    outer = limits_beside_shares(limits, outer, value, spread, beyond, z, task, k)
+                limits = outer
             results.append((*limits, error))
             continue
         varying = counts if squares is None else xp.reshape(squares, counts.shape)
@@ -196,7 +204,14 @@ def _by_slopes(task: Task, which: Sequence[int], *, plain: bool) -> list[tuple[A
 
 
 def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
-    limits: tuple[Array, Array], first: Array, whole: Array, squares: Array | None, task: Task, k: int, z: float
+    limits: tuple[Array, Array],
+    first: Array,
+    whole: Array,
+    squares: Array | None,
+    task: Task,
+    k: int,
+    z: float,
+    beyond: Array | None,
 ) -> tuple[Array, Array]:
     """The limits, or the score limits of the rows where these are further away.
 
@@ -207,7 +222,7 @@ def _at_least(  # noqa: PLR0917 (what _by_slopes knows)
     backend, xp, bounds = task.backend, task.backend.xp, task.measures[k].range
     if math.inf in (bounds[1], -bounds[0]):
         return limits
-    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares)
+    down, up = reaches_by_rows(first, whole, task.whole, z, task.options.scheme, backend, squares, beyond)
     low, high = task.estimates[k] - down, task.estimates[k] + up
     low, high = xp.where(low < bounds[0], bounds[0], low), xp.where(high > bounds[1], bounds[1], high)
     # If the delta method finds no variation, there are no limits at all.
@@ -266,10 +281,9 @@ def _slopes(task: Task, whole: Array, which: Sequence[int], corrected: Sequence[
     def some(numbers: Sequence[int]) -> Score:
         return score_of([task.measures[k] for k in numbers], task.zero_division)
 
-    options: Any = {"backend": task.backend, "workers": task.workers}
     if task.backend is NUMPY or not any(corrected):  # automatic differences return the second derivatives at no cost
-        return slopes(whole, some(which), second=any(corrected), **options)
-    found = slopes(whole, some(which), second=False, **options)
+        return slopes_of(task, whole, some(which), second=any(corrected))
+    found = slopes_of(task, whole, some(which), second=False)
     bent = [k for k, needed in zip(which, corrected, strict=True) if needed]
-    curved = iter(slopes(whole, some(bent), second=True, **options).second or [])
+    curved = iter(slopes_of(task, whole, some(bent), second=True).second or [])
     return found._replace(second=[next(curved) if needed else math.nan for needed in corrected])

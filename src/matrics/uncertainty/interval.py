@@ -12,14 +12,17 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.arrays.draws import RandomSource
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
+from matrics.scoring.score import resolve
+from matrics.stacks.prevalence import PrevalenceLike
 from matrics.stacks.simulate import check_drawable, drawable
 from matrics.typing import ArrayLike
-from matrics.uncertainty.arguments import by_class_names, metrics_of, refuse_samples
+from matrics.uncertainty.arguments import by_class_names, classes_of, refuse_samples, second_class, tell_of
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
-from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, tables_of
+from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, scored, tables_of
 from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, clusters_first, read_options
 from matrics.uncertainty.results import Interval, IntervalStatus
+from matrics.uncertainty.target import batch_of, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import (
     are_counts,
     effective,
@@ -53,6 +56,7 @@ def interval(
     rng: Any = None,
     cluster_axis: int | None = None,
     clusters: None = None,
+    prevalence: PrevalenceLike | None = None,
     squared_weights: ArrayLike | None = None,
     zero_division: float = math.nan,
     invalid: Invalid = "warn",
@@ -88,6 +92,10 @@ def interval(
     clusters : None
         Clusters of samples are for :func:`matrics.compare_models`, which takes labels; anything else raises an error
         that explains how to count the matrix of each cluster.
+    prevalence : float, array_like or PrevalenceEstimate, optional
+        The share of each class where the results are meant for, as in :func:`matrics.at_prevalence`: the measures of
+        the matrix there, with limits for the predictions of samples whose classes were chosen (``scheme="rows"``, and
+        no other). The covariance of an estimate widens them.
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
         ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights. Without it
@@ -145,6 +153,13 @@ def interval(
     for the effective number of independent trials; without variation, this is one trial per cluster. With up to about
     ten varying clusters it is limited, so that one error does not make an interval narrower than no error.
 
+    At another ``prevalence`` the limits are for the measure of :func:`matrics.at_prevalence`, and the cells of each row
+    are random on their own. Those of predictive values are on the scale of the logit (Mercaldo, Lau and Zhou 2007),
+    and an estimated prevalence adds its part to each variance; if it was found by the rates of the same matrix
+    (:func:`matrics.estimate_prevalence`), their errors count for both. A matrix without samples of a class whose share
+    is above 0 has no estimate, and the status ``UNDEFINED``; the status is ``FEW_SAMPLES`` where a class has fewer than
+    five errors or five correct predictions.
+
     Without draws, an interval takes the time of about 2 n² scores; with draws, of ``num`` scores. Limits stay within
     the range of the measure. If there are no limits, they are NaN, and ``status`` has the reason.
 
@@ -164,11 +179,13 @@ def interval(
     sensitivity: 0.60 to 0.98; specificity: 0.83 to 0.94
     """
     refuse_samples("interval", cm, metrics, clusters)
+    scheme = scheme_at(prevalence, method, scheme, cluster_axis)
     options = read_options(level, method, scheme, prior=prior, num=num, rng=rng, cluster_axis=cluster_axis)
     check_options(zero_division, invalid, workers)
     zero_division = float(zero_division)
     backend, array = as_stack(cm)
-    chosen = metrics_of(metrics, array.shape[-1], class_names, positive, cm)
+    classes = classes_of(array.shape[-1], class_names, positive, cm)
+    chosen = resolve(metrics, classes)
     array = backend.detached(array)
     if invalid == "raise":
         raise_if_invalid(array, backend)
@@ -181,10 +198,11 @@ def interval(
     if options.method == "wilson":
         _refuse_others(measures)
     view, of_squares = on_host(array, backend, rng, options), squares_on_host(squares, backend)
-    is_there = view is not None and (squares is None or of_squares is not None)
+    view = view if squares is None or of_squares is not None else None
+    target, is_there = target_of(prevalence, view, array, backend, second_class(classes))
     score = score_of(measures, zero_division)
     task = Task(array, array, [], measures, score, options, zero_division, workers, NUMPY if is_there else backend)
-    task = task._replace(squares=of_squares if is_there else squares)
+    task = task._replace(squares=of_squares if is_there else squares, target=target)
     results = _intervals(view if is_there else array, task, prior, rng, invalid)
     if is_there:
         results = [Interval(*(backend.from_host(np.asarray(part)[()]) for part in one)) for one in results]
@@ -215,19 +233,28 @@ def _intervals(array: Array, task: Task, prior: Any, rng: Any, invalid: Invalid)
     backend, options, xp = task.backend, task.options, task.backend.xp
     of_clusters = options.scheme == "clusters"
     batch = tuple(array.shape[int(of_clusters) : -2])
-    pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
-    # This warns of invalid matrices.
-    functions = [measure.function for measure in task.measures]
-    estimates = evaluate(pooled, functions, zero_division=task.zero_division, invalid=invalid, workers=task.workers)
+    if task.target is None:
+        pooled = xp.sum(backend.to_wide(array), axis=0) if of_clusters else array
+        # This warns of invalid matrices.
+        functions = [measure.function for measure in task.measures]
+        estimates = evaluate(pooled, functions, zero_division=task.zero_division, invalid=invalid, workers=task.workers)
+        estimates = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
+    else:
+        batch = batch_of(batch, task.target)
+        task = task._replace(target=of_tables(task.target, batch, backend))
     with backend.quiet():
         cells, valid = tables_of(array, batch, backend, clusters=of_clusters)
         whole = xp.sum(cells, axis=0) if of_clusters else cells
+        if task.target is not None:
+            tell_of(valid, backend, "matrices are", invalid)
+            estimates = scored(task._replace(whole=whole), valid).estimates
         squares = squares_of(task.squares, batch, whole, backend)
+        if task.target is not None and squares is None:
+            task = task._replace(target=task.target.of_same(whole, backend))
         if squares is not None:
             cells, squares = effective(whole, squares, backend)
             whole = cells
-        flat = [xp.reshape(value, (math.prod(batch), *value.shape[len(batch) :])) for value in estimates]
-        estimates = [xp.astype(value, whole.dtype) for value in flat]
+        estimates = [xp.astype(value, whole.dtype) for value in estimates]
         task = task._replace(cells=cells, whole=whole, squares=squares, estimates=estimates)
         if 0 in batch:
             found = nothing(task)
@@ -309,6 +336,9 @@ def status_of(task: Task, valid: Array) -> Array:
         of_class = xp.sum(xp.astype(xp.sum(task.cells, axis=-1) > 0, whole.dtype), axis=0)
     few = xp.any((sizes > 0) & (of_class < SAMPLES_OF_A_CLASS), axis=-1)
     few = few | (total < SAMPLES_OF_A_CELL * n**2) | (errors < EITHER_OUTCOME) | (hits < EITHER_OUTCOME)
+    if task.target is not None:  # each row is a sample of its own, and a small one may weigh most
+        rarer = xp.minimum(samples(right, -1), samples(1 - right, -1))
+        few = few | xp.any((task.target.shares > 0) & (rarer < EITHER_OUTCOME), axis=-1)
     if squares is not None:
         few = few | (total < WEIGHTED_SAMPLES)
     integer = backend.widest_int(whole) or xp.int32

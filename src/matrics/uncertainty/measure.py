@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import TableFunction, evaluate
 from matrics.engine.table import Table
+from matrics.stacks.prevalence import reweighted
 from matrics.uncertainty.limits import Range
 from matrics.uncertainty.options import Options
+from matrics.uncertainty.target import Target
 
 Score = Callable[[Array, int], list[Array]]
 
@@ -92,6 +94,7 @@ class Task(NamedTuple):
     workers: int
     backend: Standard
     squares: Array | None = None  # (B, r, c): squared weights, where the cells are weights of samples
+    target: Target | None = None  # the prevalence at which tables are scored, where that is another one
 
     @property
     def threads(self) -> int:
@@ -108,7 +111,15 @@ class Task(NamedTuple):
         estimates = [estimate[which, ...] for estimate in self.estimates]
         squares = None if self.squares is None else self.squares[which, :, :]
         cells, whole = self.cells[..., which, :, :], self.whole[which, :, :]
-        return self._replace(cells=cells, whole=whole, estimates=estimates, squares=squares)
+        target = None if self.target is None else self.target.part(which)
+        return self._replace(cells=cells, whole=whole, estimates=estimates, squares=squares, target=target)
+
+    def there(self, tables: Array) -> Array:
+        """Tables (…, B, r, c) as they are scored: at the prevalence, where there is one."""
+        if self.target is None:
+            return tables
+        shares = self.backend.xp.broadcast_to(self.target.shares, tuple(tables.shape[:-1]))
+        return reweighted(self.backend.to_float(tables), shares, self.backend)
 
 
 #: Lower and upper limits, standard errors and numbers of undefined replicates of one measure.
@@ -125,6 +136,18 @@ def tables_of(array: Array, batch: tuple[int, ...], backend: Standard, *, cluste
     valid = xp.all(xp.isfinite(cells) & (cells >= 0), axis=(-2, -1))
     valid = xp.all(valid, axis=0) if clusters else valid
     return xp.where(valid[:, None, None], cells, 0), valid
+
+
+def like(flags: Array, value: Array, xp: Any) -> Array:
+    """Flags (B,) with values (B,) or (B, C)."""
+    return flags if value.ndim == 1 else xp.broadcast_to(flags[:, None], value.shape)
+
+
+def scored(task: Task, valid: Array) -> Task:
+    """The task with the values of its measures: NaN for tables that are not valid."""
+    xp = task.backend.xp
+    values = task.score(task.there(task.whole), task.workers)
+    return task._replace(estimates=[xp.where(like(valid, value, xp), value, math.nan) for value in values])
 
 
 def nothing(task: Task) -> list[Limits]:

@@ -13,7 +13,7 @@ from matrics.arrays.draws import RandomSource
 from matrics.engine.execution.blocks import in_threads
 from matrics.stacks.simulate import Plan, draw
 from matrics.uncertainty.measure import Task
-from matrics.uncertainty.slopes import changed
+from matrics.uncertainty.slopes import changed, weights_of_rows
 
 # Bytes of the replicates of several matrices at a time; a single matrix may take more.
 BYTES_AT_ONCE = 2**25
@@ -32,7 +32,7 @@ def replicates(
         everything = slice(0, count)
 
         def make(stream: RandomSource, size: int) -> list[Array]:
-            return score(draw(stream, cells, everything, size, scheme=scheme, prior=prior), 1)
+            return score(task.there(draw(stream, cells, everything, size, scheme=scheme, prior=prior)), 1)
 
         xp = source.backend.xp
         values = source.collect(make, num, max(1, CELLS_AT_ONCE // max(1, count * task.size)))
@@ -57,7 +57,7 @@ def replicates(
             for (some, when), stream in share:
                 those = slice(start + some.start, start + some.stop)
                 drawn = draw(stream, cells, those, when.stop - when.start, scheme=scheme, prior=prior)
-                values = score(drawn, 1)
+                values = score(task.part(those).there(drawn), 1)
                 if not found:
                     found.extend(np.empty((part.matrices, *value.shape[2:], num)) for value in values)
                 for result, value in zip(found, values, strict=True):
@@ -95,12 +95,14 @@ def _moments(task: Task) -> list[tuple[Array, Array]]:
         last = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
         return [_powers(value[..., None, :], xp.ones_like(value)[..., None, :], xp) for value in last]
     if backend is NUMPY:
-        values = changed(cells, np.where(cells >= 1, -1.0, 0.0), task.score, task.workers)
+        there = task.there(cells)
+        steps = np.where(cells >= 1, -weights_of_rows(cells, there, xp), 0)
+        values = changed(there, steps, task.score, task.workers)
     else:
         size = task.size
         one = backend.constant([[float(i == j) for j in range(size)] for i in range(size)], cells)
         less = cells[None, ...] - xp.reshape(one, (size, 1, rows, columns))
-        values = task.score(xp.where(less < 0, 0, less), 1)
+        values = task.score(task.there(xp.where(less < 0, 0, less)), 1)
         values = [xp.permute_dims(value, (*range(1, value.ndim), 0)) for value in values]
     flat = xp.reshape(cells, (count, task.size))
     found = []

@@ -18,6 +18,7 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     scheme: str,
     backend: Standard,
     squares: Array | None = None,
+    beyond: Array | None = None,
 ) -> tuple[Array, Array]:
     """How far the limits are below and above the estimate: (B,) or (B, C).
 
@@ -35,6 +36,8 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
         The tables (B, r, c) with which these were found (all their cells have samples), and the tables as counted.
     squares
         The smoothed squared weights (B, r, c), if the tables are sums of weights.
+    beyond
+        The variance that does not come from the rows (B,) or (B, C).
     """
     xp, (count, rows, columns) = backend.xp, smoothed.shape
     lead = tuple(first.shape[:-1])
@@ -56,7 +59,7 @@ def reaches_by_rows(  # noqa: PLR0917 (two tables, and what is known of them)
     inside = (mean - low) * (high - mean)  # the variance of a row with its samples at both ends alone
     trials = xp.where(varies, number * size * inside / xp.where(varies, spread, 1), 1)
     weight = xp.where(varies, number * room, 0)
-    between = xp.zeros_like(weight[..., 0])
+    between = xp.zeros_like(weight[..., 0]) if beyond is None else beyond
     if scheme != "rows":
         away = mean - (xp.sum(size * mean, axis=-1) / xp.sum(size, axis=-1))[..., None]
         # With weights, what varies within a row does not add up to 0, and goes along with the row.

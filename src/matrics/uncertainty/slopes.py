@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
-from matrics.uncertainty.measure import Score
+from matrics.uncertainty.measure import Score, Task
+from matrics.uncertainty.target import LEAST
 
 # A step relative to its cell: what a central difference leaves out of x·ln x and what rounding adds to it are both
 # below 1e-7 of the derivative, for single samples among a million.
@@ -46,6 +47,66 @@ def slopes(cells: Array, score: Score, backend: Standard, *, second: bool, worke
         if second:
             curves.append(np.where(some, (up - 2 * value[..., None] + down) / np.where(some, step**2, 1), 0))
     return Slopes(values, first, curves if second else None)
+
+
+def slopes_of(task: Task, tables: Array, score: Score, *, second: bool) -> Slopes:
+    """Derivatives by the cells of tables (B, r, c) as they were counted, of their measures at the task's prevalence.
+
+    The sizes of rows are fixed there, so that each cell counts for a fixed number of others.
+    """
+    options: Any = {"backend": task.backend, "second": second, "workers": task.workers}
+    if task.target is None:
+        return slopes(tables, score, **options)
+    xp = task.backend.xp
+    if task.target.covariance is not None:
+        shares = xp.clip(task.target.shares, LEAST, None)
+        task = task._replace(target=task.target._replace(shares=shares))
+    there = task.there(tables)
+    found = slopes(there, score, **options)
+    weights = xp.broadcast_to(weights_of_rows(tables, there, xp), tuple(tables.shape))
+    weights = xp.reshape(weights, (tables.shape[0], task.size))
+
+    def weighted(by: Array, power: int) -> Array:
+        of_cells = weights if by.ndim == 2 else weights[:, None, :]
+        return xp.where(of_cells > 0, by * of_cells**power, 0)
+
+    first = [weighted(by, 1) for by in found.first]
+    second_ = None if found.second is None else [weighted(by, 2) for by in found.second]
+    return Slopes(found.values, first, second_)
+
+
+def weights_of_rows(tables: Array, there: Array, xp: Any) -> Array:
+    """How many samples at the prevalence one sample of each row is, (B, r, 1)."""
+    sizes, targets = (xp.sum(x, axis=-1, keepdims=True) for x in (tables, there))
+    return xp.where(sizes > 0, targets / xp.where(sizes > 0, sizes, 1), 0)
+
+
+def with_shares(first: Array, of_shares: Array | None, task: Task) -> Array:
+    """The derivatives by the cells, where these move the estimated shares as well."""
+    if of_shares is None or task.target is None or task.target.by_cells is None:
+        return first
+    xp, by_cells = task.backend.xp, task.target.by_cells
+    by_cells = by_cells if first.ndim == 2 else by_cells[:, None, :, :]
+    return first + xp.sum(of_shares[..., None] * by_cells, axis=-2)
+
+
+def by_shares(first: Array, tables: Array, task: Task) -> Array | None:
+    """Derivatives (B, r) or (B, C, r) by the estimated shares of the classes; None where these are known."""
+    if task.target is None or task.target.covariance is None:
+        return None
+    xp, (count, rows, columns) = task.backend.xp, tables.shape
+    lead = (1,) * (first.ndim - 2)
+    moved = first * xp.reshape(tables, (count, *lead, rows * columns))
+    shares = xp.reshape(xp.clip(task.target.shares, LEAST, None), (count, *lead, rows))
+    return xp.sum(xp.reshape(moved, (*first.shape[:-1], rows, columns)), axis=-1) / shares
+
+
+def covariance_of(a: Array, b: Array, task: Task) -> Array:
+    """The covariance (B,) or (B, C) that two measures have by the estimated shares, of their derivatives by these."""
+    xp, covariance = task.backend.xp, task.target.covariance if task.target is not None else None
+    assert covariance is not None  # noqa: S101 (the caller has looked)
+    covariance = covariance if a.ndim == 2 else covariance[:, None, :, :]
+    return xp.sum(a[..., :, None] * covariance * b[..., None, :], axis=(-2, -1))
 
 
 def changed(cells: Array, steps: Array, score: Score, workers: int) -> list[Array]:
