@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
@@ -34,8 +35,11 @@ def as_array(library: str, x: Any) -> Any:
 def updated(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -> Any:
     """The metric after a batch."""
     arrays = [as_array(library, x) for x in (y_true, y_pred)]
-    arrays = arrays[::-1] if library == "torchmetrics" else arrays
-    metric.update(*arrays, **{name: as_array(library, value) for name, value in options.items()})
+    options = {name: as_array(library, value) for name, value in options.items()}
+    if library == "flax":
+        roads.nnx_update(metric, *arrays, **options)
+    else:
+        metric.update(*(arrays[::-1] if library == "torchmetrics" else arrays), **options)
     return metric
 
 
@@ -53,6 +57,7 @@ def batch(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, y_pred, scores
 
 
+@pytest.mark.exhaustive(library=["flax"], what=["ignored", "masked", "relabelled", "many"])
 @pytest.mark.parametrize("what", ["labels", "scores", "ignored", "masked", "weighted", "relabelled", "many"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_values_are_those_of_all_cells(library: str, what: str) -> None:
