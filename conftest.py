@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Two processes share the work; each of their libraries would start a thread for every core beside it. These are read
 # when a library is loaded, and none is yet.
@@ -85,7 +86,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """Folders are run by two processes, unless -n says otherwise; single files and tests by one, which starts sooner.
 
     Not by addopts, as pytest without xdist (``-p no:xdist``) knows no ``-n``. What shares a compiled graph is a group,
-    which one process runs.
+    which one process runs; so is each file (``pytest_xdist_make_scheduler``).
     """
     option = config.option
     if "PYTEST_XDIST_WORKER" in os.environ:  # a process that is one of the two, and would start two more
@@ -96,6 +97,21 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     folders = all(Path(path.partition("::")[0]).is_dir() or path.endswith("README.md") for path in config.args)
     if folders and not (option.usepdb or option.trace) and not option.collectonly:
         option.numprocesses, option.dist = PROCESSES, "loadgroup"
+        option.loadscopereorder = False  # groups first, as below
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is a group of its own: its tests share what JAX has traced, and what they import is in one process."""
+    if config.option.dist != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class FilesAndGroups(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return FilesAndGroups(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -128,7 +144,7 @@ def is_exhaustive(item: pytest.Item) -> bool:
 
 PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
 HELD = 0  # bytes, when what was compiled was last let go
-ROOM = 2**26  # bytes of what was compiled since then that are kept
+ROOM = 2**27  # bytes of what was compiled since then that are kept
 
 
 def _resident() -> int:

@@ -70,7 +70,11 @@ class Backend:
 
     def call(self, function: Callable[..., Any], *arrays: Any) -> Any:
         """On JAX as one program; in the exhaustive run operation by operation, each of which takes compiling."""
-        return (function if EXHAUSTIVE else self.jit(function))(*arrays)
+        return self.program(function)(*arrays)
+
+    def program(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What ``call`` calls, for several calls of a shape, which JAX then traces once."""
+        return function if EXHAUSTIVE else self.jit(function)
 
     def shapes(self, function: Callable[[Any], dict[str, Any]], x: Any) -> dict[str, tuple[int, ...]]:
         """Those of all results; JAX traces for them, and computes nothing."""
@@ -111,6 +115,7 @@ BACKENDS = _wanted()
 def pytest_configure(config: pytest.Config) -> None:
     global EXHAUSTIVE  # noqa: PLW0603
     EXHAUSTIVE = config.option.exhaustive
+    roads.ONE_PROGRAM = not EXHAUSTIVE
     hypothesis.settings.load_profile("exhaustive" if config.option.exhaustive else "default")
 
 

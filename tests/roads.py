@@ -54,6 +54,24 @@ def jax_bits(*, float64: bool) -> contextlib.AbstractContextManager[Any]:
     return (jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64)(float64)
 
 
+ONE_PROGRAM = False  # whether ``nnx_update`` compiles whole updates; so it is but in the exhaustive run
+
+
+def nnx_update(metric: Any, *arrays: Any, **options: Any) -> None:
+    """A batch for a metric of Flax, as one program: the single operations of an update take longer to compile."""
+    if ONE_PROGRAM:
+        _nnx_update()(metric, arrays, options)
+    else:
+        metric.update(*arrays, **options)
+
+
+@functools.cache
+def _nnx_update() -> Callable[..., None]:
+    from flax import nnx
+
+    return nnx.jit(lambda metric, arrays, options: metric.update(*arrays, **options))
+
+
 @dataclass
 class Road:
     """One road. What it compiles for a function and a shape it keeps until it is let go."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 
 LIBRARIES = ("torch", "torchmetrics", "flax")
 
@@ -27,7 +28,10 @@ class Metric:
 
     def update(self, y_true: Any, y_score: Any, **options: Any) -> Metric:
         first, second, options = self.array(y_true), self.array(y_score), {k: self.array(x) for k, x in options.items()}
-        self.own.update(*((second, first) if self.library == "torchmetrics" else (first, second)), **options)
+        if self.library == "flax":
+            roads.nnx_update(self.own, first, second, **options)
+        else:
+            self.own.update(*((second, first) if self.library == "torchmetrics" else (first, second)), **options)
         return self
 
     def values(self) -> dict[str, float]:

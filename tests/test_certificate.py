@@ -399,7 +399,7 @@ RELATED: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
 }
 
 
-@pytest.mark.parametrize("spec", ["mcc", "f1:binary"])
+@pytest.mark.parametrize("spec", [pytest.param("mcc", marks=pytest.mark.exhaustive), "f1:binary"])
 def test_the_search_repeats(spec: str) -> None:
     found = json.loads(json.dumps(as_record(matrics.study.certificate(spec))))
     assert found == certified()[spec]

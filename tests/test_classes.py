@@ -127,7 +127,7 @@ def stack_of_three() -> np.ndarray:
 
 
 @pytest.mark.exhaustive(
-    name=["torch-compile", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"]
+    name=["torch-compile", "jax-jit", "jax-vmap", "jax-x64-jit", "jax-x64-vmap"]
 )  # test_class_names_... compiles some
 @pytest.mark.parametrize("name", EVERY_ROAD)
 def test_values_on_every_road(name: str) -> None:

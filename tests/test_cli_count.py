@@ -327,7 +327,7 @@ def test_truncated_files_are_refused(command, file):
         assert not Path("o.parquet").exists()
 
 
-@pytest.mark.parametrize("flips", [30, pytest.param(300, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("flips", [10, pytest.param(300, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("file", FILES)
 def test_flipped_bits_are_found_or_change_nothing(command, file, flips):
     name, options = prepare(command, file)

@@ -483,7 +483,7 @@ def wait_for(rows):
     raise AssertionError("expected more rows within a minute")
 
 
-@pytest.mark.parametrize("moments", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
 def test_killed_at_random_moments(command, start, moments):
     """Nothing can be done about SIGKILL: what is there has to do."""
     chance = random.Random(0)  # noqa: S311

@@ -176,7 +176,7 @@ def wait_for(blocks):
     raise AssertionError("expected more blocks within a minute")
 
 
-@pytest.mark.parametrize("moments", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.exhaustive)])
 def test_killed_at_random_moments(command, moments):
     """Nothing can be done about SIGKILL: what is there has to do."""
     made = whole(command, "o.parquet")

@@ -54,6 +54,8 @@ def thousand(row, line, end="\n"):
     return end.join(lines) + end
 
 
+@pytest.mark.exhaustive(line=[2, 500], last=[False])  # which is about the last line
+@pytest.mark.exhaustive(line=[2], end=["\r\n", "\r"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
 @pytest.mark.parametrize("last", [True, False], ids=["line end", "no line end"])
 @pytest.mark.parametrize("line", [2, 500, 1001])

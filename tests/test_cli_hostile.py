@@ -74,7 +74,13 @@ MILLION = 1_000_000
         "a quote before short lines",
     ],
 )
-@pytest.mark.exhaustive(parts=[(ROWS + b'0,"', b"x\n", 100 * MILLION, b"")])
+@pytest.mark.exhaustive(
+    parts=[
+        (ROWS, b"\n", 5 * MILLION, b""),
+        (ROWS, b"x", 200 * MILLION, b""),
+        (ROWS + b'0,"', b"x\n", 100 * MILLION, b""),
+    ]
+)
 def test_small_archives_of_large_texts(tmp_path, parts, expected, most):
     before, repeated, times, behind = parts
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(before + repeated * times + behind, 1))

@@ -255,8 +255,8 @@ def test_jit_with_the_measure_as_a_static_argument(jax_backend: Any) -> None:
     np.testing.assert_allclose(score(cells, metrics=matrics.cost(COSTS))[str(matrics.cost(COSTS))], wanted, rtol=1e-5)
     score(cells, metrics=matrics.cost(np.asarray(COSTS)))
     assert score._cache_size() == 1
-    np.testing.assert_allclose(jax.vmap(NAMED)(cells), wanted, rtol=1e-5)
-    slopes = jax.grad(NAMED)(cells[0])
+    np.testing.assert_allclose(jax.jit(jax.vmap(NAMED))(cells), wanted, rtol=1e-5)
+    slopes = jax.jit(jax.grad(NAMED))(cells[0])
     np.testing.assert_allclose(slopes, (np.asarray(COSTS) - wanted[0]) / STACK[0].sum(), rtol=1e-4, atol=1e-5)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
@@ -18,7 +19,7 @@ KINDS = {
     "MarginMetric": {"num_classes": N, "metrics": "mcc, recall:class"},
     "ScoreMetric": {"num_classes": N, "metrics": "roc_auc, log_loss, top_k_accuracy(k=2)", "histogram_bins": 10},
 }
-SIZES = (30, 0, 7, 30)
+SIZES = (30, 0, 30, 30)
 
 
 @pytest.fixture(params=["torch", "torchmetrics", "flax"])
@@ -42,7 +43,10 @@ class Door:
         return found[::-1] if self.name == "torchmetrics" else found
 
     def update(self, metric: Any, batch: Any, **options: Any) -> None:
-        metric.update(*self.arrays(batch), **options)
+        if self.name == "flax":
+            roads.nnx_update(metric, *self.arrays(batch), **options)
+        else:
+            metric.update(*self.arrays(batch), **options)
 
 
 def draw(size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
@@ -34,7 +35,7 @@ def count(metric: Any, y_true: list[int], values: list[float]) -> None:
     true, given = np.asarray(y_true), np.asarray(values if scored else np.asarray(values) >= 0.5, float)
     given = given.astype(np.float32) if scored else given.astype(np.int64)
     if "flax" in type(metric).__module__:
-        metric.update(true, given)
+        roads.nnx_update(metric, true, given)
         return
     torch = importlib.import_module("torch")
     true, given = torch.from_numpy(true), torch.from_numpy(given)
@@ -46,6 +47,7 @@ def check_of_nothing(values: dict[str, float]) -> None:
         assert value == 0 if name.startswith(COUNTS) else math.isnan(value), name
 
 
+@pytest.mark.exhaustive(library=["flax"], options=[{"zero_division": 0.0}])
 @pytest.mark.parametrize(("library", "kind"), DOORS)
 @pytest.mark.parametrize("options", [{}, {"zero_division": 0.0}, {"zero_division": 1.0, "fill_undefined": 0.5}])
 def test_nothing_seen_is_nan_whatever_stands_for_undefined_values(library: str, kind: str, options: Any) -> None:

@@ -83,7 +83,7 @@ def test_psum_over_an_axis(jax_backend: Any) -> None:
     def count(y_true: Any, y_pred: Any) -> Any:
         return jax.lax.psum(ConfusionState.zeros(3, like=y_true).update(y_true, y_pred), "device")
 
-    states = jax.vmap(count, axis_name="device")(jax_backend.asarray(Y_TRUE), jax_backend.asarray(Y_PRED))
+    states = jax.jit(jax.vmap(count, axis_name="device"))(jax_backend.asarray(Y_TRUE), jax_backend.asarray(Y_PRED))
     first = jax.tree.map(lambda leaf: leaf[0], states)
     np.testing.assert_array_equal(first.matrix, WANTED)
     assert int(first.dropped) == (~INSIDE).sum()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 
 import matrics
 
@@ -34,8 +35,11 @@ def as_array(library: str, x: Any) -> Any:
 def updated(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -> Any:
     """The metric after a batch."""
     arrays = [as_array(library, x) for x in (y_true, y_pred)]
-    arrays = arrays[::-1] if library == "torchmetrics" else arrays
-    metric.update(*arrays, **{name: as_array(library, value) for name, value in options.items()})
+    options = {name: as_array(library, value) for name, value in options.items()}
+    if library == "flax":
+        roads.nnx_update(metric, *arrays, **options)
+    else:
+        metric.update(*(arrays[::-1] if library == "torchmetrics" else arrays), **options)
     return metric
 
 
@@ -53,6 +57,7 @@ def batch(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y_true, y_pred, scores
 
 
+@pytest.mark.exhaustive(library=["flax"], what=["ignored", "masked", "relabelled", "many"])
 @pytest.mark.parametrize("what", ["labels", "scores", "ignored", "masked", "weighted", "relabelled", "many"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_values_are_those_of_all_cells(library: str, what: str) -> None:
@@ -132,6 +137,7 @@ def test_every_measure_that_needs_no_cells(library: str) -> None:
 # PyTorch ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(has_scores=[True])
 @pytest.mark.parametrize("has_scores", [False, True])
 def test_compiled_in_one_graph(*, has_scores: bool) -> None:
     torch = pytest.importorskip("torch")
@@ -140,7 +146,7 @@ def test_compiled_in_one_graph(*, has_scores: bool) -> None:
     eager, compiled = made("torch", "MarginMetric", CLASSES, PANEL), made("torch", "MarginMetric", CLASSES, PANEL)
     update = torch.compile(compiled.update, fullgraph=True, backend="aot_eager")
     compute = torch.compile(compiled.compute, fullgraph=True, backend="aot_eager")
-    for size in (SAMPLES, 11, 17):
+    for size in (SAMPLES, SAMPLES):  # test_batch_sizes.py has several
         updated("torch", eager, y_true[:size], given[:size])
         update(torch.as_tensor(y_true[:size]), torch.as_tensor(given[:size]))
     assert torch.equal(eager.counts, compiled.counts)

@@ -61,6 +61,7 @@ def labels(n: int, batch: int = 4, samples: int = 80) -> tuple[np.ndarray, np.nd
     return y_true, y_pred
 
 
+@pytest.mark.exhaustive(n=[5])
 @pytest.mark.parametrize("n", [2, 3, 5, 20])
 def test_every_measure_is_that_of_the_matrix_or_is_refused(n: int) -> None:
     y_true, y_pred = labels(n)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import roads
 from conftest import BACKENDS
 
 import matrics
@@ -43,7 +44,7 @@ def module(library: str) -> Any:
 def count(library: str, metric: Any, y_true: Any, y_pred: Any, **options: Any) -> None:
     """Update, in the order and with the arrays of the library."""
     if library == "flax":
-        metric.update(y_true, y_pred, **options)
+        roads.nnx_update(metric, y_true, y_pred, **options)
         return
     torch = importlib.import_module("torch")
     pair = torch.as_tensor(y_true), torch.as_tensor(y_pred)
@@ -200,6 +201,7 @@ def test_titles_of_values_at_thresholds(library: str, module: Any) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_scores_of_a_label_in_compiled_code(torch: Any) -> None:
     metrics = [
         importlib.import_module("matrics.integrations.torch").ScoreMetric(metrics="roc_auc", positive=5)

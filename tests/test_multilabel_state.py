@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import pickle
 from functools import reduce
@@ -54,11 +55,12 @@ def test_batches_are_the_whole(backend: Any) -> None:
 def test_a_batch_of_models_and_axes_of_samples(backend: Any) -> None:
     y_true, y_pred = drawn(6, 5, 3)[0], RANDOM.integers(0, 2, (2, 6, 5, 3))
     state = MultilabelState.zeros(3, batch_shape=(2,), like=backend.asarray(0))
-    state = state.update(backend.asarray(y_true), backend.asarray(y_pred))
+    update = backend.program(MultilabelState.update)
+    state = update(state, backend.asarray(y_true), backend.asarray(y_pred))
     both = np.broadcast_to(y_true, y_pred.shape).reshape(2, 30, 3), y_pred.reshape(2, 30, 3)
     is_that_of(state, *both, backend)
     one = MultilabelState.zeros(3, like=backend.asarray(0))  # one sample has no axis of samples
-    one = one.update(backend.asarray(y_true[0, 0]), backend.asarray(y_pred[0, 0, 0]))
+    one = update(one, backend.asarray(y_true[0, 0]), backend.asarray(y_pred[0, 0, 0]))
     is_that_of(one, y_true[0, :1], y_pred[0, 0, :1], backend)
 
 
@@ -142,15 +144,14 @@ def test_weights(backend: Any) -> None:
     weights = RANDOM.integers(0, 8, 20) / 4
     xp = matrics.arrays.as_arrays(like=backend.asarray(0))[0].xp
     state = MultilabelState.zeros(3, like=backend.asarray(0), dtype=xp.float32)
-    arrays = map(backend.asarray, (y_true, y_pred))
-    state = state.update(*arrays, sample_weight=backend.asarray(weights, np.float32))
+    update = backend.program(lambda state, *arrays: state.update(*arrays[:2], sample_weight=arrays[2]))
+    arrays = [backend.asarray(x) for x in (y_true, y_pred)]
+    state = update(state, *arrays, backend.asarray(weights, np.float32))
     wanted = matrics.multilabel_confusion_matrix(y_true, y_pred, sample_weight=weights)
     np.testing.assert_array_equal(backend.numpy(state.matrix), wanted)
     exact = np.average((y_true == y_pred).all(1), weights=weights)
     np.testing.assert_allclose(backend.numpy(state.subset_accuracy()), exact, rtol=1e-6)
-    bad = state.update(
-        *map(backend.asarray, (y_true, y_pred)), sample_weight=backend.asarray(weights * np.nan, np.float32)
-    )
+    bad = update(state, *arrays, backend.asarray(weights * np.nan, np.float32))
     for average in AVERAGES:
         assert np.isnan(backend.numpy(bad.score("f1", average=average, invalid="nan")["f1"])).all()
 
@@ -261,6 +262,7 @@ def test_jax_scans_and_maps(jax_backend: Any) -> None:
     is_that_of(state, *whole, jax_backend)
     np.testing.assert_allclose(found[0][-1], state.score("f1", average="weighted")["f1"], rtol=1e-5)
     states = MultilabelState.zeros(3, batch_shape=(5,), like=batches[0])
-    mapped = jax.jit(jax.vmap(lambda s, t, p: s.update(t, p, threshold=0.5)))(states, *batches)
-    for leaf, same in zip(leaves(mapped), leaves(states.update(*batches, threshold=0.5)), strict=True):
+    update = functools.partial(MultilabelState.update, threshold=0.5)
+    mapped, whole = jax.jit(jax.vmap(update))(states, *batches), jax_backend.call(update, states, *batches)
+    for leaf, same in zip(leaves(mapped), leaves(whole), strict=True):
         np.testing.assert_array_equal(leaf, same)

@@ -175,8 +175,8 @@ def hold_true_negatives(graph: Graph, comparison: Comparison) -> None:
 
 
 @pytest.mark.exhaustive(n=[4])
-@pytest.mark.exhaustive(eager=["strict", "torch-vmap"], n=[2], dtype=[np.float32])
-@pytest.mark.exhaustive(eager=["torch-grad"], n=[3], dtype=[np.float32])
+@pytest.mark.exhaustive(eager=["strict", "torch-vmap"], n=[2])
+@pytest.mark.exhaustive(eager=["strict", "torch-grad", "torch-vmap"], n=[3], dtype=[np.float32])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_exact_fractions(eager: Road, n: int, dtype: type, record_property: Any) -> None:

@@ -179,11 +179,11 @@ def test_vmap_and_gradients_go_through() -> None:
     import jax
 
     stack = jax.numpy.asarray(STACK[:2], "float32")
-    each = jax.vmap(lambda cm: matrics.score(cm, [lenient, HITS]))(stack)
+    each = jax.jit(jax.vmap(lambda cm: matrics.score(cm, [lenient, HITS])))(stack)
     wanted = matrics.score(STACK[:2], [lenient, HITS])
     assert np.asarray(each["lenient"]) == pytest.approx(wanted["lenient"], rel=1e-6)
     assert np.asarray(each["found_share"]) == pytest.approx(wanted["found_share"], rel=1e-6)
-    gradient = jax.grad(lambda cm: lenient(cm, beta=1, average="class")[0])(stack[0])
+    gradient = jax.jit(jax.grad(lambda cm: lenient(cm, beta=1, average="class")[0]))(stack[0])
     # d (tp / (tp + fn)) = (fn, -tp) / (tp + fn)²
     assert np.asarray(gradient) == pytest.approx(np.asarray([[10, -40], [0, 0]]) / 50**2, abs=1e-8)
 

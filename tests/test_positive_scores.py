@@ -361,5 +361,5 @@ def test_off_the_host_a_negative_label_beside_others_makes_nan(jax_backend: Back
     s = jax_backend.asarray(np.tile(np.float32([0.1, 0.4, 0.6]), (3, 1)))
     got = jax.jit(lambda y, s: matrics.roc_auc(y, s, positive=1))(y, s)
     assert np.isnan(got).tolist() == [False, True, False]
-    mapped = jax.vmap(lambda y, s: matrics.roc_auc(y, s, positive=1))(y, s)
+    mapped = jax.jit(jax.vmap(lambda y, s: matrics.roc_auc(y, s, positive=1)))(y, s)
     assert np.isnan(mapped).tolist() == [False, True, False]

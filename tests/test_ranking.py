@@ -78,6 +78,7 @@ def weighted(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], weighted=[False])
 def test_two_classes(backend: Backend, *, weighted: bool) -> None:
     """A thousand cases: of JAX under jit, of PyTorch under vmap as well."""
     arrays = cases(np.float64 if backend.float64 else np.float32)[: 3 if weighted else 2]
@@ -156,7 +157,7 @@ def areas_of_classes(n: int) -> tuple[tuple[np.ndarray, ...], list[list[float]]]
     return (y, x, w), want
 
 
-@pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[6])
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], n=[2, 6])
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_many_classes(backend: Backend, n: int) -> None:
     """One against the rest and one against one, with every average."""

@@ -231,7 +231,7 @@ def hold_company(graph: Graph, comparison: Comparison) -> None:
 
 
 @pytest.mark.exhaustive(n=[1])
-@pytest.mark.exhaustive(eager=["strict"])
+@pytest.mark.exhaustive(eager=["strict", "torch-vmap"])
 @pytest.mark.parametrize(
     ("n", "zero_division"),
     [
@@ -296,7 +296,7 @@ def road(request: pytest.FixtureRequest) -> Iterator[roads.Road]:
     made.let_go()
 
 
-@pytest.mark.exhaustive(road=["jax-jit", "jax-vmap"])
+@pytest.mark.exhaustive(road=["jax-jit", "jax-vmap", "jax-x64-jit"])
 @pytest.mark.parametrize(
     "batch",
     [pytest.param((), id="one matrix"), pytest.param((2, 3), id="stack of stacks", marks=pytest.mark.exhaustive)],
@@ -315,6 +315,7 @@ def test_other_shapes(road: roads.Road, batch: tuple[int, ...]) -> None:
         np.testing.assert_allclose(scores[spec], expected[spec], **road.tolerance, err_msg=spec)
 
 
+@pytest.mark.exhaustive(name=["jax-x64-jit"])
 @pytest.mark.parametrize("name", [n for n in roads.installed() if n in ("torch-vmap", "jax-jit", "jax-x64-jit")])
 def test_vmap_of_vmap(name: str) -> None:
     road, stack = roads.make(name), stack_of(3, 6).reshape(2, 3, 3, 3)

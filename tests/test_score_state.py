@@ -232,6 +232,7 @@ def written_out(y_true: np.ndarray, scores: np.ndarray, bins: int) -> float:
     return error
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"], bins=[1, 15])
 @pytest.mark.parametrize("bins", [1, 5, 15])
 def test_calibration_error_as_it_is_defined(backend: Any, bins: int) -> None:
     y_true, scores = RANDOM.integers(0, 3, 300), RANDOM.dirichlet([1, 1, 1], 300).astype(np.float32)

@@ -54,7 +54,7 @@ DEFAULT = ("soft", "a class without samples")
 
 @pytest.mark.exhaustive(dtype=["float64"])
 @pytest.mark.exhaustive(case=[case for case in stacks(2, "float32") if case not in DEFAULT])
-@pytest.mark.exhaustive(n=[2])
+@pytest.mark.exhaustive(n=[3])
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", stacks(2, "float32"))

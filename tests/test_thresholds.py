@@ -435,7 +435,7 @@ def test_thresholds_of_a_library_beside_constants() -> None:
         curve = matrics.threshold_curve(y.tolist(), x.tolist(), "f1", thresholds=asarray(limits))
         assert type(curve["f1"]) is type(curve.thresholds) is type(asarray(limits))
     np.testing.assert_array_equal(jax.jit(found)(limits), want)
-    one = jax.vmap(lambda t: found(t[None])[:, 0])(jax.numpy.asarray(limits))
+    one = jax.jit(jax.vmap(lambda t: found(t[None])[:, 0]))(jax.numpy.asarray(limits))
     np.testing.assert_array_equal(np.moveaxis(np.asarray(one), 0, 1), want)
     mapped = torch.func.vmap(lambda t: found(t[None])[:, 0], out_dims=1)(torch.from_numpy(limits))
     np.testing.assert_array_equal(mapped, want)

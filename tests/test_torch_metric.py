@@ -67,6 +67,7 @@ def test_extreme_labels(torch: Any, make: Any) -> None:
     assert metric.dropped == 5
 
 
+@pytest.mark.exhaustive(road=["compile"], dtype=["float16", "float32"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("road", ["host", "many", "mode", "compile", "vmap"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's, to itself
@@ -279,7 +280,7 @@ def test_dropped_samples_are_told(make: Any) -> None:
     assert list(metric.compute()) == ["val/accuracy"]
 
 
-@pytest.mark.parametrize("labels", [[30, -5, 7], [1, 2, 3]])
+@pytest.mark.parametrize("labels", [[30, -5, 7], pytest.param([1, 2, 3], marks=pytest.mark.exhaustive)])
 def test_other_labels_than_the_first_integers(torch: Any, make: Any, labels: list[int]) -> None:
     """Looked up on the device, with one to leave out; their numbers name the classes."""
     true, pred = RANDOM.integers(0, 3, (2, 50))

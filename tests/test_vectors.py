@@ -174,7 +174,8 @@ def hold_bounds(hold: Any, scores: dict[str, np.ndarray], vectors: list[dict[str
     hold(f"valid_lower{suffix}", above, [None if np.isnan(x) else 0.0 for x in bound])
 
 
-@pytest.mark.exhaustive(eager=["strict"], dtype=[np.float32])
+@pytest.mark.exhaustive(eager=["strict"])  # which test_catalogue.py compares with NumPy
+@pytest.mark.exhaustive(eager=["torch-vmap"], dtype=[np.float32])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 def test_vectors(eager: Road, dtype: type, record_property: Any, pytestconfig: pytest.Config) -> None:
     """On the roads that compile nothing; test_roads.py takes the others. All but NumPy's are slow."""

@@ -66,7 +66,7 @@ def certificate(metric: str | Metric, *, cases: int = CASES, rng: Any = 0) -> Ce
     Examples
     --------
     >>> import matrics
-    >>> found = matrics.study.certificate("g_mean")
+    >>> found = matrics.study.certificate("g_mean", cases=1000)
     >>> found["class_sizes"].holds  # Condition 1
     True
     >>> print(found["one_class_missed"])  # Condition 3
