@@ -88,12 +88,13 @@ def row(case: Case, sets: int, **options: Any) -> list[str]:
 def table(sets: int, *, classes: tuple[int, ...] = (2, 3, 10), **options: Any) -> None:
     """Print the rows in Markdown."""
     print(
-        "| n | labels | judge | depends | accuracy | macro F1 | MCC | κ | recall of the rare class | status 0 | width | "
-        "worth | people | judge alone |"
+        "| n | labels | judge | depends | accuracy | macro F1 | MCC | κ | recall of the rare class | status 0 "
+        "| width | worth | people | judge alone |"
     )
     print("|" + "--:|" * 14)
     for n, labels, judge, depends in itertools.product(classes, LABELS, JUDGES, (False, True)):
-        print("| " + " | ".join(row((n, *labels, judge, depends), sets, **options)) + " |", flush=True)
+        cells = row((n, *labels, judge, depends), sets, **options)
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def methods(sets: int) -> None:

@@ -1,4 +1,4 @@
-"""Make examples/judged_tickets.csv: tickets of a help desk, routed by a model, judged by a language model, few labelled.
+"""Make ``judged_tickets.csv``: tickets routed by a model and labelled by a language model, and 300 by people.
 
 The tickets are simulated. The routing model and the judge find the same tickets hard, and where the model is wrong, the
 judge often makes the same error. People labelled 300 tickets, drawn at random. The script prints the accuracy and the

@@ -40,7 +40,7 @@ def linearised(name: str, ratings: Ratings, weights: Any, labels: Any) -> Linear
         weights = "none"
     matrix = weight_matrix(weights, n, values)
     with ratings.backend.quiet():
-        return FORMULAS[name](ratings, ratings.backend.constant(matrix.tolist(), ratings.chosen))
+        return FORMULAS[name](ratings, formulas.as_weights(matrix, ratings))
 
 
 def _value(name: str, ratings: Any, num_classes: int | None, labels: Iterable[Hashable] | None, weights: Any) -> Any:
@@ -120,8 +120,8 @@ def brennan_prediger(
     Examples
     --------
     >>> from matrics import raters
-    >>> float(raters.brennan_prediger([[0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, -1]], num_classes=2))
-    0.6666666666666667
+    >>> print(f"{raters.brennan_prediger([[0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, -1]], num_classes=2):.4f}")
+    0.6667
     """
     return _value("brennan_prediger", ratings, num_classes, labels, weights)
 
@@ -259,6 +259,7 @@ def gwet_ac2(
     >>> from matrics import raters
     >>> ratings = [[1, 1, 2], [2, 2, 2], [3, 3, 2], [4, 4, 5], [5, 5, 5]]
     >>> print(f"{raters.gwet_ac2(ratings, labels=[1, 2, 3, 4, 5], weights='linear'):.4f}")
+    0.7656
     """
     return _value("gwet_ac2", ratings, num_classes, labels, weights)
 

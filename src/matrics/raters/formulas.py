@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from matrics.arrays import Array
 from matrics.raters.ratings import Ratings
 from matrics.raters.weights import weight_matrix
+from matrics.typing import NumPyArray
 
 DISTANCES = ("nominal", "ordinal", "interval", "ratio")
 
@@ -41,11 +42,11 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, ratings: Ratings, weights: Array) -> Agreement:
-        """Of ratings, with weights (n, n) of pairs of ratings."""
+        """Of ratings, with weights (..., n, n) of pairs of ratings, which have as many axes of batches."""
         xp, counts = ratings.backend.xp, ratings.counts
         sizes = xp.sum(counts, axis=-1)
         several = xp.astype(sizes >= 2, counts.dtype)
-        partly = xp.sum(weights * counts[..., None, :], axis=-1)
+        partly = xp.sum(weights[..., None, :, :] * counts[..., None, :], axis=-1)
         pairs = xp.sum(counts * (partly - 1), axis=-1) * several / xp.where(sizes >= 2, sizes * (sizes - 1), 1)
         number = xp.sum(xp.astype(sizes > 0, counts.dtype), axis=-1)
         with_pairs = xp.sum(several, axis=-1)
@@ -126,7 +127,7 @@ def conger(ratings: Ratings, weights: Array) -> Linearised:
     chance = xp.sum(weights * pairs, axis=(-2, -1)) / (number * (number - 1))
     # A rating moves the shares of its rater; those of the others stay.
     others = total[..., None, :] - shares  # (*B, raters, n)
-    worth = xp.sum(weights * others[..., None, :], axis=-1)  # of each class for each rater
+    worth = xp.sum(weights[..., None, :, :] * others[..., None, :], axis=-1)  # of each class for each rater
     mean = xp.sum(worth * shares, axis=-1)
     items = number_of(found, xp)
     own = xp.sum(ratings.chosen * worth[..., None, :, :], axis=-1)
@@ -180,7 +181,7 @@ def _distances(distances: Any, shares: Array, values: Any, ratings: Ratings) -> 
     blank = xp.zeros_like(shares[..., :, None] + shares[..., None, :])
     if isinstance(distances, str) and distances == "ordinal":
         # The ratings between two classes, and half of those of either.
-        until = xp.cumulative_sum(shares, axis=-1)
+        until = ratings.backend.running_sum(shares)
         middle = until - shares / 2
         return (middle[..., :, None] - middle[..., None, :]) ** 2
     if isinstance(distances, str):
@@ -188,4 +189,11 @@ def _distances(distances: Any, shares: Array, values: Any, ratings: Ratings) -> 
         given = weight_matrix(name, n, values)
     else:
         given = weight_matrix(distances, n)
-    return blank + (1 - ratings.backend.constant(given.tolist(), shares))
+    return blank + (1 - as_weights(given, ratings))
+
+
+def as_weights(weights: NumPyArray, ratings: Ratings) -> Array:
+    """Weights (n, n) in the library of the ratings, with as many axes of batches as they have."""
+    backend, n = ratings.backend, len(weights)
+    batch = len(ratings.chosen.shape) - 3
+    return backend.xp.reshape(backend.constant(weights.tolist(), ratings.chosen), (*(1,) * batch, n, n))

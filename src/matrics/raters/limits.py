@@ -13,11 +13,13 @@ from matrics.quoting import quoted
 from matrics.raters.coefficients import NAMES, linearised
 from matrics.raters.ratings import Ratings, read_ratings
 from matrics.typing import ArrayLike
-from matrics.uncertainty.limits import normal_quantile, percentile_limits, spread, student_quantile
+from matrics.uncertainty.limits import around, normal_quantile, percentile_limits, spread, student_quantile
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
 
-ITEMS = 20  # below this many items with several ratings, coverage was found to fall short of the level
+# Below these, coverage was found to fall short of the level: items with several ratings, and items that are not of the
+# most frequent class.
+ITEMS, OTHERS = 20, 10
 UNDEFINED_SHARE = 0.05
 
 
@@ -46,7 +48,8 @@ def interval(
     level : float, default 0.95
         The confidence level.
     method : {"linearised", "bootstrap"}
-        Gwet's (2014) linearised variance with Student's quantile, or quantiles of replicates with items drawn anew.
+        Gwet's (2014) linearised variance with Student's quantile, on the scale of the logarithm of 1 less the
+        coefficient, so that no limit is above 1; or quantiles of replicates with items drawn anew.
     num : int, optional
         Number of replicates of the bootstrap; 2,000 if left out.
     rng : numpy.random.Generator or int, optional
@@ -55,7 +58,8 @@ def interval(
     Returns
     -------
     dict of str to matrics.Interval
-        By name; the arrays have the shape (*B,). Status 1 for fewer than 20 items with several ratings.
+        By name; the arrays have the shape (*B,). Status 1 for fewer than 20 items with several ratings,
+        or 10 that are not of the most frequent class.
 
     Raises
     ------
@@ -64,8 +68,8 @@ def interval(
 
     Notes
     -----
-    The raters are those that there are: the limits say nothing of others. A coefficient of 1 without any disagreement has
-    no variance and no limits.
+    The raters are those that there are: the limits say nothing of others. A coefficient of 1 without any disagreement
+    has no variance and no limits.
 
     Examples
     --------
@@ -73,6 +77,8 @@ def interval(
     >>> ratings = [[0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, -1]] * 5
     >>> for name, found in raters.interval(ratings, "fleiss_kappa,gwet_ac1", num_classes=2).items():
     ...     print(f"{name} {found.estimate:.3f}, between {found.low:.3f} and {found.high:.3f}")
+    fleiss_kappa 0.532, between 0.241 and 0.712
+    gwet_ac1 0.576, between 0.220 and 0.770
     """
     share = check_level(level)
     names = coefficients.split(",") if isinstance(coefficients, str) else list(coefficients)
@@ -111,19 +117,20 @@ def _redrawn(read: Ratings, num: int, rng: Any) -> Ratings:
     return read._replace(chosen=np.moveaxis(np.take(view, which, axis=-3), -4, 0))
 
 
-def _interval(
+def _interval(  # noqa: PLR0917 (one coefficient of interval)
     name: str, read: Ratings, weights: Any, labels: Any, level: float, replicates: Ratings | None
 ) -> tuple[Array, ...]:
     backend, xp = read.backend, read.backend.xp
     one = linearised(name, read, weights, labels)
     sizes = xp.sum(read.counts, axis=-1)
+    shares = xp.sum(read.counts / xp.where(sizes > 0, sizes, 1)[..., None], axis=-2)  # the items of each class
     few = xp.sum(xp.astype(sizes >= 2, one.value.dtype), axis=-1) < ITEMS
+    few = few | (xp.sum(shares, axis=-1) - xp.max(shares, axis=-1) < OTHERS)
     integer = backend.widest_int(one.value) or xp.int32
     undefined = xp.astype(xp.zeros_like(one.value), integer)
     error = xp.sqrt(one.variance(xp))
     if replicates is None:
-        reach = _quantile(level, one.number, backend) * error
-        low, high = one.value - reach, xp.clip(one.value + reach, None, 1.0)
+        low, high = around(one.value, error, _quantile(level, one.number, backend), (-math.inf, 1.0), backend)
     else:
         drawn = np.moveaxis(np.asarray(linearised(name, replicates, weights, labels).value), 0, -1)
         low, high = percentile_limits(drawn, level, backend)

@@ -38,6 +38,9 @@ def pairwise(ratings: ArrayLike, *, num_classes: int | None = None, labels: Iter
     >>> import matrics
     >>> ratings = [[0, 0, 1], [0, 0, 0], [1, 1, 1], [1, 0, 1], [1, 1, -1]]
     >>> matrics.cohen_kappa(matrics.raters.pairwise(ratings, num_classes=2)).round(2)
+    array([[1.  , 0.62, 0.5 ],
+           [0.62, 1.  , 0.2 ],
+           [0.5 , 0.2 , 1.  ]])
     """
     read = read_ratings(ratings, num_classes, labels)
     xp, chosen = read.backend.xp, read.chosen
@@ -57,7 +60,7 @@ def leave_one_out(
     labels: Iterable[Hashable] | None = None,
     weights: Any = None,
 ) -> Any:
-    """The agreement of the other raters, without each of them: who agrees least with the rest?
+    """The agreement of the other raters without each of them, which shows who agrees least with the rest.
 
     Parameters
     ----------
@@ -84,6 +87,7 @@ def leave_one_out(
     >>> from matrics import raters
     >>> ratings = [[0, 0, 0, 1], [0, 0, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1], [1, 1, 1, 0]]
     >>> raters.leave_one_out(ratings, "fleiss_kappa", num_classes=2).round(2)
+    array([0.1 , 0.1 , 0.11, 0.77])
     """
     if coefficient not in NAMES:
         raise ValueError(f"coefficient: expected {', '.join(map(repr, NAMES))}, got {quoted(coefficient)}")

@@ -39,7 +39,7 @@ def read_ratings(ratings: Any, num_classes: int | None, labels: Iterable[Hashabl
     home, (codes,) = as_arrays(ratings=codes)
     if len(codes.shape) < 2:
         raise ValueError(
-            f"ratings: expected a table (*B, items, raters), got {described(ratings)} with the shape {tuple(codes.shape)}"
+            f"ratings: expected a table (*B, items, raters), got {described(ratings)} of shape {tuple(codes.shape)}"
         )
     view = home.host_view(codes)
     backend, codes = (NUMPY, view) if view is not None else (home, codes)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from matrics.quoting import quoted
-from matrics.typing import ArrayLike, NumPyArray
+from matrics.typing import NumPyArray
 
 Weights = Literal["none", "linear", "quadratic", "ordinal", "radical", "ratio"]
 
@@ -30,22 +30,25 @@ def weight_matrix(weights: Any, n: int, values: Sequence[float] | None = None) -
             f"{quoted(weights)}"
         )
     value = np.arange(1, n + 1, dtype=np.float64) if values is None else np.asarray(values, np.float64)
-    apart = np.abs(value[:, None] - value[None, :])
-    most = apart.max()
-    if weights == "none" or n == 1 or most == 0:
+    if weights == "none" or n == 1:
         return np.eye(n)
-    if weights == "linear":
-        return 1 - apart / most
-    if weights == "quadratic":
-        return 1 - (apart / most) ** 2
-    if weights == "radical":
-        return 1 - np.sqrt(apart / most)
+    return 1 - _apart(weights, value, n)
+
+
+def _apart(weights: str, value: NumPyArray, n: int) -> NumPyArray:
+    """How far classes are apart, from 0 to 1."""
+    apart = np.abs(value[:, None] - value[None, :])
+    apart = apart / apart.max()
     if weights == "ordinal":
         step = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])
-        return 1 - (step * (step + 1) / 2) / math.comb(n, 2)
-    total = value[:, None] + value[None, :]
-    ratio = np.where(total > 0, apart / np.where(total > 0, total, 1), 0) ** 2
-    return 1 - ratio / ((value.max() - value.min()) / (value.max() + value.min())) ** 2
+        found: NumPyArray = step * (step + 1) / 2 / math.comb(n, 2)
+    elif weights == "ratio":
+        total = np.abs(value[:, None]) + np.abs(value[None, :])
+        ratio = np.where(total > 0, (value[:, None] - value[None, :]) / np.where(total > 0, total, 1), 0)
+        found = (ratio / np.abs(ratio).max()) ** 2
+    else:
+        found = apart ** {"linear": 1.0, "quadratic": 2.0, "radical": 0.5}[weights]
+    return found
 
 
 def class_values(labels: Any, n: int) -> list[float] | None:
@@ -57,6 +60,3 @@ def class_values(labels: Any, n: int) -> list[float] | None:
     known = [] if labels is None else list(labels)
     are_numbers = len(known) == n and all(isinstance(label, (int, float, np.number)) for label in known)
     return [float(label) for label in known] if are_numbers else None
-
-
-__all__ = ["ArrayLike", "Weights", "class_values", "weight_matrix"]
