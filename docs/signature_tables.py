@@ -16,6 +16,7 @@ from matrics.catalogue.record import METRICS, Metric
 MODULES = {
     "matrics": "Functions and states",
     "matrics.plot": "Pictures",
+    "matrics.raters": "Several raters",
     "matrics.study": "Measures of measures",
     "matrics.testing": "Tests of models",
     "matrics.integrations.torch": "PyTorch",

@@ -706,7 +706,7 @@ import sys, numpy
 before = set(sys.modules)
 import matrics
 matrics.get_metric("f1_weighted"), matrics.mcc([[3, 1], [0, 2]])
-rooms = "cli counting files multilabel plot ranking reporting stacks states study tables uncertainty".split()
+rooms = "cli counting files judged multilabel plot raters ranking reporting stacks states study tables uncertainty".split()
 late = {*(f"matrics.{room}" for room in rooms), "matrics.scoring.fairness", "matrics.scoring.streaming"}
 late |= {"difflib", "email", "json", "logging", "statistics"}  # which take a third as long as NumPy
 sys.exit(str(sorted(late & set(sys.modules) - before)) if late & set(sys.modules) - before else 0)
@@ -725,7 +725,7 @@ import matrics
 assert set(matrics.__all__) <= set(globals()), set(matrics.__all__) - set(globals())
 assert set(matrics.__all__) <= set(dir(matrics)) == {*matrics.__all__, "__all__", "__doc__", "__name__", "__version__"}
 for name in matrics.__all__:  # not a module of the same name, such as that of the function interval
-    assert inspect.ismodule(globals()[name]) == (name in ("plot", "study")), name
+    assert inspect.ismodule(globals()[name]) == (name in ("plot", "raters", "study")), name
     assert vars(matrics)[name] is globals()[name], name  # found without a function from the second time on
 """
 

@@ -182,7 +182,7 @@ def test_undefined(name: str) -> None:
     assert raters.interval(np.zeros((0, 5, 3), int), name, num_classes=3)[name].estimate.shape == (0,)
 
 
-@pytest.mark.parametrize("method", ["linearised", pytest.param("bootstrap", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("method", ["delta", pytest.param("bootstrap", marks=pytest.mark.exhaustive)])
 def test_coverage(method: Any) -> None:
     """Of items drawn from many: 500 tables of 40 items, four raters and gaps."""
     n, number = 3, 500
@@ -193,7 +193,7 @@ def test_coverage(method: Any) -> None:
         given = np.where(RANDOM.random(shape) < 0.75, base, RANDOM.integers(0, n, shape))
         return np.where(RANDOM.random(shape) < 0.15, -1, given)
 
-    options = {} if method == "linearised" else {"num": 300, "rng": 0}
+    options = {} if method == "delta" else {"num": 300, "rng": 0}
     found = raters.interval(rated(base), NAMES, num_classes=n, method=method, **options)
     many = rated(RANDOM.choice(n, (400_000, 1), p=[0.5, 0.3, 0.2]))
     for name, one in found.items():
@@ -206,7 +206,7 @@ def test_coverage(method: Any) -> None:
     ("options", "error", "words"),
     [
         ({"coefficients": "kappa"}, ValueError, "coefficients: expected 'percent_agreement'.*got 'kappa'"),
-        ({"method": "exact"}, ValueError, "method: expected 'linearised' or 'bootstrap', got 'exact'"),
+        ({"method": "exact"}, ValueError, "method: expected 'auto', 'delta' or 'bootstrap', got 'exact'"),
         ({"num": 100}, ValueError, "does not resample"),
         ({"weights": "cubic"}, ValueError, "weights: expected one of 'none', 'linear'.*got 'cubic'"),
         ({"weights": np.eye(2)}, ValueError, r"or finite numbers \(3, 3\), got an array of shape \(2, 2\)"),

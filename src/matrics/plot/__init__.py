@@ -17,6 +17,7 @@ from matrics.plot.display import Display
 from matrics.plot.distribution import DistributionDisplay, distribution
 from matrics.plot.history import TrainingRun
 from matrics.plot.models import MeasureOfModels, ModelsDisplay, models
+from matrics.plot.raters import RatersDisplay, raters
 from matrics.plot.spectrum import Spectrum, SpectrumDisplay, spectrum
 from matrics.plot.training import TrainingDisplay, training
 from matrics.plot.training_classes import Forgotten, TrainingClassesDisplay, training_classes
@@ -39,6 +40,7 @@ __all__ = [
     "MeasureOfModels",
     "ModelsDisplay",
     "NamedLine",
+    "RatersDisplay",
     "Spectrum",
     "SpectrumDisplay",
     "TrainingClassesDisplay",
@@ -52,6 +54,7 @@ __all__ = [
     "discrimination_lines",
     "distribution",
     "models",
+    "raters",
     "spectrum",
     "training",
     "training_classes",

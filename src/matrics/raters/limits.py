@@ -31,7 +31,7 @@ def interval(
     labels: Iterable[Hashable] | None = None,
     weights: Any = None,
     level: float = 0.95,
-    method: Literal["linearised", "bootstrap"] = "linearised",
+    method: Literal["auto", "delta", "bootstrap"] = "auto",
     num: int | None = None,
     rng: Any = None,
 ) -> dict[str, Interval]:
@@ -47,8 +47,8 @@ def interval(
         As each coefficient takes them; its own default if left out.
     level : float, default 0.95
         The confidence level.
-    method : {"linearised", "bootstrap"}
-        Gwet's (2014) linearised variance with Student's quantile, on the scale of the logarithm of 1 less the
+    method : {"auto", "delta", "bootstrap"}
+        By default (``"delta"``) Gwet's (2014) linearised variance with Student's quantile, on the scale of the logarithm of 1 less the
         coefficient, so that no limit is above 1; or quantiles of replicates with items drawn anew.
     num : int, optional
         Number of replicates of the bootstrap; 2,000 if left out.
@@ -86,13 +86,13 @@ def interval(
     for name in names:
         if name not in NAMES:
             raise ValueError(f"coefficients: expected {', '.join(map(repr, NAMES))}, got {quoted(name)}")
-    if method not in ("linearised", "bootstrap"):
-        raise ValueError(f"method: expected 'linearised' or 'bootstrap', got {quoted(method)}")
-    if method == "linearised" and not (num is None and rng is None):
-        raise ValueError("num and rng: expected None, because method='linearised' does not resample")
+    if method not in ("auto", "delta", "bootstrap"):
+        raise ValueError(f"method: expected 'auto', 'delta' or 'bootstrap', got {quoted(method)}")
+    if method != "bootstrap" and not (num is None and rng is None):
+        raise ValueError(f"num and rng: expected None, because method={quoted(method)} does not resample")
     known = None if labels is None else tuple(labels)
     read = read_ratings(ratings, num_classes, known)
-    replicates = None if method == "linearised" else _redrawn(read, num or 2000, rng)
+    replicates = None if method != "bootstrap" else _redrawn(read, num or 2000, rng)
     found = {}
     for name in names:
         own = weights if weights is not None else default_weights(name)
@@ -111,7 +111,7 @@ def _redrawn(read: Ratings, num: int, rng: Any) -> Ratings:
     """The ratings of items drawn anew (num, *B, items, raters, n), on the host."""
     view = read.backend.host_view(read.chosen)
     if view is None:
-        raise TypeError("method: expected 'linearised' in compiled code and on devices, got 'bootstrap'")
+        raise TypeError("method: expected 'delta' in compiled code and on devices, got 'bootstrap'")
     items = view.shape[-3]
     which = np.random.default_rng(rng).integers(0, items, (num, items)) if items else np.zeros((num, 0), int)
     return read._replace(chosen=np.moveaxis(np.take(view, which, axis=-3), -4, 0))
