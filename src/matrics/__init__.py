@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matrics.judged.compare import judged_compare
     from matrics.judged.correction import judged_confusion_matrix
     from matrics.judged.counts import JudgedCounts, judged_counts
+    from matrics.judged.expected import expected_confusion_matrix, expected_interval
     from matrics.judged.interval import judged_interval
     from matrics.judged.needed import draw_for_labelling, labels_needed
     from matrics.judged.quality import judge_quality
@@ -104,6 +105,7 @@ _LATER = {
     "matrics.judged.compare": ("judged_compare",),
     "matrics.judged.correction": ("judged_confusion_matrix",),
     "matrics.judged.counts": ("JudgedCounts", "judged_counts"),
+    "matrics.judged.expected": ("expected_confusion_matrix", "expected_interval"),
     "matrics.judged.interval": ("judged_interval",),
     "matrics.judged.needed": ("draw_for_labelling", "labels_needed"),
     "matrics.judged.quality": ("judge_quality",),
@@ -232,7 +234,9 @@ __all__ = [
     "equalized_odds",
     "estimate_prevalence",
     "expected_calibration_error",
+    "expected_confusion_matrix",
     "expected_cost",
+    "expected_interval",
     "gate",
     "get_metric",
     "interpret",

@@ -216,20 +216,33 @@ def _intervals(  # noqa: PLR0917 (one call of judged_interval)
 
 def limits_of(one: Estimate, measure: Measure, level: float, backend: Standard) -> tuple[Array, Array]:
     """Limits by the delta method, with Student's quantile by its first terms (Fisher and Cornish 1960)."""
+    return around_estimate(one.value, one.near, one.spread.variance, measure, level, backend, one.spread.degrees)
+
+
+def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
+    estimate: Array,
+    near: Array,
+    variance: Array,
+    measure: Measure,
+    level: float,
+    backend: Standard,
+    degrees: Array | float = 1e9,
+) -> tuple[Array, Array]:
+    """Limits of an estimate with this variance: Wilson's for proportions, others on the scale of the measure.
+
+    ``near`` is the value by which the variance was found, for estimates at the end of their range.
+    """
     xp, (least, most) = backend.xp, measure.range
     z = normal_quantile(level)
-    degrees = xp.where(one.spread.degrees < 1, 1, one.spread.degrees)
-    reach = z + (z**3 + z) / (4 * degrees)
-    variance = one.spread.variance
+    reach = z + (z**3 + z) / (4 * (xp.where(degrees < 1, 1, degrees) if hasattr(degrees, "shape") else degrees))
     if measure.trials is not None:
-        inside = (one.near > 0) & (one.near < 1) & (variance > 0)
-        trials = xp.where(inside, one.near * (1 - one.near) / xp.where(variance > 0, variance, 1), 0)
-        return wilson(one.value, trials, reach, backend)
-    # Where the estimate is at the end of its range, the limits are those of the matrix with a few more labels.
-    value = xp.where((one.value > least) & (one.value < most), one.value, one.near)
+        inside = (near > 0) & (near < 1) & (variance > 0)
+        trials = xp.where(inside, near * (1 - near) / xp.where(variance > 0, variance, 1), 0)
+        return wilson(estimate, trials, reach, backend)
+    value = xp.where((estimate > least) & (estimate < most), estimate, near)
     low, high = around(value, xp.sqrt(variance), reach, measure.range, backend)
-    low = xp.where((one.value < low) & (one.value >= least), one.value, low)
-    return low, xp.where((one.value > high) & (one.value <= most), one.value, high)
+    low = xp.where((estimate < low) & (estimate >= least), estimate, low)
+    return low, xp.where((estimate > high) & (estimate <= most), estimate, high)
 
 
 def few_labels(judged: Judged) -> Array:

@@ -48,8 +48,9 @@ def interval(
     level : float, default 0.95
         The confidence level.
     method : {"auto", "delta", "bootstrap"}
-        By default (``"delta"``) Gwet's (2014) linearised variance with Student's quantile, on the scale of the logarithm of 1 less the
-        coefficient, so that no limit is above 1; or quantiles of replicates with items drawn anew.
+        By default (``"delta"``) Gwet's (2014) linearised variance with Student's quantile, on the scale of the
+        logarithm of 1 less the coefficient, so that no limit is above 1; or quantiles of replicates with items drawn
+        anew.
     num : int, optional
         Number of replicates of the bootstrap; 2,000 if left out.
     rng : numpy.random.Generator or int, optional

@@ -1,0 +1,136 @@
+"""Expected matrices of calibrated probabilities: labels drawn from these, every library, and wrong probabilities."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import IntervalStatus
+
+RANDOM = np.random.default_rng(0)
+SPECS = ["accuracy", "f1:macro", "mcc", "recall:class"]
+
+
+def probabilities(n: int, number: int, batch: tuple[int, ...] = ()) -> Any:
+    logits = RANDOM.normal(0, 1.5, (*batch, number, n))
+    return np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+
+
+def drawn(given: Any, times: int) -> Any:
+    """Labels with these probabilities."""
+    return (RANDOM.random((times, given.shape[0], 1)) > given.cumsum(-1)[None, :, :-1]).sum(-1)
+
+
+def test_by_hand() -> None:
+    given = [["3/4", "1/4"], ["1/2", "1/2"], ["1/8", "7/8"]]
+    exact = [[Fraction(x) for x in row] for row in given]
+    pred = [1, 0, 1]
+    expected = [[float(sum(row[t] for row, p in zip(exact, pred, strict=True) if p == k)) for k in (0, 1)] for t in (0, 1)]
+    found = matrics.expected_confusion_matrix([[float(x) for x in row] for row in exact], pred)
+    assert found.tolist() == expected
+    binary = matrics.expected_confusion_matrix(np.asarray([0.25, 0.5, 0.875]), pred)
+    assert binary.tolist() == expected
+
+
+def test_it_is_a_soft_matrix_with_the_other_side_soft() -> None:
+    given = probabilities(3, 50)
+    pred = given.argmax(-1)
+    soft = matrics.soft_confusion_matrix(given, np.eye(3)[pred])
+    np.testing.assert_allclose(matrics.expected_confusion_matrix(given), soft, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "number"), [(2, 300), (4, 800)])
+def test_limits_contain_the_measures_of_labels_that_are_drawn(n: int, number: int) -> None:
+    given = probabilities(n, number)
+    found = matrics.expected_interval(given, SPECS)
+    scores = matrics.score(matrics.confusion_matrix(drawn(given, 2000), given.argmax(-1), num_classes=n), SPECS)
+    for name, one in found.items():
+        inside = np.mean((one.low <= scores[name]) & (scores[name] <= one.high), axis=0)
+        assert (np.abs(inside - 0.95) < 0.02).all(), name
+        np.testing.assert_allclose(one.standard_error, np.std(scores[name], axis=0), rtol=0.06)
+
+
+def test_every_library(backend: Any) -> None:
+    given = probabilities(3, 200, (2,))
+    expected = matrics.expected_interval(given, ["mcc", "recall:class"])
+    dtype = np.float64 if backend.float64 else np.float32
+
+    def both(x: Any) -> Any:
+        return matrics.expected_confusion_matrix(x), {
+            name: tuple(one) for name, one in matrics.expected_interval(x, ["mcc", "recall:class"]).items()
+        }
+
+    matrix, found = backend.call(both, backend.asarray(given, dtype))
+    np.testing.assert_allclose(
+        backend.numpy(matrix), matrics.expected_confusion_matrix(given), rtol=1e-3 if not backend.float64 else 1e-9
+    )
+    for name, one in expected.items():
+        for ours, theirs in zip(found[name], one, strict=True):
+            np.testing.assert_allclose(backend.numpy(ours), theirs, rtol=5e-3 if not backend.float64 else 1e-5)
+
+
+def test_compiled_mapped_and_gradients(torch: Any) -> None:
+    given = probabilities(3, 40, (2,))
+    expected = matrics.expected_confusion_matrix(given)
+    tensor = torch.asarray(given)
+    compiled = torch.compile(matrics.expected_confusion_matrix, fullgraph=True, backend="aot_eager")
+    np.testing.assert_allclose(compiled(tensor), expected, rtol=1e-6)
+    np.testing.assert_allclose(torch.func.vmap(matrics.expected_confusion_matrix)(tensor), expected, rtol=1e-6)
+    leaf = tensor[0].requires_grad_()
+    (slope,) = torch.autograd.grad(matrics.expected_confusion_matrix(leaf)[0, 1], leaf)
+    assert slope[:, 0].tolist() == (given[0].argmax(-1) == 1).astype(float).tolist()
+    jax = pytest.importorskip("jax")
+    mapped = jax.jit(jax.vmap(matrics.expected_confusion_matrix))(jax.numpy.asarray(given))
+    np.testing.assert_allclose(mapped, expected, rtol=1e-4)
+
+
+def test_calibrated_labels_seldom_warn_and_others_do() -> None:
+    given = probabilities(3, 300)
+    told = 0
+    for labels in drawn(given, 300):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            matrics.expected_confusion_matrix(given, y_true=labels)
+        told += len(found)
+    assert told <= 10  # of 300, at 1 %
+    sharper = given**2.5 / (given**2.5).sum(-1, keepdims=True)
+    some = np.where(np.arange(300) < 150, drawn(given, 1)[0], -1)
+    with pytest.warns(RuntimeWarning, match="not calibrated on the 150 samples with labels: the expected accuracy is"):
+        matrics.expected_interval(sharper, "accuracy", y_true=some)
+
+
+def test_statuses() -> None:
+    sure = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, axis=0)
+    found = matrics.expected_interval(np.stack([sure, np.full((40, 2), 0.5), np.full((40, 2), np.nan)]), "accuracy")
+    one = found["accuracy"]
+    assert one.status.tolist() == [IntervalStatus.NO_VARIATION, IntervalStatus.OK, IntervalStatus.UNDEFINED]
+    assert one.estimate[:2].tolist() == [1.0, 0.5]
+    assert np.isnan(one.low[[0, 2]]).all()
+    few = matrics.expected_interval(probabilities(2, 8), "accuracy")["accuracy"]
+    assert few.status == IntervalStatus.FEW_SAMPLES
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"probabilities": [[0.5, 0.6]]}, ValueError, r"add up to 1, got \[0.5, 0.6\] at \(0,\)"),
+        ({"probabilities": [[1.5, -0.5]]}, ValueError, "expected numbers from 0 on"),
+        ({"probabilities": [[1, 0]]}, TypeError, "expected floating numbers"),
+        ({"y_pred": [0, 1, 1]}, ValueError, "y_pred: expected as many samples as probabilities, 2"),
+        ({"y_pred": [0, 2]}, ValueError, r"y_pred: expected labels in \[0, 2\)"),
+        ({"y_pred": [0.5, 0.5]}, TypeError, "y_pred: expected integers"),
+        ({"y_true": [0, 2]}, ValueError, r"y_true: expected labels in \[0, 2\), or -1 for none"),
+        ({"y_true": [0]}, ValueError, "y_true: expected integers for 2 samples"),
+    ],
+)
+def test_wrong_input(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    given = {"probabilities": [[0.5, 0.5], [0.25, 0.75]]} | options
+    with pytest.raises(error, match=words):
+        matrics.expected_confusion_matrix(**given)
+    assert math.isclose(matrics.expected_confusion_matrix([[0.5, 0.5]]).sum(), 1)
