@@ -144,7 +144,7 @@ def is_exhaustive(item: pytest.Item) -> bool:
 
 PSUTIL = importlib.import_module("psutil") if importlib.util.find_spec("psutil") else None
 HELD = 0  # bytes, when what was compiled was last let go
-ROOM = 2**27  # bytes of what was compiled since then that are kept
+ROOM = 2**26  # bytes of what was compiled since then that are kept
 
 
 def _resident() -> int:

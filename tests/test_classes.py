@@ -185,7 +185,7 @@ SLOPES = (
 )
 
 
-@pytest.mark.exhaustive(name=["jax-x64-jit"])
+@pytest.mark.exhaustive(name=["jax-jit", "jax-x64-jit"])  # by default test_losses.py has gradients of JAX
 @pytest.mark.parametrize("name", [name for name in WITH_GRADIENTS if name in roads.installed()])
 def test_gradients(name: str) -> None:
     """Finite at empty classes and at classes that are never right, whatever an undefined class is worth there.

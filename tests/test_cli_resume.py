@@ -97,6 +97,7 @@ def test_the_same_bytes(command, stop, name, end):
     assert sorted(path.name for path in Path().iterdir()) == sorted([name.removesuffix("/"), "s.npy"])
 
 
+@pytest.mark.exhaustive(name=["o.csv"])
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.usefixtures("stack")
 def test_many_stops(command, stop, name):
@@ -330,7 +331,7 @@ def test_two_runs_on_one_output(command, stop):
 # Damage ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(50, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [2, pytest.param(50, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.usefixtures("stack")
 def test_a_damaged_folder_gives_the_same_bytes(command, stop, tmp_path, name, times):

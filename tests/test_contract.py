@@ -413,7 +413,7 @@ def test_blocks_and_threads_change_nothing(n: int) -> None:
 
 
 @pytest.mark.exhaustive(soft=[False], n=[2, 51, 300])
-@pytest.mark.exhaustive(n=[51])
+@pytest.mark.exhaustive(n=[51, 300])
 @pytest.mark.parametrize("n", [2, 5, 51, 300])
 @pytest.mark.parametrize("soft", [False, True])
 def test_threads_change_no_bit(n: int, *, soft: bool) -> None:

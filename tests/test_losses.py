@@ -208,6 +208,7 @@ def test_half_of_all_samples_in_one_cell(differentiable: Any, spec: str) -> None
     assert np.isfinite(gradient_of_matrix(differentiable, metric, cm, zero_division=0)).all()
 
 
+@pytest.mark.exhaustive(backend=["jax", "jax-x64"])
 def test_eigenvalues_that_nearly_meet(differentiable: Any) -> None:
     """To within roundings, where the order of two is chance: each gradient has to go where its value goes."""
     random = np.random.default_rng(5)
@@ -327,7 +328,8 @@ def test_torch_vmap_over_models(torch: Any, spec: str) -> None:
         np.testing.assert_allclose(mapped[i], finite_differences(spec, head, HEADS[1]), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("specs", [["mcc", "eve", "f1"], pytest.param(SPECS, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive  # by default test_loss_options.py has gradients of models
+@pytest.mark.parametrize("specs", [FEW, SPECS], ids=["few", "all"])
 def test_jax_vmap_over_models(jax_backend: Any, specs: list[str]) -> None:
     import jax
 

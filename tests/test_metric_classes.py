@@ -248,6 +248,7 @@ def test_margins_have_labels_and_a_threshold_as_cells_have() -> None:
 # On which axis --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive(library=["flax"], shape=[(2, 4, 4, 4)])
 @pytest.mark.parametrize("shape", [(8, 5, 5), (2, 4, 4, 4)])
 @pytest.mark.parametrize("kind", ["ConfusionMetric", "ScoreMetric"])
 def test_an_axis_that_nobody_has_named(library: str, module: Any, shape: tuple[int, ...], kind: str) -> None:
@@ -280,6 +281,7 @@ def test_an_axis_that_only_one_reading_fits(library: str, module: Any) -> None:
     assert int(np.asarray(metric.matrix).sum()) == 24 + 4
 
 
+@pytest.mark.exhaustive  # by default test_class_axis.py compiles without a warning
 def test_compiled_code_counts_without_a_word(torch: Any) -> None:
     metric = importlib.import_module("matrics.integrations.torch").ConfusionMetric(5, "accuracy")
     true, scores = torch.from_numpy(RANDOM.integers(0, 5, (8, 5))), torch.rand(8, 5, 5)

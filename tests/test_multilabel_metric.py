@@ -92,7 +92,8 @@ def nasty() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 @every_library
 @pytest.mark.exhaustive(library=["flax"], weighted=[True])
 @pytest.mark.exhaustive(
-    library=["flax"], case=["absent", "all ignored", "infinite", "thresholds", "one sample", "empty"]
+    library=["flax"],
+    case=["absent", "labels out of range", "all ignored", "infinite", "thresholds", "one sample", "empty"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", nasty())
@@ -134,6 +135,7 @@ def float32_of(library: str) -> Any:
 
 
 @every_library
+@pytest.mark.exhaustive(library=["flax"])
 def test_areas_leave_the_same_entries_out(library: str) -> None:
     peer = pytest.importorskip("sklearn.metrics")
     y_true, scores = draw(80)

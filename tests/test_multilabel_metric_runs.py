@@ -77,6 +77,7 @@ def test_other_checkpoints_are_refused(library: str) -> None:
 
 
 @every_library
+@pytest.mark.exhaustive(library=["flax"], metrics=["f1, subset_accuracy"])
 @pytest.mark.parametrize("metrics", ["f1, subset_accuracy", ", ".join(NAMES)])
 def test_merges_copies_and_resets(library: str, metrics: str) -> None:
     given = batches()
@@ -121,7 +122,7 @@ def test_other_metrics_are_not_merged(library: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("library", ["torch", "torchmetrics"])
+@pytest.mark.parametrize("library", ["torch", pytest.param("torchmetrics", marks=pytest.mark.exhaustive)])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:`torch:FutureWarning")
 def test_one_graph_for_a_training_step(library: str, backend: str) -> None:
     """The model, its loss and the counting: nothing is compiled again after the second size of a batch."""
