@@ -31,7 +31,9 @@ def test_by_hand() -> None:
     given = [["3/4", "1/4"], ["1/2", "1/2"], ["1/8", "7/8"]]
     exact = [[Fraction(x) for x in row] for row in given]
     pred = [1, 0, 1]
-    expected = [[float(sum(row[t] for row, p in zip(exact, pred, strict=True) if p == k)) for k in (0, 1)] for t in (0, 1)]
+    expected = [
+        [float(sum(row[t] for row, p in zip(exact, pred, strict=True) if p == k)) for k in (0, 1)] for t in (0, 1)
+    ]
     found = matrics.expected_confusion_matrix([[float(x) for x in row] for row in exact], pred)
     assert found.tolist() == expected
     binary = matrics.expected_confusion_matrix(np.asarray([0.25, 0.5, 0.875]), pred)

@@ -146,7 +146,7 @@ def expected_interval(
     """
     share = check_level(level)
     check_options(zero_division, "nan", workers)
-    forecast = read_forecast(probabilities, y_pred)
+    forecast = read_forecast(probabilities, y_pred, differentiated=True)
     if y_true is not None:
         tell_of_calibration(forecast, y_true)
     backend, xp = forecast.backend, forecast.backend.xp
@@ -197,8 +197,11 @@ def _interval(  # noqa: PLR0917 (one measure of expected_interval)
     return value, low, high, xp.where(known, xp.sqrt(variance), math.nan), undefined, status
 
 
-def read_forecast(probabilities: Any, y_pred: Any) -> Forecast:
-    """Check probabilities and predictions; raise for wrong ones where looking is free."""
+def read_forecast(probabilities: Any, y_pred: Any, *, differentiated: bool = False) -> Forecast:
+    """Check probabilities and predictions; raise for wrong ones where looking is free.
+
+    What is to be differentiated goes to the host, unless its library does that.
+    """
     values = {"probabilities": probabilities} if y_pred is None else {"probabilities": probabilities, "y_pred": y_pred}
     home, (given, *others) = as_arrays(**values)
     if not home.is_float(given) or len(given.shape) == 0:
@@ -206,7 +209,8 @@ def read_forecast(probabilities: Any, y_pred: Any) -> Forecast:
             "probabilities: expected floating numbers (*B, N, n), or (N,) of class 1 of two, got dtype "
             f"{given.dtype} of shape {tuple(given.shape)}"
         )
-    views = [home.host_view(array) for array in (given, *others)]
+    to_host = home.to_numpy if differentiated and type(home) is Standard else home.host_view
+    views = [to_host(array) for array in (given, *others)]
     seen = [view for view in views if view is not None]
     backend = home
     if len(seen) == len(views):
