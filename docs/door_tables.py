@@ -117,7 +117,7 @@ REASONS = {
         ),
         "a plan, before there are samples": ("samples_needed",),
         "not yet": (
-            *("classification_report", "gate", "roc_auc_variance", "matrics curve", "matrics threshold"),
+            *("classification_report", "roc_auc_variance", "matrics curve", "matrics threshold"),
             *("plot.curve", "plot.calibration"),
         ),
     },

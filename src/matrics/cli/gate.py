@@ -33,6 +33,7 @@ FORMATS = ("text", "json", "markdown", "junit")
 SUMMARY = "GITHUB_STEP_SUMMARY"
 # Names of arguments in messages of the library, and the options of the command line.
 OPTIONS = {"requirements": "require", "margin": "margin", "level": "level", "on_undecided": "on-undecided"}
+OPTIONS |= {"people": "true", "judge": "judge"}
 
 
 def gate(
@@ -67,6 +68,14 @@ def gate(
     counts: Counts = None,
     weight: Weight = None,
     cells: Cells = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
+    ] = None,
     level: Level = "0.95",
     zero_division: ZeroDivision = "nan",
     on_undecided: Annotated[
@@ -86,7 +95,7 @@ def gate(
     """Decide whether a model fulfils requirements: exit code 0 pass, 1 fail, 3 undecided, 2 an error."""
     from matrics.cli import gate_report
     from matrics.cli.delivery import open_console
-    from matrics.cli.gate_files import read_files
+    from matrics.cli.gate_files import Beside, read_files
     from matrics.cli.open_run import ScoreRequest
     from matrics.files.outputs.whole import write_whole
     from matrics.gates.judge import check_manner, judged
@@ -110,7 +119,8 @@ def gate(
         allowed = check_manner(number("margin", margin), on_undecided, has_baseline=has_baseline)
         check_level(share)
         asked = ScoreRequest(true=true, pred=pred, by=(), rows=rows, counts=counts, weight=weight, cells=cells)
-        files = read_files(path, asked, baseline, paired_on, positive)
+        beside = Beside(baseline, paired_on, clusters, judge)
+        files = read_files(path, asked, beside, positive)
         wanted = read_requirements(
             [*(require or []), *(metrics or [])], files.classes, allowed, has_baseline=has_baseline
         )

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
-from matrics.catalogue.classes import Classes
+from matrics.catalogue.classes import Classes, Sorted
+from matrics.cli.logs import clusters_of, is_log, opened
 from matrics.cli.open_run import ScoreRequest, open_matrices
 from matrics.cli.paired import TwoFiles, join, named, united
 from matrics.cli.printing import counted
 from matrics.files.count import COUNT_ALONE
+from matrics.files.label_rows import read_labels
+from matrics.files.missing import MISSING_CLASS
 from matrics.files.names import Names
+from matrics.files.rows import name_of
 from matrics.files.text import STDIN
 from matrics.gates.limits import Evidence
 from matrics.quoting import quoted
@@ -21,6 +25,7 @@ from matrics.quoting import quoted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matrics.files.inputs import Input
     from matrics.files.source import MatrixSource
 
 Array = Any
@@ -36,10 +41,27 @@ class GateFiles:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def read_files(
-    path: Path, asked: ScoreRequest, baseline: Path | None, paired_on: str | None, positive: str | None
-) -> GateFiles:
+@dataclass(frozen=True)
+class Beside:
+    """What a gate reads beside the labels: another file, or further columns."""
+
+    baseline: Path | None
+    paired_on: str | None
+    clusters: str | None
+    judge: str | None
+
+
+def read_files(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
     """Read one matrix, or count labels, of each file."""
+    baseline, paired_on = beside.baseline, beside.paired_on
+    if beside.judge is not None:
+        asked.refuse("no such option with --judge", "rows", "counts", "weight", "cells")
+        for option, given in (("baseline", baseline), ("clusters", beside.clusters)):
+            if given is not None:
+                raise ValueError(f"--{option}: expected no such option with --judge, got {quoted(str(given))}")
+        if is_log(path):
+            return _graded(path, asked, beside.judge)
+        return _judged(path, asked, beside.judge, positive)
     if baseline is None and paired_on is not None:
         raise ValueError(f"--paired-on: expected --baseline OLD with it, got {quoted(paired_on)} alone")
     if path == STDIN == baseline:
@@ -49,17 +71,72 @@ def read_files(
             f"--paired-on: expected a column that is neither a label nor a weight, got {quoted(paired_on)}"
         )
     if baseline is not None and paired_on is not None:
-        return _pairs(path, asked, baseline, paired_on, positive)
-    return _matrices(path, asked, baseline, positive)
+        return _pairs(path, asked, beside, positive)
+    return _matrices(path, asked, beside, positive)
 
 
-def _matrices(path: Path, asked: ScoreRequest, baseline: Path | None, positive: str | None) -> GateFiles:
-    source = _one(path, asked)
+def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
+    """Count the answers of a log by the grades of people, where there are some, and of a judge: two scorers."""
+    from matrics.integrations.evals.judged import judged_counts
+    from matrics.integrations.evals.labels import FAIL, PASS
+
+    if asked.true == Names.true:
+        raise ValueError(f"--judge: expected --true SCORER with it, the scorer of people, got {quoted(judge)} alone")
+    counts = judged_counts(path, people=asked.true, judge=judge)
+    labelled, number = int(counts.labelled.sum()), int(counts.labelled.sum() + counts.unlabelled.sum())
+    title = (
+        f"{name_of(path)}: {counted(number, 'answer')} graded by {judge}, {labelled:,} of them by {asked.true} as "
+        "well; accuracy is the pass rate"
+    )
+    facts = {"file": name_of(path), "judge": judge, "people": asked.true, "labelled": labelled, "judged": number}
+    cm = matrics.judged_confusion_matrix(counts)
+    return GateFiles(Evidence(cm, labels=counts), Classes.of(2, (FAIL, PASS), PASS), [title], facts)
+
+
+def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
+    """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
+    rows = read_labels(path, Names(asked.true, asked.pred, (), judge, missing="class"))
+    known = [label for label in rows.classes if label != MISSING_CLASS]
+    classes = tuple(sorted({*known, *rows.sample_names}))
+    n, place = len(classes), {label: k for k, label in enumerate(classes)} | {MISSING_CLASS: -1}
+    of_class = np.asarray([place[label] for label in rows.classes])
+    true, pred = of_class[rows.true], of_class[rows.pred]
+    if (pred < 0).any():
+        raise ValueError(
+            f"{name_of(path)}: expected a label in each row of {asked.pred}, got {(pred < 0).sum():,} without"
+        )
+    by_judge = np.asarray([place[label] for label in rows.sample_names])[rows.samples]
+    counts = matrics.judged_counts(true, by_judge, pred, num_classes=n)
+    labelled = int(counts.labelled.sum())
+    if not labelled:
+        raise ValueError(f"{name_of(path)}: expected true labels in some rows of {asked.true}, got none")
+    cm = matrics.judged_confusion_matrix(counts)
+    title = (
+        f"{name_of(path)}: {counted(n, 'class', 'classes')}, {counted(len(true), 'sample')} labelled by {judge}, "
+        f"{labelled:,} of them by {asked.true} as well"
+    )
+    facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
+    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, Sorted.of(classes), positive), [title], facts)
+
+
+def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
+    baseline = beside.baseline
+    given = opened(path)
+    clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
+    if None not in (clusters, baseline):
+        raise ValueError(f"--clusters: expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
+    source = _one(given, asked, clusters)
     cm, squares = _matrix(source)
     titles = [_described(source.file, source.n, cm, asked.weight)]
     facts: dict[str, Any] = {"file": source.file}
     if baseline is None:
-        return GateFiles(Evidence(cm, squares), source.known(positive), titles, facts)
+        parts = None
+        if clusters is not None:
+            parts = source.clusters_of(0) if source.rows == "true" else np.swapaxes(source.clusters_of(0), -1, -2)
+            _refuse_single(len(parts), clusters)
+            titles[0] += f" in {counted(len(parts), 'cluster')} ({clusters})"
+            facts |= {"clusters": clusters, "number_of_clusters": len(parts)}
+        return GateFiles(Evidence(cm, squares, clusters=parts), source.known(positive), titles, facts)
     other = _one(baseline, asked)
     old, of_old = _matrix(other)
     known = source.known(positive)
@@ -80,8 +157,21 @@ def _matrices(path: Path, asked: ScoreRequest, baseline: Path | None, positive: 
     return GateFiles(Evidence(cm, squares, old, of_old), known, titles, {**facts, "baseline": other.file})
 
 
-def _pairs(path: Path, asked: ScoreRequest, baseline: Path, paired_on: str, positive: str | None) -> GateFiles:
+def _refuse_single(number: int, clusters: str) -> None:
+    if number < 2:
+        raise ValueError(f"--clusters: expected at least two values of {quoted(clusters)}, got {number}")
+
+
+def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
     """Read the rows of both files, and join them by the column of the samples."""
+    baseline, paired_on = beside.baseline, beside.paired_on
+    if baseline is None or paired_on is None:
+        raise ValueError("--paired-on: expected --baseline OLD with it")
+    if beside.clusters is not None:
+        raise ValueError(
+            f"--clusters: expected no such option with --paired-on, got {quoted(beside.clusters)}; matrics.gate(..., "
+            "clusters=) of Python compares by clusters"
+        )
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
     found = TwoFiles.read([path, baseline], Names(asked.true, asked.pred, (), paired_on, weight=asked.weight))
     files, n = found.files, len(found.classes)
@@ -113,8 +203,8 @@ def _pairs(path: Path, asked: ScoreRequest, baseline: Path, paired_on: str, posi
     return GateFiles(evidence, Classes.of(n, found.classes, positive, ordered=found.ordered), titles, facts)
 
 
-def _one(path: Path, asked: ScoreRequest) -> MatrixSource:
-    source = open_matrices(path, asked, COUNT_ALONE)
+def _one(path: Path | Input, asked: ScoreRequest, clusters: str | None = None) -> MatrixSource:
+    source = open_matrices(path, asked, COUNT_ALONE, clusters)
     if source.count != 1:
         raise ValueError(
             f"{source.file}: expected one confusion matrix, as a gate is about one model, got {source.count:,}"

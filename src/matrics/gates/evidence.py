@@ -13,6 +13,8 @@ from matrics.catalogue.naming import check_names, names_or_labels
 from matrics.counting.build import confusion_matrix
 from matrics.engine.evaluation import as_stack
 from matrics.gates.limits import Evidence
+from matrics.judged.correction import judged_confusion_matrix
+from matrics.judged.counts import JudgedCounts
 from matrics.quoting import cut, quoted
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.weighted import read_squares
@@ -30,13 +32,17 @@ def read_evidence(
     positive: Hashable,
     sample_weight: Any,
     squared_weights: Any,
+    clusters: Any = None,
 ) -> tuple[Evidence, Classes]:
     """The counts, and the classes with the positive one; ``name`` is what the signature calls the first argument."""
+    of_labels = {"num_classes": num_classes, "labels": labels, "sample_weight": sample_weight, "clusters": clusters}
     if y_pred is None:
-        for option, value in (("num_classes", num_classes), ("labels", labels), ("sample_weight", sample_weight)):
+        for option, value in of_labels.items():
             if value is not None:
                 raise TypeError(f"{option}: expected y_pred= with it, as it is about labels; got a confusion matrix")
         known: dict[str, Any] = {"class_names": class_names, "positive": positive, "name": name}
+        if isinstance(given, JudgedCounts):
+            return _of_judge(given, baseline, class_names, positive)
         return _of_matrices(given, baseline, squared_weights, **known)
     if squared_weights is not None:
         raise TypeError("squared_weights: expected None with labels, whose weights are sample_weight=")
@@ -48,9 +54,40 @@ def read_evidence(
     if baseline is not None:
         counted = _counted(joint_confusion_matrix, (given, y_pred, baseline), options, sample_weight, name)
         evidence = evidence._replace(joint=counted[0], joint_squares=counted[1])
+    if clusters is not None:
+        evidence = _with_clusters(evidence, (given, y_pred), baseline, clusters, options, sample_weight)
     n = len(evidence.cm)
     names = check_names(class_names, n)
     return evidence, Classes.of(n, names if labels is None else labels, positive)
+
+
+def _of_judge(
+    counts: JudgedCounts, baseline: Any, class_names: Sequence[str] | None, positive: Hashable
+) -> tuple[Evidence, Classes]:
+    """The counts of judged samples, and their corrected matrix."""
+    if baseline is not None:
+        raise TypeError(
+            "baseline: expected None with judged counts, which do not say on which samples the models differ; "
+            "matrics.judged_compare compares two models"
+        )
+    cm = judged_confusion_matrix(counts)
+    _refuse_stack(tuple(cm.shape), "y_true_or_cm")
+    n = cm.shape[-1]
+    classes = Classes.of(n, names_or_labels(class_names, n, None), positive)
+    return Evidence(np.asarray(_on_host(cm)), labels=counts), classes
+
+
+def _with_clusters(  # noqa: PLR0917 (the samples of a gate)
+    evidence: Evidence, labels: tuple[Any, Any], baseline: Any, clusters: Any, options: dict[str, Any], weight: Any
+) -> Evidence:
+    """The same with the matrix of each cluster, which is what is random."""
+    names, groups = np.unique(np.asarray(clusters), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"clusters: expected at least two clusters, got {len(names)}")
+    counted: dict[str, Any] = {**options, "groups": groups, "num_groups": len(names), "sample_weight": weight}
+    stack = _on_host(confusion_matrix(*labels, **counted))
+    joint = None if baseline is None else _on_host(joint_confusion_matrix(*labels, baseline, **counted))
+    return evidence._replace(squares=None, joint_squares=None, clusters=stack, joint_clusters=joint)
 
 
 def _of_matrices(

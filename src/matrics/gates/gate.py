@@ -11,11 +11,12 @@ from matrics.gates.evidence import read_evidence
 from matrics.gates.judge import check_manner, judged
 from matrics.gates.requirements import read_requirements
 from matrics.gates.results import GateResult
+from matrics.judged.counts import JudgedCounts
 from matrics.typing import ArrayLike
 
 
 def gate(
-    y_true_or_cm: ArrayLike,
+    y_true_or_cm: ArrayLike | JudgedCounts,
     requirements: str | Metric | Iterable[str | Metric],
     *,
     y_pred: ArrayLike | None = None,
@@ -29,14 +30,16 @@ def gate(
     positive: Hashable = None,
     sample_weight: ArrayLike | None = None,
     squared_weights: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    clusters: ArrayLike | None = None,
     zero_division: float = math.nan,
 ) -> GateResult:
     """Decide whether a model fulfils requirements, by confidence intervals: pass, fail, or undecided.
 
     Parameters
     ----------
-    y_true_or_cm : array_like, shape (n, n), or (N,) with ``y_pred``
-        A confusion matrix, or true labels.
+    y_true_or_cm : array_like, shape (n, n), or (N,) with ``y_pred``; or JudgedCounts
+        A confusion matrix, or true labels; or samples that a judge has labelled, and people in part, as
+        :func:`matrics.judged_counts` counts them.
     requirements : str, Metric, or several of them
         Bounds such as ``"mcc >= 0.8"`` and ``"recall[fraud] > 0.9"``, with ``>=``, ``>``, ``<=`` or ``<``. With a
         baseline also measures without a bound, such as ``"mcc"``: they must not be worse than the baseline's by more
@@ -65,6 +68,9 @@ def gate(
         A weight for each sample, with labels.
     squared_weights : array_like, shape (n, n), optional
         With a matrix of weights, as in :func:`matrics.interval`; with a baseline a pair, as in :func:`matrics.compare`.
+    clusters : array_like, shape (N,), optional
+        With labels: the cluster of each sample, such as a patient or a question that is answered several times. Whole
+        clusters are random.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
 
@@ -92,7 +98,8 @@ def gate(
     do not make it more likely that a gate passes a model which it should not.
 
     The intervals are those of :func:`matrics.interval`, and for a baseline those of :func:`matrics.compare_paired` (the
-    same samples) or :func:`matrics.compare` (others). The samples must be independent.
+    same samples) or :func:`matrics.compare` (others), and for judged samples those of :func:`matrics.judged_interval`.
+    The samples must be independent, unless they have ``clusters``.
 
     Examples
     --------
@@ -128,6 +135,7 @@ def gate(
         positive=positive,
         sample_weight=sample_weight,
         squared_weights=squared_weights,
+        clusters=clusters,
     )
     wanted = read_requirements(requirements, classes, margin, has_baseline=has_baseline)
     return judged(wanted, evidence, classes, level=level, on_undecided=on_undecided, zero_division=zero_division)

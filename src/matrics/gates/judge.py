@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from matrics.catalogue.classes import Classes
 from matrics.gates.limits import Evidence, limits_of
 from matrics.gates.needed import deciding_samples
@@ -68,9 +70,11 @@ def judged(
                 limits.status,
                 samples=given.compared if one.is_relative else given.samples,
                 is_weighted=given.squares is not None,
+                unit=given.unit,
                 needed=needed,
             )
         )
     names = [str(label) for label in classes.labels or range(classes.number)]
-    errors = tuple(most_frequent(given.cm, names, top))
-    return GateResult(tuple(verdicts), on_undecided, given.samples, errors)
+    whole = given.cm if given.labels is None else np.rint(given.cm)  # a corrected matrix has parts of samples
+    errors = tuple(most_frequent(whole, names, top))
+    return GateResult(tuple(verdicts), on_undecided, given.samples, errors, given.unit)

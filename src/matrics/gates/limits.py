@@ -9,6 +9,8 @@ import numpy as np
 from matrics.arrays import NUMPY, Array
 from matrics.catalogue.record import Metric
 from matrics.gates.results import Limits
+from matrics.judged.counts import JudgedCounts
+from matrics.judged.interval import judged_interval
 from matrics.uncertainty.compare import compare, compare_paired
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.results import IntervalStatus
@@ -24,20 +26,39 @@ class Evidence(NamedTuple):
     baseline_squares: Array | None = None
     joint: Array | None = None  # (n, n, n) [true, here, baseline], of the same samples
     joint_squares: Array | None = None
+    clusters: Array | None = None  # (K, n, n): the matrices of the clusters, which add up to that of counts
+    joint_clusters: Array | None = None  # (K, n, n, n): the joint tables of the clusters
+    labels: JudgedCounts | None = None  # of samples that a judge has labelled; the matrix is the corrected one
+
+    @property
+    def unit(self) -> str:
+        """What there would have to be more of."""
+        if self.labels is not None:
+            return "label"
+        return "sample" if self.clusters is None else "cluster"
 
     @property
     def samples(self) -> float:
-        """The number of samples of the matrix, of weighted ones the effective number."""
-        return size_of(self.cm, self.squares)
+        """The number of samples of the matrix, of weighted ones the effective number; of clusters, or of labels."""
+        if self.labels is not None:
+            return float(self.labels.labelled.sum())
+        return size_of(self.cm, self.squares) if self.clusters is None else _filled(self.clusters)
 
     @property
     def compared(self) -> float:
-        """The number of samples of the comparison with the baseline."""
+        """The number of samples, or of clusters, of the comparison with the baseline."""
+        if self.joint_clusters is not None:
+            return _filled(self.joint_clusters)
         return self.samples if self.joint is None else size_of(self.joint, self.joint_squares)
 
     def times(self, factor: float) -> Evidence:
         """As many times the samples, in the same proportions."""
-        return Evidence(*(None if table is None else table * factor for table in self))
+        return Evidence(*(None if table is None else table * factor for table in self[:6]))
+
+
+def _filled(clusters: Array) -> float:
+    """The number of clusters with samples."""
+    return float((clusters.reshape(len(clusters), -1).sum(axis=1) > 0).sum())
 
 
 def size_of(table: Array, squares: Array | None) -> float:
@@ -51,8 +72,15 @@ def limits_of(metrics: dict[str, Metric], given: Evidence, options: dict[str, An
     if not metrics:
         return {}
     chosen = list(metrics.values())
-    if not is_relative:
-        found: Any = interval(given.cm, chosen, squared_weights=given.squares, **options)
+    if given.labels is not None:
+        known = {name: value for name, value in options.items() if name != "invalid"}
+        found: Any = judged_interval(given.labels, chosen, **known)
+    elif not is_relative and given.clusters is not None:
+        found = interval(given.clusters, chosen, cluster_axis=0, **options)
+    elif not is_relative:
+        found = interval(given.cm, chosen, squared_weights=given.squares, **options)
+    elif given.joint_clusters is not None:
+        found = compare_paired(given.joint_clusters, chosen, cluster_axis=0, **options)
     elif given.joint is not None:
         found = compare_paired(given.joint, chosen, squared_weights=given.joint_squares, **options)
     else:

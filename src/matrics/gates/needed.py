@@ -11,6 +11,8 @@ from matrics.arrays import Array
 from matrics.gates.limits import Evidence, limits_of, size_of
 from matrics.gates.requirements import Requirement
 from matrics.gates.results import Limits, verdict_of
+from matrics.judged.counts import JudgedCounts
+from matrics.judged.needed import labels_needed
 from matrics.uncertainty.interval import EITHER_OUTCOME, SAMPLES_OF_A_CELL, SAMPLES_OF_A_CLASS, WEIGHTED_SAMPLES
 from matrics.uncertainty.planning import samples_needed
 from matrics.uncertainty.results import IntervalStatus
@@ -28,12 +30,29 @@ def deciding_samples(wanted: Requirement, limits: Limits, given: Evidence, optio
     if not 0 < distance < math.inf or limits.are_missing:
         return None
     now = given.compared if wanted.is_relative else given.samples
+    if given.labels is not None:
+        return _deciding_labels(wanted, limits, distance, given.labels, options)
+    if given.clusters is not None:  # as the width falls with the root of their number
+        few = limits.status != IntervalStatus.OK
+        times = ((limits.high - limits.low) / 2 / distance) ** 2
+        return None if few and times <= 1 else math.ceil(max(times * now, now + 1))
     times = 1.0
     if limits.low <= wanted.limit <= limits.high:
         times = _times_for_width(wanted, distance, now, given, options)
     if limits.status != IntervalStatus.OK:
         times = max(times, _times_for_status(limits.status, given, is_relative=wanted.is_relative))
     return math.ceil(max(times * now * (1 - 1e-9), now + 1)) if math.isfinite(times) else None
+
+
+def _deciding_labels(
+    wanted: Requirement, limits: Limits, distance: float, counts: JudgedCounts, options: dict[str, Any]
+) -> int | None:
+    """About how many labels drawn at random would decide; None if all samples would not be enough."""
+    needed = labels_needed(counts, wanted.metric, half_width=distance, level=options["level"])
+    if not math.isfinite(float(needed.labels)):
+        return None
+    few = limits.status != IntervalStatus.OK
+    return None if few and not needed.more else int(max(needed.labels, counts.labelled.sum() + 1))
 
 
 def _times_for_width(

@@ -71,9 +71,11 @@ class RequirementResult:
     status : IntervalStatus
         Why the limits are missing or not to be relied on.
     samples : float
-        The number of samples; of weighted ones, the effective number.
+        The number of samples; of weighted ones, the effective number. Of clusters, or of true labels, as ``unit`` says.
     is_weighted : bool
         Whether the samples are weighted.
+    unit : {"sample", "cluster", "label"}
+        What ``samples`` and ``needed`` count.
     needed : int or None
         If it is undecided: about how many samples in the same proportions would decide, for a baseline on other samples
         the number of each. None if it is decided, or if no number would.
@@ -91,6 +93,7 @@ class RequirementResult:
     status: IntervalStatus
     samples: float
     is_weighted: bool = False
+    unit: str = "sample"
     needed: int | None = None
 
     def __str__(self) -> str:
@@ -116,7 +119,7 @@ class RequirementResult:
         """How many samples would decide; empty if it is decided."""
         if self.verdict != "undecided":
             return ""
-        unit = "effective sample" if self.is_weighted else "sample"
+        unit = "effective sample" if self.is_weighted and self.unit == "sample" else self.unit
         if self.needed is None:
             return f"no number of {unit}s like these would decide"
         return f"about {count(_rounded(self.needed), unit)} would decide (now {self.samples:,.0f})"
@@ -133,15 +136,18 @@ class GateResult:
     on_undecided : {"pass", "fail"} or None
         What an undecided gate counts as.
     samples : float
-        The number of samples; of weighted ones, the effective number.
+        The number of samples; of weighted ones, the effective number. Of clusters, or of true labels, as ``unit`` says.
     errors : tuple of matrics.plot.Confusion
         The most frequent errors.
+    unit : {"sample", "cluster", "label"}
+        What ``samples`` counts.
     """
 
     requirements: tuple[RequirementResult, ...]
     on_undecided: Literal["pass", "fail"] | None = None
     samples: float = math.nan
     errors: tuple[Confusion, ...] = ()
+    unit: str = "sample"
 
     @property
     def found(self) -> Verdict:

@@ -5,8 +5,9 @@ by their documented formats.
 """
 
 from matrics.integrations.evals.comparing import compare
+from matrics.integrations.evals.judged import judged_counts
 from matrics.integrations.evals.noise import Noise
 from matrics.integrations.evals.reading import read
 from matrics.integrations.evals.run_comparison import Estimate, RunComparison
 
-__all__ = ["Estimate", "Noise", "RunComparison", "compare", "read"]
+__all__ = ["Estimate", "Noise", "RunComparison", "compare", "judged_counts", "read"]

@@ -1,0 +1,163 @@
+"""Gates of samples that are not independent, and of samples that a judge has labelled."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import refused
+
+import matrics
+from matrics import IntervalStatus
+
+pytest.importorskip("typer")
+ROOT = Path(__file__).parents[1]
+RANDOM = np.random.default_rng(0)
+NUMBER, CLUSTERS = 1200, 120
+PATIENT = np.repeat(np.arange(CLUSTERS), NUMBER // CLUSTERS)
+TRUE = RANDOM.integers(0, 2, NUMBER)
+SKILL = RANDOM.random(CLUSTERS)[PATIENT] * 0.4 + 0.6
+NEW, OLD = (np.where(RANDOM.random(NUMBER) < SKILL - less, TRUE, 1 - TRUE) for less in (0, 0.02))
+
+
+def test_limits_by_clusters() -> None:
+    """Those of interval() and of compare_paired() with the same clusters."""
+    found = matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW, clusters=PATIENT).requirements[0]
+    stack = matrics.confusion_matrix(TRUE, NEW, num_classes=2, groups=PATIENT, num_groups=CLUSTERS)
+    expected = matrics.interval(stack, "accuracy", cluster_axis=0)["accuracy"]
+    assert (found.low, found.high) == (expected.low, expected.high)
+    assert (found.samples, found.unit) == (CLUSTERS, "cluster")
+    alone = matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW).requirements[0]
+    assert found.high - found.low > 1.1 * (alone.high - alone.low)
+    assert "clusters would decide (now 120)" in str(found)
+    joint = matrics.joint_confusion_matrix(TRUE, NEW, OLD, num_classes=2, groups=PATIENT, num_groups=CLUSTERS)
+    expected = matrics.compare_paired(joint, "accuracy", cluster_axis=0)["accuracy"]
+    both = matrics.gate(TRUE, "accuracy", y_pred=NEW, baseline=OLD, margin=0.05, clusters=PATIENT).requirements[0]
+    assert (both.low, both.high) == (expected.low, expected.high)
+    names = np.asarray([f"patient {k}" for k in PATIENT])
+    assert matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW, clusters=names).requirements[0].low == found.low
+
+
+def test_as_many_clusters_as_it_says_decide() -> None:
+    found = matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW, clusters=PATIENT).requirements[0]
+    assert found.verdict == "undecided"
+    times = math.ceil(1.2 * found.needed / CLUSTERS)
+    more = np.concatenate([PATIENT + k * CLUSTERS for k in range(times)])
+    decided = matrics.gate(np.tile(TRUE, times), "accuracy >= 0.78", y_pred=np.tile(NEW, times), clusters=more)
+    assert decided.verdict != "undecided"
+
+
+def test_judged_samples() -> None:
+    """The limits are those of judged_interval(), and the labels that it asks for decide."""
+    true = RANDOM.integers(0, 2, 20_000)
+    judge, pred = (np.where(RANDOM.random(20_000) < p, true, 1 - true) for p in (0.9, 0.8))
+    counts = matrics.judged_counts(true, judge, pred, labelled=np.arange(20_000) < 200, num_classes=2)
+    found = matrics.gate(counts, "accuracy >= 0.77, mcc >= 0.1", class_names=["ok", "fraud"])
+    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    first = found.requirements[0]
+    assert (first.low, first.high) == (expected.low, expected.high)
+    assert (first.verdict, found.requirements[1].verdict) == ("undecided", "pass")
+    assert (first.samples, first.unit, found.unit) == (200, "label", "label")
+    assert first.needs.endswith("labels would decide (now 200)")
+    whole = counts._replace(labelled=counts.labelled * 30, unlabelled=counts.unlabelled * 30)
+    assert matrics.gate(whole, "accuracy >= 0.77").verdict != "undecided"
+    assert "predicted as" in str(found)
+    with pytest.raises(TypeError, match="baseline: expected None with judged counts"):
+        matrics.gate(counts, "accuracy", baseline=counts)
+    with pytest.raises(TypeError, match="clusters: expected y_pred= with it"):
+        matrics.gate(counts, "accuracy >= 0.5", clusters=PATIENT)
+    with pytest.raises(ValueError, match="clusters: expected at least two clusters, got 1"):
+        matrics.gate(TRUE, "accuracy >= 0.5", y_pred=NEW, clusters=np.zeros(NUMBER))
+
+
+def test_the_command_with_clusters(command: Any) -> None:
+    lines = ["patient,y_true,y_pred"] + [f"{p},{t},{n}" for p, t, n in zip(PATIENT, TRUE, NEW, strict=True)]
+    Path("rows.csv").write_text("\n".join(lines) + "\n")
+    options = ["rows.csv", "--clusters", "patient", "--require", "accuracy >= 0.78"]
+    code, out, _ = command("gate", *options, "--format", "json")
+    printed = json.loads(out)
+    assert code == printed["exit_code"]
+    expected = matrics.gate(TRUE, "accuracy >= 0.78", y_pred=NEW, clusters=PATIENT).requirements[0]
+    assert printed["requirements"][0]["low"] == expected.low
+    assert (printed["clusters"], printed["number_of_clusters"], printed["unit"]) == ("patient", CLUSTERS, "cluster")
+    _, out, _ = command("gate", *options)
+    assert out.splitlines()[0] == "rows.csv: 2 classes, 1,200 samples in 120 clusters (patient)"
+    Path("one.csv").write_text("patient,y_true,y_pred\n1,a,b\n1,b,a\n")
+    for arguments, words in (
+        (["one.csv", "--clusters", "patient"], "--clusters: expected at least two values of 'patient', got 1"),
+        (["rows.csv", "--clusters", "nobody"], "got no 'nobody'"),
+    ):
+        assert words in refused(command, "gate", *arguments, "--require", "accuracy >= 0.5")
+
+
+def test_epochs_of_a_log_are_clusters(command: Any) -> None:
+    path = ROOT / "tests" / "data" / "evals" / "a.eval"
+    _, out, _ = command("gate", path, "--require", "accuracy >= 0.3", "--format", "json")
+    found = json.loads(out)
+    assert found["clusters"] == "sample"
+    frame = pytest.importorskip("matrics.integrations.evals").read(path)
+    labels = sorted({*frame["y_true"], *frame["y_pred"]})
+    samples, groups = np.unique(frame["sample"], return_inverse=True)
+    stack = matrics.confusion_matrix(
+        frame["y_true"], frame["y_pred"], labels=labels, groups=groups, num_groups=len(samples)
+    )
+    expected = matrics.interval(stack, "accuracy", cluster_axis=0)["accuracy"]
+    assert math.isclose(found["requirements"][0]["low"], expected.low)
+
+
+def test_the_command_with_a_judge(command: Any) -> None:
+    path = ROOT / "examples" / "judged_tickets.csv"
+    options = ["--true", "people", "--pred", "routed", "--judge", "judge"]
+    _, out, _ = command("gate", path, *options, "--require", "accuracy >= 0.75", "--format", "json")
+    printed = json.loads(out)
+    table = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    people, judge, routed = ([row[k] or None for row in table] for k in (1, 2, 3))
+    counts = matrics.judged_counts(people, judge, routed, labels=["billing", "delivery", "fraud"])
+    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    assert math.isclose(printed["requirements"][0]["low"], expected.low)
+    assert (printed["labelled"], printed["judged"], printed["unit"]) == (300, 4000, "label")
+    assert printed["exit_code"] == 0
+    for wrong, words in (
+        (["--true", "people", "--pred", "routed", "--judge", "nobody"], "got no 'nobody'"),
+        ([*options, "--clusters", "id"], "--clusters: expected no such option with --judge"),
+        ([*options, "--weight", "id"], "--weight: expected no such option with --judge"),
+    ):
+        assert words in refused(command, "gate", path, *wrong, "--require", "accuracy >= 0.5")
+
+
+def test_two_scorers_of_a_log(command: Any) -> None:
+    evals = pytest.importorskip("matrics.integrations.evals")
+    lines = [{"sample": k, "scorer": "judge", "score": int(k % 4 > 0)} for k in range(400)]
+    lines += [{"sample": k, "scorer": "people", "score": int(k % 5 > 0)} for k in range(100)]
+    Path("answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    counts = evals.judged_counts("answers.jsonl", people="people", judge="judge")
+    people = [int(k % 5 > 0) if k < 100 else -1 for k in range(400)]
+    by_hand = matrics.judged_counts(people, [int(k % 4 > 0) for k in range(400)], num_classes=2)
+    assert counts.labelled.tolist() == by_hand.labelled.tolist()
+    assert counts.unlabelled.tolist() == by_hand.unlabelled.tolist()
+    options = ["--true", "people", "--judge", "judge", "--require", "accuracy >= 0.7"]
+    _, out, _ = command("gate", "answers.jsonl", *options, "--format", "json")
+    expected = matrics.judged_interval(counts, "accuracy")["accuracy"]
+    assert math.isclose(json.loads(out)["requirements"][0]["low"], expected.low)
+    for arguments, words in (
+        (["--judge", "judge"], "--judge: expected --true SCORER with it"),
+        (["--true", "human", "--judge", "judge"], "--true: expected one of the scorers 'judge', 'people', got 'human'"),
+    ):
+        assert words in refused(command, "gate", "answers.jsonl", *arguments, "--require", "accuracy >= 0.5")
+    with pytest.raises(ValueError, match="judge: expected one of the scorers 'judge', 'people', got 'gpt'"):
+        evals.judged_counts("answers.jsonl", people="people", judge="gpt")
+    partly = [{**line, "score": line["score"] / 2} for line in lines]
+    Path("partly.jsonl").write_text("".join(json.dumps(line) + "\n" for line in partly))
+    with pytest.raises(ValueError, match=r"expected answers that pass or fail, got the score 0\.5"):
+        evals.judged_counts("partly.jsonl", people="people", judge="judge")
+
+
+def test_statuses_do_not_pass() -> None:
+    few = matrics.judged_counts([0, 1, 0, 1] + [-1] * 60, [0, 1] * 32, [0, 1] * 32, num_classes=2)
+    found = matrics.gate(few, "accuracy >= 0.01").requirements[0]
+    assert found.status in (IntervalStatus.FEW_LABELS, IntervalStatus.NO_VARIATION)
+    assert found.verdict == "undecided"
