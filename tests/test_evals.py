@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
 import sys
 import zipfile
 import zlib
@@ -246,3 +247,22 @@ def test_another_archive_is_refused(tmp_path: Path) -> None:
         made.writestr("notes.txt", "nothing")
     with pytest.raises(ValueError, match=r"expected a log of Inspect, with header\.json in it, got another archive"):
         evals.read(tmp_path / "a.eval")
+
+
+def test_a_report_of_a_log() -> None:
+    """Functions that take files read logs once this module is imported, and say so before."""
+    path = str(Path(__file__).parent / "data" / "evals" / "a.eval")
+    code = f"""
+import matrics
+try:
+    matrics.report({path!r})
+except ValueError as error:
+    assert "got .eval; import matrics.integrations.evals first" in str(error), error
+else:
+    raise SystemExit("no error")
+import matrics.integrations.evals
+print(matrics.report({path!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "90 predictions of 1 model over 4 classes were scored." in done.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from matrics.files.foreign import READERS
+from matrics.files.foreign import LOGS, READERS
 from matrics.quoting import quoted
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matrics.files.inputs import Input
 
 SUFFIXES = (".eval", ".json", ".jsonl")
-COMPRESSED = (".jsonl.gz", ".jsonl.zst")
 
 
 def _read(paths: Sequence[Path]) -> ForeignTable:
@@ -25,12 +24,12 @@ def _read(paths: Sequence[Path]) -> ForeignTable:
     return table_of(paths)
 
 
-READERS.update(dict.fromkeys((*SUFFIXES, *COMPRESSED), _read))
+READERS.update(dict.fromkeys(LOGS, _read))
 
 
 def is_log(path: Path) -> bool:
     """Whether a path is a log by the end of its name, or a pattern of logs."""
-    return path.name.lower().endswith((*SUFFIXES, *COMPRESSED)) and not path.is_dir()
+    return path.name.lower().endswith(tuple(LOGS)) and not path.is_dir()
 
 
 def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:

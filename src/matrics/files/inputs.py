@@ -10,7 +10,7 @@ from matrics.files.arrow import spare_pandas
 from matrics.files.compression import suffix_of
 from matrics.files.counts import Counts
 from matrics.files.counts_file import CountsFile, CountsRows, opened
-from matrics.files.foreign import READERS, ForeignTable
+from matrics.files.foreign import LOGS, READERS, ForeignTable
 from matrics.files.fragments import Fragment, find, is_pattern, texts
 from matrics.files.missing import said, settled
 from matrics.files.names import Names
@@ -92,7 +92,8 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
             return Input(path, "arrays", (Fragment(path),))
         if suffix not in (".parquet", *TEXTS):
             known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *READERS))
-            raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}")
+            first = f"; import {LOGS[suffix]} first, which reads them" if suffix in LOGS else ""
+            raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}{first}")
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
     files = tuple(find(path))

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from matrics.files.foreign import LOGS, READERS
 from matrics.integrations.evals import formats
 from matrics.integrations.evals.labels import are_classes, classes_of, passed_of
 from matrics.integrations.evals.log import COLUMNS, Log, columns_of_rows
@@ -123,3 +124,7 @@ def table_of(paths: Sequence[Path]) -> LogTable:
             f"{found['sample'][partly]} by {found['scorer'][partly]}: matrics compare takes such scores"
         )
     return LogTable(found, "sample" if repeated else None, scorers, unlabelled, left_out)
+
+
+#: From now on functions that take files, such as :func:`matrics.report`, read logs.
+READERS.update(dict.fromkeys(LOGS, table_of))
