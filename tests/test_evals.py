@@ -257,7 +257,7 @@ import matrics
 try:
     matrics.report({path!r})
 except ValueError as error:
-    assert "got .eval; import matrics.integrations.evals first" in str(error), error
+    assert "got .eval; logs are read after `from matrics.integrations import evals`" in str(error), error
 else:
     raise SystemExit("no error")
 import matrics.integrations.evals

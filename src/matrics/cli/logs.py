@@ -29,7 +29,7 @@ READERS.update(dict.fromkeys(LOGS, _read))
 
 def is_log(path: Path) -> bool:
     """Whether a path is a log by the end of its name, or a pattern of logs."""
-    return path.name.lower().endswith(tuple(LOGS)) and not path.is_dir()
+    return path.name.lower().endswith(LOGS) and not path.is_dir()
 
 
 def are_runs(paths: Sequence[Path], paired_on: str | None) -> bool:

@@ -36,5 +36,5 @@ class ForeignTable(Protocol):
 #: How files are read, by the end of their names: ``.eval``.
 READERS: dict[str, Callable[[Sequence[Path]], ForeignTable]] = {}
 
-#: The ends of the names of evaluation logs, whose readers are registered when these modules are imported.
-LOGS = dict.fromkeys((".eval", ".json", ".jsonl", ".jsonl.gz", ".jsonl.zst"), "matrics.integrations.evals")
+#: The ends of the names of evaluation logs, whose reader the floor above registers when it is imported.
+LOGS = (".eval", ".json", ".jsonl", ".jsonl.gz", ".jsonl.zst")

@@ -92,7 +92,7 @@ def open_input(path: Path, *, counts_as_rows: bool = False) -> Input:
             return Input(path, "arrays", (Fragment(path),))
         if suffix not in (".parquet", *TEXTS):
             known = ", ".join((*ARRAYS, ".parquet", *TEXTS, *READERS))
-            first = f"; import {LOGS[suffix]} first, which reads them" if suffix in LOGS else ""
+            first = "; logs are read after `from matrics.integrations import evals`" if suffix in LOGS else ""
             raise ValueError(f"{path}: expected a name that ends in {known}, got {suffix or 'no suffix'}{first}")
         if suffix in TEXTS:
             return Input(path, "text", (Fragment(path),))  # it may be a pipe
