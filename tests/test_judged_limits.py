@@ -264,7 +264,7 @@ def test_statuses() -> None:
     status = [IntervalStatus(code) for code in found["accuracy"].status]
     assert status[0] == IntervalStatus.OK
     assert status[1] == IntervalStatus.FEW_LABELS
-    assert status[2] in (IntervalStatus.FEW_LABELS, IntervalStatus.NO_VARIATION)
+    assert status[2] == IntervalStatus.UNDEFINED  # nobody labelled anything
     assert status[3] == IntervalStatus.INVALID
     alone = matrics.judged_interval(good, "accuracy")["accuracy"]
     assert found["accuracy"].low[0] == alone.low
@@ -330,6 +330,16 @@ def test_weights_of_one_change_nothing_and_repeats_count() -> None:
     )
     with pytest.raises(ValueError, match="expected 'delta' for weighted samples"):
         matrics.judged_interval(weighted, "mcc", limits="bootstrap")
+
+
+def test_labels_without_an_error_are_not_certain() -> None:
+    """A hundred labels that all agree: an accuracy of about 0.96 (Wilson) and an MCC of twice that distance from 1."""
+    counts = matrics.judged_counts([0, 1] * 50 + [-1] * 200, [0, 1] * 150, [0, 1] * 150, num_classes=2)
+    found = matrics.judged_interval(counts, "accuracy,mcc")
+    for name, distance in (("accuracy", 0.04), ("mcc", 0.08)):
+        one = found[name]
+        assert (one.estimate, one.high, one.status) == (1, 1, IntervalStatus.FEW_LABELS)
+        assert math.isclose(1 - one.low, distance, rel_tol=0.1)
 
 
 def test_names_of_classes() -> None:

@@ -274,7 +274,14 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
         )
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
         worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
-        parts = (gap, *limits, xp.where(known, error, math.nan), probability, status, xp.where(known, worth, math.nan))
+        parts = (
+            gap,
+            *limits,
+            xp.where(known, error, math.nan),
+            probability,
+            status,
+            xp.where(has_limits, worth, math.nan),
+        )
         results.append(parts)
     return results
 

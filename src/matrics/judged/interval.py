@@ -240,7 +240,19 @@ def around_estimate(  # noqa: PLR0917 (an estimate, and what is known of it)
         trials = xp.where(inside, near * (1 - near) / xp.where(variance > 0, variance, 1), 0)
         return wilson(estimate, trials, reach, backend)
     value = xp.where((estimate > least) & (estimate < most), estimate, near)
-    low, high = around(value, xp.sqrt(variance), reach, measure.range, backend)
+    error = xp.sqrt(variance)
+    low, high = around(value, error, reach, measure.range, backend)
+    if math.isfinite(most - least):
+        # So near to an end of the range a logit is no scale: the limits are those of a proportion of the range.
+        share = (value - least) / (most - least)
+        inside = (share > 0) & (share < 1) & (variance > 0)
+        size = xp.where(inside, share * (1 - share) * (most - least) ** 2 / xp.where(variance > 0, variance, 1), 0)
+        ends = wilson(xp.where(inside, share, 0.5), size, reach, backend)
+        near_end = inside & ((value - least < error) | (most - value < error))
+        low, high = (
+            xp.where(near_end, least + end * (most - least), limit)
+            for end, limit in zip(ends, (low, high), strict=True)
+        )
     low = xp.where((estimate < low) & (estimate >= least), estimate, low)
     return low, xp.where((estimate > high) & (estimate <= most), estimate, high)
 

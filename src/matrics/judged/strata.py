@@ -52,10 +52,12 @@ def strata_of(
     labels, wide = together(known), together(spread)
     some = labels > 0
     in_all = xp.where(thin[..., None, :, :], xp.sum(cube * inside[..., None, :, :], axis=-2, keepdims=True), cube)
-    others = _of_all_predictions(cube, backend, prior=prior > 0)[..., None]
+    anything = xp.sum(known, axis=(-2, -1))[..., None, None, None] > 0  # without labels nothing is known
+    others = xp.where(anything, _of_all_predictions(cube, backend, prior=prior > 0)[..., None], math.nan)
     if prior:
         in_all = in_all + prior * others
     shares = in_all / xp.where(some, labels + prior, 1)[..., None, :, :]
+    shares = xp.where(anything, shares, math.nan)
     if design == "random":
         shares = xp.where(some[..., None, :, :], shares, others)
     else:
