@@ -109,6 +109,32 @@ def test_epochs_of_a_log_are_clusters(command: Any) -> None:
     assert math.isclose(found["requirements"][0]["low"], expected.low)
 
 
+def test_logs_with_epochs_and_a_baseline_are_compared_by_sample_elsewhere(command: Any) -> None:
+    """Their epochs would count as samples of their own."""
+    logs = [str(ROOT / "tests" / "data" / "evals" / name) for name in ("a.eval", "b.eval")]
+    said = refused(command, "gate", logs[0], "--baseline", logs[1], "--metrics", "accuracy")
+    assert "--baseline: expected a log without epochs, got several answers to a sample" in said
+    assert "matrics compare" in said
+
+
+def test_rows_without_a_label_and_other_encodings(command: Any) -> None:
+    text = "\n".join(["y_true,y_pred", *["b\u00e4r,b\u00e4r", "cat,cat", ",cat"] * 200]) + "\n"
+    Path("latin.csv").write_bytes(text.encode("latin-1"))
+    options = ["latin.csv", "--encoding", "latin-1", "--require", "accuracy >= 0.5", "--format", "json"]
+    _, out, _ = command("gate", *options, "--missing", "drop")
+    assert json.loads(out)["samples"] == 400
+    assert json.loads(out)["classes"] == ["b\u00e4r", "cat"]
+    assert "--missing drop" in refused(command, "gate", *options)
+
+
+def test_a_judge_of_numbers(command: Any) -> None:
+    """Classes are in the order of their numbers."""
+    rows = [f"{k % 12 if k < 240 else ''},{(k + (k % 7 == 0)) % 12},{(k + (k % 5 == 0)) % 12}" for k in range(1200)]
+    Path("numbers.csv").write_text("\n".join(["y_true,judge,y_pred", *rows]) + "\n")
+    _, out, _ = command("gate", "numbers.csv", "--judge", "judge", "--require", "accuracy >= 0.5", "--format", "json")
+    assert json.loads(out)["classes"] == [str(k) for k in range(12)]
+
+
 def test_the_command_with_a_judge(command: Any) -> None:
     path = ROOT / "examples" / "judged_tickets.csv"
     options = ["--true", "people", "--pred", "routed", "--judge", "judge"]

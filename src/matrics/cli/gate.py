@@ -14,11 +14,14 @@ from matrics.cli.measures import in_options
 from matrics.cli.options import (
     Cells,
     Counts,
+    Encoding,
     FilePath,
     Level,
+    Missing,
     Plugin,
     PositiveClass,
     PredColumn,
+    Reading,
     Rows,
     TrueColumn,
     Weight,
@@ -72,6 +75,8 @@ def gate(
         str | None,
         typer.Option(metavar="COLUMN", help="Rows with one value of this column are not independent: one cluster."),
     ] = None,
+    missing: Missing = "error",
+    encoding: Encoding = "utf-8",
     judge: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The labels of a judge; rows without a true label are scored by these."),
@@ -118,7 +123,16 @@ def gate(
     with _options_as_written():
         allowed = check_manner(number("margin", margin), on_undecided, has_baseline=has_baseline)
         check_level(share)
-        asked = ScoreRequest(true=true, pred=pred, by=(), rows=rows, counts=counts, weight=weight, cells=cells)
+        asked = ScoreRequest(
+            true=true,
+            pred=pred,
+            by=(),
+            rows=rows,
+            counts=counts,
+            weight=weight,
+            cells=cells,
+            reading=Reading.read(missing, encoding),
+        )
         beside = Beside(baseline, paired_on, clusters, judge)
         files = read_files(path, asked, beside, positive)
         wanted = read_requirements(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import matrics
-from matrics.catalogue.classes import Classes, Sorted
+from matrics.catalogue.classes import Classes
 from matrics.cli.logs import clusters_of, is_log, opened
 from matrics.cli.open_run import ScoreRequest, open_matrices
 from matrics.cli.paired import TwoFiles, join, named, united
@@ -95,9 +95,11 @@ def _graded(path: Path, asked: ScoreRequest, judge: str) -> GateFiles:
 
 def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -> GateFiles:
     """Count rows by the true label, where there is one, that of a judge, and the predicted one."""
-    rows = read_labels(path, Names(asked.true, asked.pred, (), judge, missing="class"))
+    rows = read_labels(path, Names(asked.true, asked.pred, (), judge, missing="class", encoding=asked.reading.encoding))
     known = [label for label in rows.classes if label != MISSING_CLASS]
-    classes = tuple(sorted({*known, *rows.sample_names}))
+    both = {*known, *rows.sample_names}
+    are_numbers = all(label.removeprefix("-").isdecimal() for label in both)
+    classes = tuple(sorted(both, key=int) if are_numbers else sorted(both))
     n, place = len(classes), {label: k for k, label in enumerate(classes)} | {MISSING_CLASS: -1}
     of_class = np.asarray([place[label] for label in rows.classes])
     true, pred = of_class[rows.true], of_class[rows.pred]
@@ -116,13 +118,18 @@ def _judged(path: Path, asked: ScoreRequest, judge: str, positive: str | None) -
         f"{labelled:,} of them by {asked.true} as well"
     )
     facts = {"file": name_of(path), "judge": judge, "labelled": labelled, "judged": len(true)}
-    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, Sorted.of(classes), positive), [title], facts)
+    return GateFiles(Evidence(cm, labels=counts), Classes.of(n, classes, positive, ordered=are_numbers), [title], facts)
 
 
 def _matrices(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None) -> GateFiles:
     baseline = beside.baseline
     given = opened(path)
     clusters = clusters_of(given, beside.clusters, asked.counts, asked.weight, baseline)
+    if baseline is not None and clusters_of(given, None) is not None:
+        raise ValueError(
+            f"--baseline: expected a log without epochs, got several answers to a sample in {path}; matrics compare "
+            f"{path} {baseline} compares such logs by sample"
+        )
     if None not in (clusters, baseline):
         raise ValueError(f"--clusters: expected --paired-on COLUMN with a baseline, got {quoted(clusters)}")
     source = _one(given, asked, clusters)
@@ -173,7 +180,9 @@ def _pairs(path: Path, asked: ScoreRequest, beside: Beside, positive: str | None
             "clusters=) of Python compares by clusters"
         )
     asked.refuse("no such option with --paired-on, as samples are rows", "rows", "counts", "cells")
-    found = TwoFiles.read([path, baseline], Names(asked.true, asked.pred, (), paired_on, weight=asked.weight))
+    found = TwoFiles.read(
+        [path, baseline], Names(asked.true, asked.pred, (), paired_on, weight=asked.weight, **asked.reading.names)
+    )
     files, n = found.files, len(found.classes)
     both = join(found, paired_on)
     found.warn()
