@@ -120,6 +120,28 @@ def test_comparisons_cover_the_difference() -> None:
         assert math.isclose(np.median(one.standard_error), np.std(one.difference), rel_tol=0.1)
 
 
+def test_comparisons_beside_the_bootstrap() -> None:
+    """On the same samples, and of models with grades of their own."""
+    true, judge, a = labels(3, 3000)
+    b = np.where(RANDOM.random(3000) < 0.2, RANDOM.integers(0, 3, 3000), a)
+    known = np.arange(3000) < 500
+    given = {"y_true": true, "y_judge": judge, "labelled": known, "num_classes": 3}
+    grades = tuple((RANDOM.random(1000) < p).astype(int) for p in (0.8, 0.7))
+    graded = tuple(np.where(RANDOM.random(1000) < 0.9, one, 1 - one) for one in grades)
+    own = {"y_true": grades, "y_judge": graded, "labelled": np.arange(1000) < 200, "num_classes": 2}
+    for pair, specs, options in (((a, b), SPECS, given), ((None, None), ["accuracy"], own)):
+        ours = matrics.judged_compare(*pair, specs, **options)
+        theirs = matrics.judged_compare(*pair, specs, limits="bootstrap", num=4000, rng=0, **options)
+        for name in specs:
+            np.testing.assert_allclose(ours[name].difference, theirs[name].difference, rtol=1e-12)
+            np.testing.assert_allclose(ours[name].standard_error, theirs[name].standard_error, rtol=0.08)
+            np.testing.assert_allclose(ours[name].low, theirs[name].low, atol=0.015)
+            np.testing.assert_allclose(ours[name].high, theirs[name].high, atol=0.015)
+            np.testing.assert_allclose(ours[name].effective_labels, theirs[name].effective_labels, rtol=0.17)
+    with pytest.raises(ValueError, match="limits: expected 'delta' for labels that were drawn by strata"):
+        matrics.judged_compare(a, b, "mcc", limits="bootstrap", design="strata", **given)
+
+
 def test_a_model_beside_itself() -> None:
     true, judge, a = labels(2, 1000)
     known = np.arange(1000) < 100

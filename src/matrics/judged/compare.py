@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +13,22 @@ from matrics.arrays.sizes import check_size
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import CodedClasses, check_classes
 from matrics.counting.jointly import count_jointly
-from matrics.engine.evaluation import check_options
+from matrics.engine.evaluation import check_options, evaluate
 from matrics.judged.correction import Correction, Design
 from matrics.judged.counts import JudgedCounts, judged_codes, squared
 from matrics.judged.estimates import Estimate, Judged, estimates_of
-from matrics.judged.influences import Influences
-from matrics.judged.interval import few_labels, limits_of, read_options
+from matrics.judged.interval import LimitsBy, few_labels, limits_of, read_options
+from matrics.judged.pairs import Pairs, of_samples
 from matrics.judged.results import JudgedComparison
 from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 from matrics.uncertainty.arguments import by_class_names, metrics_of
 from matrics.uncertainty.compare import compare_paired
 from matrics.uncertainty.differences import recovered
-from matrics.uncertainty.interval import on_host
-from matrics.uncertainty.measure import Measure
+from matrics.uncertainty.draws import limits_by_draws
+from matrics.uncertainty.interval import UNDEFINED_SHARE, on_host, source_for
+from matrics.uncertainty.measure import Measure, Score, Task
+from matrics.uncertainty.options import Options
 from matrics.uncertainty.results import IntervalStatus, PairedComparison
 
 
@@ -44,6 +46,9 @@ def judged_compare(
     level: float = 0.95,
     method: Correction = "auto",
     design: Design = "random",
+    limits: LimitsBy = "auto",
+    num: int | None = None,
+    rng: Any = None,
     zero_division: float = math.nan,
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
@@ -63,8 +68,8 @@ def judged_compare(
         ``y_judge`` (and ``labelled``) are pairs: a tuple of those of a and of b, on the same samples.
     level, zero_division, class_names, positive, workers
         As in :func:`matrics.interval`. ``positive`` is a label where ``labels`` are given.
-    method, design
-        As in :func:`matrics.judged_interval`.
+    method, design, limits, num, rng
+        As in :func:`matrics.judged_interval`. The bootstrap is for labels that were drawn at random.
 
     Returns
     -------
@@ -115,7 +120,11 @@ def judged_compare(
                 f"{name}: expected the labels that the model predicts, got JudgedCounts, which do not say on which "
                 "samples the models differ"
             )
-    asked = read_options(level, method, design, "auto", num=None, rng=None)
+    asked = read_options(level, method, design, limits, num=num, rng=rng)
+    if asked.method == "bootstrap" and (design == "strata" or sample_weight is not None):
+        raise ValueError(
+            "limits: expected 'delta' for labels that were drawn by strata and for weighted samples, got 'bootstrap'"
+        )
     check_options(zero_division, "nan", workers)
     classes = check_classes(num_classes, labels)
     n = classes.number
@@ -139,16 +148,18 @@ def judged_compare(
         results = [_alone(one, number if method == "labelled" else number * math.nan, home) for one in found.values()]
         return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
     tables = [home.to_float(table) for table in tables]
-    seen = [view for view in (on_host(table, home, None, asked) for table in tables) if view is not None]
+    seen = [view for view in (on_host(table, home, rng, asked) for table in tables) if view is not None]
     is_there = len(seen) == len(tables)
     backend = NUMPY if is_there else home
     tables = [np.asarray(view, np.float64) for view in seen] if is_there else tables
     axes = len(numbers)
     batch, sizes = tuple(tables[0].shape[:-axes]), tuple(tables[0].shape[-axes:])
-    pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend)
+    pairs = Pairs([backend.xp.reshape(table, (math.prod(batch), *sizes)) for table in tables], backend, axes > 4)
     measures = [Measure.of(metric) for metric in chosen.values()]
     with backend.quiet():
         differences = _differences(pairs, measures, method, design, asked.level, float(zero_division), workers)
+        if asked.method == "bootstrap" and math.prod(batch):
+            differences = _redrawn(pairs, measures, differences, method, asked, rng, float(zero_division), workers)
     results = []
     for fields in differences:
         parts = [backend.xp.reshape(part, (*batch, *part.shape[1:])) for part in fields]
@@ -188,46 +199,6 @@ def _alone(one: PairedComparison, number: Array, backend: Standard) -> JudgedCom
     return JudgedComparison(*one[:6], worth)
 
 
-class Pairs(NamedTuple):
-    """The samples by what is known of both models: the table, and that of the squared weights where they have some.
-
-    ``[true or none, judge, a, b]``, or with grades of their own ``[true, judge, a]`` of a, and the same of b.
-    """
-
-    tables: list[Array]
-    backend: Standard
-
-    @property
-    def apart(self) -> bool:
-        """Whether the models have grades of their own."""
-        return len(self.tables[0].shape) > 5
-
-    @property
-    def squares(self) -> Array:
-        """The sums of squared weights."""
-        return self.tables[-1]
-
-    def of_model(self, which: int, method: Correction, design: Design) -> Judged:
-        """The counts of a (0) or of b (1)."""
-        n = self.tables[0].shape[-1]
-        axes = ((-3, -2, -1), (-6, -5, -4))[which] if self.apart else (-1, -2)[which]
-        summed = [self.backend.xp.sum(table, axis=axes) for table in self.tables]
-        (cube, plane), *squares = ((table[..., :n, :, :], table[..., n, :, :]) for table in summed)
-        name = "post_stratified" if method == "auto" else method
-        return Judged(cube, plane, squares[0] if squares else (cube, plane), name, design, self.backend)
-
-    def less(self, a: Array, b: Array) -> Array:
-        """What samples have of a, less what they have of b: of values (..., true or none, judge, predicted)."""
-        if self.apart:
-            return a[..., None, None, None] - b[..., None, None, None, :, :, :]
-        return a[..., None] - b[..., None, :]
-
-    def total(self, values: Array) -> Array:
-        """The sums over all samples."""
-        axes = tuple(range(-6 if self.apart else -4, 0))
-        return self.backend.xp.sum(values, axis=axes)
-
-
 def _differences(  # noqa: PLR0917 (one call of judged_compare)
     pairs: Pairs,
     measures: Sequence[Measure],
@@ -246,7 +217,7 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
     for measure, a, b in zip(measures, *estimates, strict=True):
         has_classes = a.value.ndim > 1
         squares = pairs.squares[:, None, ...] if has_classes else pairs.squares
-        moves = [_of_samples(one.influences, xp) for one in (a, b)]
+        moves = [of_samples(one.influences, xp) for one in (a, b)]
         variance = pairs.total(squares * pairs.less(*moves) ** 2)
         plain = [
             _plain(one, judged.with_classes() if has_classes else judged, xp)
@@ -267,11 +238,7 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
         status = xp.where(thin | (gap > math.inf), int(IntervalStatus.FEW_LABELS), 0)
         status = xp.where(has_limits, status, int(IntervalStatus.NO_VARIATION))
         status = xp.where(known, status, int(IntervalStatus.UNDEFINED))
-        above = backend.normal_cdf(xp.where(error > 0, gap / xp.where(error > 0, error, 1), 0))
-        better = measure.higher_is_better
-        probability = (
-            xp.where(has_limits, above if better else 1 - above, math.nan) if better is not None else gap * math.nan
-        )
+        probability = _probability(gap, error, has_limits, measure, backend)
         limits = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
         worth = _worth(a, b, squares, variance, both[0].sizes, pairs)
         parts = (
@@ -286,9 +253,58 @@ def _differences(  # noqa: PLR0917 (one call of judged_compare)
     return results
 
 
-def _of_samples(found: Influences, xp: Any) -> Array:
-    """The influences of all samples [true or none, judge, predicted]."""
-    return xp.concat([found.labelled, found.others[..., None, :, :]], axis=-3)
+def _redrawn(  # noqa: PLR0917 (one call of judged_compare)
+    pairs: Pairs,
+    measures: Sequence[Measure],
+    found: Sequence[tuple[Array, ...]],
+    method: Correction,
+    asked: Options,
+    rng: Any,
+    zero_division: float,
+    workers: int,
+) -> list[tuple[Array, ...]]:
+    """The same comparisons with percentile limits: all samples, labelled or not, are drawn anew for both models."""
+    backend, xp = pairs.backend, pairs.backend.xp
+    sizes = tuple(pairs.tables[0].shape[1:])
+    functions = [measure.function for measure in measures]
+
+    def score(drawn: Array, threads: int) -> list[Array]:
+        table = Pairs([xp.reshape(drawn, (*drawn.shape[:-2], *sizes))], backend, pairs.apart)
+        both = []
+        for which in (0, 1):
+            matrix = table.of_model(which, method, "random").matrix()
+            both.append(evaluate(matrix, functions, zero_division=zero_division, invalid="nan", workers=threads))
+        return [one - other for one, other in zip(*both, strict=True)]
+
+    rows = xp.reshape(pairs.tables[0], (pairs.tables[0].shape[0], 1, math.prod(sizes)))
+    made: Score = score
+    gaps = [fields[0] for fields in found]
+    task = Task(rows, rows, gaps, measures, made, asked, zero_division, workers, backend)
+    results = []
+    for measure, fields, (low, high, error, undefined) in zip(
+        measures, found, limits_by_draws(task, source_for([rows], backend, rng, asked, "a, b"), None), strict=True
+    ):
+        gap, *_, status, worth = fields
+        known = ~xp.isnan(gap)
+        has_limits = known & (error > 0)
+        many = undefined > int(UNDEFINED_SHARE * asked.num)
+        status = xp.where(many & has_limits, int(IntervalStatus.UNDEFINED_REPLICATES), status)
+        status = xp.where(has_limits | ~known, status, int(IntervalStatus.NO_VARIATION))
+        ends = [xp.where(has_limits, limit, math.nan) for limit in (low, high)]
+        # The number of labels goes with the inverse of the variance.
+        worth = worth * (fields[3] / xp.where(error > 0, error, math.nan)) ** 2
+        probability = _probability(gap, error, has_limits, measure, backend)
+        results.append((gap, *ends, xp.where(known, error, math.nan), probability, status, worth))
+    return results
+
+
+def _probability(gap: Array, error: Array, known: Array, measure: Measure, backend: Standard) -> Array:
+    """The probability of a normal distribution that a is better; NaN without a better direction."""
+    xp = backend.xp
+    if measure.higher_is_better is None:
+        return gap * math.nan
+    above = backend.normal_cdf(xp.where(error > 0, gap / xp.where(error > 0, error, 1), 0))
+    return xp.where(known, above if measure.higher_is_better else 1 - above, math.nan)
 
 
 def _plain(one: Estimate, judged: Judged, xp: Any) -> Array:
