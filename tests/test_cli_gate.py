@@ -295,7 +295,7 @@ BASE = ["--baseline", "old.csv", "--metrics", "mcc"]
         (["new.csv", "--require", PASS, "--positive", "theft"], "--positive: expected one of the classes"),
         (
             ["new.csv", "--require", PASS, "--format", "xml"],
-            "--format: expected text, json, markdown, junit, got 'xml'",
+            "--format: expected text, table, json, csv, markdown, junit, got 'xml'",
         ),
         (["new.csv", "--require", PASS, "--on-undecided", "skip"], "--on-undecided: expected 'pass', 'fail' or None"),
         (["new.csv", "--require", PASS, "--level", "95"], "--level: expected a number between 0 and 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -125,6 +126,19 @@ def test_rows_without_a_label_and_other_encodings(command: Any) -> None:
     assert json.loads(out)["samples"] == 400
     assert json.loads(out)["classes"] == ["b\u00e4r", "cat"]
     assert "expected a value in column 'y_true', got an empty cell" in refused(command, "gate", *options)
+
+
+def test_verdicts_as_csv(command: Any) -> None:
+    """A row for each requirement; undefined values are empty."""
+    Path("rows.csv").write_text("y_true,y_pred\n" + "a,a\nb,b\na,b\n" * 200 + "c,a\n")
+    options = ["rows.csv", "--require", "accuracy >= 0.6", "--require", "precision[c] >= 0.5"]
+    code, out, _ = command("gate", *options, "--format", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 3
+    assert [row["verdict"] for row in rows] == ["undecided", "undecided"]  # of a class with one sample
+    assert float(rows[0]["low"]) < float(rows[0]["estimate"]) < float(rows[0]["high"])
+    assert (rows[1]["estimate"], rows[1]["low"], rows[1]["status"]) == ("", "", "UNDEFINED")
+    assert command("gate", *options, "--format", "table")[1] == command("gate", *options)[1]
 
 
 def test_a_judge_of_numbers(command: Any) -> None:

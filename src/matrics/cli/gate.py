@@ -32,7 +32,7 @@ from matrics.cli.plugins import plug_in
 from matrics.files.names import Names
 from matrics.quoting import quoted
 
-FORMATS = ("text", "json", "markdown", "junit")
+FORMATS = ("text", "table", "json", "csv", "markdown", "junit")
 SUMMARY = "GITHUB_STEP_SUMMARY"
 # Names of arguments in messages of the library, and the options of the command line.
 OPTIONS = {"requirements": "require", "margin": "margin", "level": "level", "on_undecided": "on-undecided"}
@@ -87,7 +87,7 @@ def gate(
         str | None, typer.Option(metavar="pass|fail", help="What undecided counts as.", show_default="exit code 3")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="text|json|markdown|junit", help="How the verdicts are printed.")
+        str, typer.Option("--format", metavar="text|json|csv|markdown|junit", help="How the verdicts are printed.")
     ] = "text",
     output: Annotated[
         str | None,
@@ -143,11 +143,13 @@ def gate(
         )
     makers = {
         "text": gate_report.as_text,
+        "table": gate_report.as_text,  # as the other commands call it
+        "csv": gate_report.as_csv,
         "json": gate_report.as_json,
         "markdown": gate_report.as_markdown,
         "junit": gate_report.as_junit,
     }
-    if format_ == "text" or target is not None:
+    if format_ in ("text", "table") or target is not None:
         gate_report.show_gate(open_console(), found, files)
     else:
         typer.echo(makers[format_](found, files))
