@@ -1,12 +1,11 @@
-"""Limits from few labels and many judgements: coverage, the bootstrap, peers, and what to label next."""
+"""Limits from few labels and many judgements: coverage, the bootstrap, statuses, every library."""
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
+import judged_samples
 import numpy as np
 import pytest
 
@@ -15,19 +14,10 @@ from matrics import IntervalStatus
 
 RANDOM = np.random.default_rng(0)
 SPECS = ["accuracy", "f1:macro", "mcc", "cohen_kappa", "recall:class"]
-CASES = json.loads((Path(__file__).parent / "data" / "judged.json").read_text())["cases"]
 
 
-def labels(n: int, number: int, *, judge: float = 0.85, batch: tuple[int, ...] = ()) -> tuple[Any, Any, Any]:
-    """True labels, those of a judge and of a model, whose errors are more frequent on hard samples for both."""
-    shape = (*batch, number)
-    true, hard = RANDOM.integers(0, n, shape), RANDOM.random(shape) < 0.4
-
-    def noisy(right: float) -> Any:
-        share = np.where(hard, right - 0.1, np.minimum(right + 0.1, 1))
-        return np.where(RANDOM.random(shape) < share, true, (true + RANDOM.integers(1, n, shape)) % n)
-
-    return true, noisy(judge), noisy(0.8)
+def labels(n: int, number: int, **options: Any) -> tuple[Any, Any, Any]:
+    return judged_samples.labels(RANDOM, n, number, **options)
 
 
 def counts_of(n: int, number: int, labelled: int, **options: Any) -> matrics.JudgedCounts:
@@ -104,52 +94,6 @@ def test_coverage(n: int, labelled: int, method: Any) -> None:
         assert abs(np.mean(one.estimate) - truth[name]) < 0.25 * np.std(one.estimate)
 
 
-def test_comparisons_cover_the_difference() -> None:
-    n, batch, number = 3, (500,), 2000
-    true, judge, a = labels(n, number, batch=batch)
-    b = np.where(RANDOM.random(a.shape) < 0.1, RANDOM.integers(0, n, a.shape), a)
-    known = np.arange(number) < 300
-    specs = SPECS[:4]
-    found = matrics.judged_compare(a, b, specs, y_true=true, y_judge=judge, labelled=known, num_classes=n)
-    scores = [
-        matrics.score(matrics.confusion_matrix(true.ravel(), pred.ravel(), num_classes=n), specs) for pred in (a, b)
-    ]
-    for name, one in found.items():
-        gap = scores[0][name] - scores[1][name]
-        assert np.mean((one.low <= gap) & (gap <= one.high)) > 0.92
-        assert math.isclose(np.median(one.standard_error), np.std(one.difference), rel_tol=0.1)
-
-
-def test_comparisons_beside_the_bootstrap() -> None:
-    """On the same samples, and of models with grades of their own."""
-    true, judge, a = labels(3, 3000)
-    b = np.where(RANDOM.random(3000) < 0.2, RANDOM.integers(0, 3, 3000), a)
-    known = np.arange(3000) < 500
-    given = {"y_true": true, "y_judge": judge, "labelled": known, "num_classes": 3}
-    grades = tuple((RANDOM.random(1000) < p).astype(int) for p in (0.8, 0.7))
-    graded = tuple(np.where(RANDOM.random(1000) < 0.9, one, 1 - one) for one in grades)
-    own = {"y_true": grades, "y_judge": graded, "labelled": np.arange(1000) < 200, "num_classes": 2}
-    for pair, specs, options in (((a, b), SPECS, given), ((None, None), ["accuracy"], own)):
-        ours = matrics.judged_compare(*pair, specs, **options)
-        theirs = matrics.judged_compare(*pair, specs, limits="bootstrap", num=4000, rng=0, **options)
-        for name in specs:
-            np.testing.assert_allclose(ours[name].difference, theirs[name].difference, rtol=1e-12)
-            np.testing.assert_allclose(ours[name].standard_error, theirs[name].standard_error, rtol=0.08)
-            np.testing.assert_allclose(ours[name].low, theirs[name].low, atol=0.015)
-            np.testing.assert_allclose(ours[name].high, theirs[name].high, atol=0.015)
-            np.testing.assert_allclose(ours[name].effective_labels, theirs[name].effective_labels, rtol=0.17)
-    with pytest.raises(ValueError, match="limits: expected 'delta' for labels that were drawn by strata"):
-        matrics.judged_compare(a, b, "mcc", limits="bootstrap", design="strata", **given)
-
-
-def test_a_model_beside_itself() -> None:
-    true, judge, a = labels(2, 1000)
-    known = np.arange(1000) < 100
-    found = matrics.judged_compare(a, a, "accuracy", y_true=true, y_judge=judge, labelled=known, num_classes=2)
-    assert found["accuracy"].difference == 0
-    assert found["accuracy"].status == IntervalStatus.NO_VARIATION
-
-
 def test_pass_or_fail() -> None:
     """Grades of answers: the accuracy is the pass rate, by hand and by prediction-powered inference."""
     people, judge = RANDOM.integers(0, 2, 2000), RANDOM.integers(0, 2, 2000)
@@ -171,108 +115,6 @@ def test_pass_or_fail() -> None:
     ):
         matrics.judged_counts(people, judge, labelled=known, num_classes=3)
     assert matrics.judged_interval(counts, "mcc")["mcc"].status == IntervalStatus.UNDEFINED
-
-
-@pytest.mark.parametrize("known", [(100, 100), (100, 200)])
-def test_models_with_grades_of_their_own_cover_the_difference(known: tuple[int, int]) -> None:
-    """Hard questions are hard for both; people grade the answers of both, or more of one."""
-    hard = RANDOM.random((600, 1500)) < 0.4
-    people = tuple((RANDOM.random(hard.shape) < np.where(hard, p - 0.5, p)).astype(int) for p in (0.95, 0.9))
-    judge = tuple(np.where(RANDOM.random(hard.shape) < 0.85, grades, 1 - grades) for grades in people)
-    masks = tuple(np.arange(1500) < number for number in known)
-    found = matrics.judged_compare(None, None, "accuracy", y_true=people, y_judge=judge, labelled=masks, num_classes=2)[
-        "accuracy"
-    ]
-    assert np.mean((found.low <= 0.05) & (found.high >= 0.05)) > 0.92
-    assert math.isclose(np.median(found.standard_error), np.std(found.difference), rel_tol=0.1)
-    one = matrics.judged_compare(
-        None, None, "accuracy", y_true=tuple(x[0] for x in people), y_judge=tuple(x[0] for x in judge),
-        labelled=masks, num_classes=2,
-    )["accuracy"]  # fmt: skip
-    assert math.isclose(one.standard_error, found.standard_error[0], rel_tol=1e-9)
-    with pytest.raises(ValueError, match="y_true: expected a pair, the labels of the answers of a and of b, got 3"):
-        matrics.judged_compare(None, None, y_true=(1, 2, 3), y_judge=judge, num_classes=2)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("method", ["labelled", "judge"])
-def test_comparisons_of_labels_alone(method: Any) -> None:
-    true, judge, a = labels(3, 1000)
-    b = labels(3, 1000)[2]
-    known = np.arange(1000) < 300
-    ours = matrics.judged_compare(a, b, SPECS, y_true=true, y_judge=judge, labelled=known, num_classes=3, method=method)
-    some = known if method == "labelled" else slice(None)
-    target = true if method == "labelled" else judge
-    if method == "judge":
-        joint = matrics.joint_confusion_matrix(target, a, b, num_classes=3)
-    else:
-        joint = matrics.joint_confusion_matrix(target[some], a[some], b[some], num_classes=3)
-    for name, one in matrics.compare_paired(joint, SPECS).items():
-        for mine, theirs in zip(ours[name], one[:6], strict=False):
-            assert np.array_equal(mine, theirs, equal_nan=True)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(np.shape(case["unlabelled"])))
-def test_quality_beside_statsmodels(case: dict[str, Any]) -> None:
-    counts = matrics.JudgedCounts(np.asarray(case["labelled"]), np.asarray(case["unlabelled"]))
-    found = matrics.judge_quality(counts)
-    np.testing.assert_allclose(
-        [found.odds_ratio, found.statistic, found.p_value], case["errors"], rtol=1e-9, atol=1e-15
-    )
-    assert found.matrix.tolist() == np.asarray(case["labelled"]).sum(-1).tolist()
-    assert found.scores["accuracy"] == matrics.interval(found.matrix, "accuracy")["accuracy"]
-
-
-def test_labels_by_strata() -> None:
-    """Half of the strata are labelled ten times as often: only design="strata" has no bias then."""
-    true, judge, pred = labels(2, 400_000)
-    odd = judge != pred
-    known = np.random.default_rng(0).random(400_000) < np.where(odd, 0.2, 0.02)
-    counts = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=2)
-    truth = (true == pred).mean()
-    right = matrics.judged_interval(counts, "accuracy", design="strata")["accuracy"]
-    assert right.low < truth < right.high
-    drawn = matrics.judged_interval(counts, "accuracy", design="strata", limits="bootstrap", num=2000, rng=0)[
-        "accuracy"
-    ]
-    assert math.isclose(drawn.standard_error, right.standard_error, rel_tol=0.08)
-    for method in ("labelled", "tuned"):
-        wrong = matrics.judged_interval(counts, "accuracy", method=method)["accuracy"]
-        assert not wrong.low < truth < wrong.high
-
-
-def test_labels_that_are_bought() -> None:
-    """The half-width that was asked for comes out, with labels at random and in strata; those are fewer."""
-    true, judge, pred = labels(3, 30_000)
-    known = np.arange(30_000) < 600
-    counts = matrics.judged_counts(true, judge, pred, labelled=known, num_classes=3)
-    for metric, half_width in (("accuracy", 0.012), ("mcc", 0.02)):
-        needed = matrics.labels_needed(counts, metric, half_width=half_width)
-        assert needed.more == needed.labels - 600
-        assert needed.in_strata < needed.labels
-        assert needed.allocation.sum() == needed.in_strata - 600
-        more = matrics.judged_counts(true, judge, pred, labelled=np.arange(30_000) < int(needed.labels), num_classes=3)
-        found = matrics.judged_interval(more, metric)[metric]
-        assert math.isclose((found.high - found.low) / 2, half_width, rel_tol=0.08)
-        drawn = matrics.draw_for_labelling(needed.allocation, judge, pred, labelled=known, rng=0)
-        assert len(drawn) == needed.allocation.sum()
-        assert not known[drawn].any()
-        both = known.copy()
-        both[drawn] = True
-        more = matrics.judged_counts(true, judge, pred, labelled=both, num_classes=3)
-        found = matrics.judged_interval(more, metric, design="strata")[metric]
-        assert math.isclose((found.high - found.low) / 2, half_width, rel_tol=0.08)
-
-
-def test_labels_that_cannot_be_bought() -> None:
-    counts = counts_of(2, 1000, 200)
-    needed = matrics.labels_needed(counts, "accuracy", half_width=0.001)
-    assert needed.labels == needed.in_strata == math.inf
-    assert np.isnan(needed.allocation).all()
-    enough = matrics.labels_needed(counts, "accuracy", half_width=0.2)
-    assert enough.more == 0
-    assert enough.allocation.sum() == 0
-    ends = matrics.labels_needed(counts, "accuracy", difference=0.2, power=0.8)
-    assert ends.labels > enough.labels
 
 
 def test_statuses() -> None:
