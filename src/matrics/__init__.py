@@ -55,8 +55,11 @@ if TYPE_CHECKING:
         precision_at_recall,
         precision_recall_curve,
         recall_at_precision,
+        recall_at_specificity,
         roc_curve,
     )
+    from matrics.ranking.inference.compare import RankingComparison, compare_rankings
+    from matrics.ranking.inference.interval import ranking_interval
     from matrics.ranking.losses import binary_cross_entropy, log_loss
     from matrics.ranking.state import ScoreState
     from matrics.ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
@@ -124,8 +127,11 @@ _LATER = {
         "precision_at_recall",
         "precision_recall_curve",
         "recall_at_precision",
+        "recall_at_specificity",
         "roc_curve",
     ),
+    "matrics.ranking.inference.compare": ("RankingComparison", "compare_rankings"),
+    "matrics.ranking.inference.interval": ("ranking_interval",),
     "matrics.ranking.losses": ("binary_cross_entropy", "log_loss"),
     "matrics.ranking.state": ("ScoreState",),
     "matrics.ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
@@ -203,6 +209,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "PrevalenceEstimate",
     "PrevalenceStatus",
+    "RankingComparison",
     "Reliability",
     "Report",
     "RequirementResult",
@@ -222,6 +229,7 @@ __all__ = [
     "compare",
     "compare_models",
     "compare_paired",
+    "compare_rankings",
     "confusion_matrix",
     "controlled_errors",
     "count_frame",
@@ -264,9 +272,11 @@ __all__ = [
     "precision_at_recall",
     "precision_recall_curve",
     "random_matrices",
+    "ranking_interval",
     "raters",
     "rebalance",
     "recall_at_precision",
+    "recall_at_specificity",
     "register",
     "reliability_curve",
     "repair",

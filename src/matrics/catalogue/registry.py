@@ -435,6 +435,7 @@ OF_SCORES = {
     "precision_recall_curve(y_true, y_score)": ("precision_recall_curve",),
     "precision_at_recall(y_true, y_score, recall)": ("precision_at_recall", "precision_at_fixed_recall"),
     "recall_at_precision(y_true, y_score, precision)": ("recall_at_precision", "recall_at_fixed_precision"),
+    "recall_at_specificity(y_true, y_score, specificity)": ("recall_at_specificity", "sensitivity_at_specificity"),
     "log_loss(y_true, y_prob)": ("log_loss", "logloss", "neg_log_loss"),
     "binary_cross_entropy(y_true, y_prob)": ("binary_cross_entropy", "bce"),
     "brier_score(y_true, y_prob)": ("brier", "brier_score", "brier_score_loss", "neg_brier_score"),

@@ -12,8 +12,8 @@ from matrics.arrays import NUMPY, Array
 from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, short_repr, to_dict
-from matrics.quoting import cut
 from matrics.ranking.best import Goal, find_best, read_goal
+from matrics.ranking.inference.samples import cluster_codes
 from matrics.ranking.inputs import read
 from matrics.ranking.prevalence import read_shares
 from matrics.ranking.rows import SampleRows, as_rows
@@ -141,7 +141,7 @@ def best_threshold_interval(
             "best_threshold_interval: expected arrays in the memory of the CPU, outside jit, compile and vmap"
         )
     options: dict[str, Any] = {"zero_division": zero_division, "workers": workers}
-    units = None if clusters is None else _clusters(clusters, samples.y_true.shape[-1])
+    units = None if clusters is None else cluster_codes(clusters, samples.y_true.shape[-1])
     if shares is not None and shares.ndim > 1:
         raise ValueError(f"prevalence: expected one for all curves, a number or shape (2,), got {shares.shape[:-1]}")
     if samples.y_true.shape[-1] == 0:
@@ -220,20 +220,6 @@ class _Row(NamedTuple):
     def fewest(self) -> int:
         """The clusters, or samples, with a sample of the class that has fewer."""
         return min(np.unique(self.unit[of_class]).size for of_class in (self.positive, ~self.positive))
-
-
-def _clusters(clusters: Any, number: int) -> Array:
-    """The cluster of each sample, by number."""
-    names = np.asarray(clusters)
-    if names.shape != (number,):
-        raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
-    missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
-    if missing:
-        raise ValueError(f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}")
-    found, codes = np.unique(names, return_inverse=True)
-    if found.size < 2:
-        raise ValueError(f"clusters: expected at least two, got {found.size}")
-    return codes
 
 
 def _replicates(row: _Row, goal: Goal, num: int, rng: np.random.Generator, options: dict[str, Any]) -> _Replicates:

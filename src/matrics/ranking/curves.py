@@ -251,6 +251,58 @@ def recall_at_precision(
     return of_rows(_highest("recall", "precision", least), samples, how, zero_division, workers)
 
 
+def recall_at_specificity(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    specificity: float,
+    *,
+    average: Average | None = None,
+    positive: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    ignore_index: Any = None,
+    zero_division: float = math.nan,
+    workers: int = 1,
+) -> Any:
+    """The highest recall of all thresholds whose specificity is at least this: sensitivity at a fixed specificity.
+
+    Parameters
+    ----------
+    y_true, y_score, average, positive, sample_weight, ignore_index, workers
+        See :func:`matrics.roc_auc`, each class against the rest.
+    specificity : float
+        The specificity to reach, from 0 to 1.
+    zero_division : float, default NaN
+        The value without positive or without negative samples.
+
+    Returns
+    -------
+    array, shape (*B,), or (*B, n) for ``average="class"``
+        Between 0 and 1. Its limits are those of ``recall_at_specificity(specificity=0.9)`` in
+        :func:`matrics.ranking_interval`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.roc_auc`; ``specificity`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import matrics
+    >>> matrics.recall_at_specificity([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], 0.9)
+    np.float64(0.5)
+    """
+    least = _share(specificity, "specificity")
+
+    def best(rows: SampleRows, safe: Safe) -> Array:
+        found, xp = points(rows), rows.backend.xp
+        reached = found.specificity(safe) >= least
+        recall = xp.max(xp.where(reached, found.recall(safe), 0), axis=-1)
+        return safe.define(recall, found.of_both_classes)
+
+    samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
+    return of_rows(best, samples, check_average(average, positive=positive), zero_division, workers)
+
+
 def _highest(wanted: str, bound: str, least: float) -> RowFunction:
     """The highest value of one rate if the other is at least this."""
 

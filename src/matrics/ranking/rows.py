@@ -150,6 +150,11 @@ class Points(NamedTuple):
         """The false positive rate, (R, N + 1); 0 without negative samples."""
         return self._wide(self.fp) / safe.nonzero(self._wide(self.negatives))[:, None]
 
+    def specificity(self, safe: Safe) -> Array:
+        """The true negative rate, (R, N + 1); 0 without negative samples."""
+        rest = self._wide(self.negatives)[:, None] - self._wide(self.fp)
+        return rest / safe.nonzero(self._wide(self.negatives))[:, None]
+
     def recall(self, safe: Safe) -> Array:
         """The true positive rate, (R, N + 1); 0 without positive samples."""
         return self._wide(self.tp) / safe.nonzero(self._wide(self.positives))[:, None]

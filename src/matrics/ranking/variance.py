@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable
 from typing import Any
 
-from matrics.arrays import Array
+from matrics.arrays import Array, Standard
 from matrics.engine.safety import Safe
 from matrics.ranking.averages import of_rows
 from matrics.ranking.inputs import read
@@ -73,12 +73,11 @@ def _delong(rows: SampleRows, safe: Safe) -> Array:
     ranked, backend, xp = sort(rows), rows.backend, rows.backend.xp
     wide = backend.widest_float(rows.scores)
     positive, negative = xp.astype(ranked.positive, wide), xp.astype(ranked.negative, wide)
-    above, up_to = before_and_after(ranked.positive, ranked.keys, backend)
-    lower, not_higher = before_and_after(ranked.negative, ranked.keys, backend)
+    twice_positive, twice_negative = twice_above(ranked.positive, ranked.negative, ranked.keys, backend)
     positives, negatives = xp.sum(positive, axis=-1), xp.sum(negative, axis=-1)
     # The share of negative samples below a positive one is 1 minus this, which has the same variance.
-    of_positive = safe.ratio(xp.astype(lower + not_higher, wide) / 2, negatives[:, None])
-    of_negative = safe.ratio(xp.astype(above + up_to, wide) / 2, positives[:, None])
+    of_positive = safe.ratio(xp.astype(twice_negative, wide) / 2, negatives[:, None])
+    of_negative = safe.ratio(xp.astype(twice_positive, wide) / 2, positives[:, None])
 
     def variance_of_mean(x: Array, weight: Array, number: Array) -> Array:
         mean = safe.ratio(xp.sum(x * weight, axis=-1), number)
@@ -87,3 +86,10 @@ def _delong(rows: SampleRows, safe: Safe) -> Array:
 
     variance = variance_of_mean(of_positive, positive, positives) + variance_of_mean(of_negative, negative, negatives)
     return safe.define(variance, (positives > 1) & (negatives > 1))
+
+
+def twice_above(positive: Array, negative: Array, keys: Array, backend: Standard) -> tuple[Array, Array]:
+    """Twice the positive, and twice the negative samples above each sample (R, N); those with the same score once."""
+    above, up_to = before_and_after(positive, keys, backend)
+    lower, not_higher = before_and_after(negative, keys, backend)
+    return above + up_to, lower + not_higher

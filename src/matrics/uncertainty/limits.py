@@ -18,7 +18,7 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def student_quantile(level: float, degrees: int) -> float:
+def student_quantile(level: float, degrees: float) -> float:
     """The same for Student's distribution, to 1e-5 from three degrees of freedom on: Hill 1970, algorithm 396."""
     tail = 1 - level
     if degrees < 1:

@@ -1,0 +1,1 @@
+"""How sure measures of scores are: limits of one model, and comparisons of several."""

@@ -1,0 +1,67 @@
+"""Limits of an expected calibration error, which is too large in every sample: a test turned into limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array
+from matrics.ranking.probability_bins import Forecasts, binned
+from matrics.uncertainty.limits import spread
+
+NUM_BINS = 15
+# Halvings of the range of the factor.
+STEPS = 40
+
+
+def calibration_limits(
+    made: Forecasts, units: Array | None, level: float, num: int, rng: np.random.Generator
+) -> tuple[float, float, float, float, bool]:
+    """The error of one row of forecasts (N,), its limits, its standard error, and whether samples are few.
+
+    The gap of each bin between probabilities and what happens is found with a normal error. The absolute values of
+    such errors add up even where all gaps are 0, so that the error of a calibrated model is never 0 and quantiles of
+    replicates lie above the truth. Here the gaps are multiplied by a factor: the limits are the errors of the largest
+    and of the smallest factor with which an error as it was found is not unusual, and 0 if it is usual without gaps.
+    """
+    size = made.probability.size
+    into = binned(made.probability[None], None, NUM_BINS, "width", NUMPY)
+    place = into.index[0]
+    weight = (made.probability - made.outcome) / size
+    gap = np.bincount(place, weight, NUM_BINS)
+    error = float(np.abs(gap).sum())
+    # The variance of what happens in a bin, as if half a sample more had happened and half had not.
+    number, happened = np.bincount(place, minlength=NUM_BINS), np.bincount(place, made.outcome, NUM_BINS)
+    share = (happened + 0.5) / (number + 1)
+    if units is None:
+        moved = np.sqrt(number * share * (1 - share)) / size * rng.standard_normal((num, NUM_BINS))
+    else:
+        of_unit = np.zeros((int(units.max()) + 1, NUM_BINS))
+        outcome = made.outcome - (happened / np.maximum(number, 1))[place]
+        np.add.at(of_unit, (units, place), outcome / size)
+        factor = math.sqrt(len(of_unit) / max(1, len(of_unit) - 1))
+        moved = factor * rng.standard_normal((num, len(of_unit))) @ of_unit
+    tail = (1 - level) / 2
+
+    def found(times: float, share: float) -> float:
+        return float(np.quantile(np.abs(times * gap + moved).sum(axis=-1), share))
+
+    low = _factor(lambda times: found(times, 1 - tail), error) * error
+    high = _factor(lambda times: found(times, tail), error) * error
+    deviation = float(spread(np.abs(gap + moved).sum(axis=-1), NUMPY)[0])
+    return error, min(low, error), max(high, 0.0), deviation, bool((number[number > 0] < 5).mean() > 0.5)
+
+
+def _factor(quantile: object, error: float) -> float:
+    """The factor at which a quantile is the error that was found; 0 if it is larger with any."""
+    assert callable(quantile)  # noqa: S101
+    if error == 0 or quantile(0.0) >= error:
+        return 0.0
+    low, high = 0.0, 1.0
+    while quantile(high) < error and high < 2**20:
+        high *= 2
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if quantile(middle) < error else (low, middle)
+    return (low + high) / 2
