@@ -125,7 +125,10 @@ def test_a_report(command, tmp_path):
         (["score", "hole.csv"], "expected"),
         (["score", "word.csv"], "expected a number in column 'w', got 'heavy'"),
         (["score", "m.npy"], "--weight: expected a file with columns y_true and y_pred, got a file of matrices"),
-        (["interval", "s.csv", "--method", "bca"], "--method: expected auto, delta or wilson with --weight, got bca"),
+        (
+            ["interval", "s.csv", "--method", "bca"],
+            "--method: expected auto, delta or a method of proportions with --weight, got bca",
+        ),
         (["interval", "s.csv", "--clusters", "id"], "--weight: expected no weights with --clusters, got 'w'"),
         (["score", "s.csv", "--counts", "id"], "--counts: expected no such option with --weight, got 'id'"),
         (["score", "s.csv", "--by", "w"], "--weight: expected a column other than the labels, groups and samples"),

@@ -200,7 +200,11 @@ CM = np.asarray([[40.5, 10.0], [10.0, 40.0]])
         (-CM, {}, r"above 0 where cm is and nowhere else, .* got -40.5 where cm has 40.5, at \[0, 0\]"),
         (CM * [[1, 0], [1, 1]], {}, r"got 0 where cm has 10, at \[0, 1\]"),
         (CM * np.nan, {}, "got nan where cm has 40.5"),
-        (CM, {"method": "bootstrap"}, "expected 'auto', 'delta' or 'wilson' with squared_weights, got 'bootstrap'"),
+        (
+            CM,
+            {"method": "bootstrap"},
+            "expected 'auto', 'delta' or one of proportions with squared_weights, got 'bootstrap'",
+        ),
         (CM, {"method": "posterior"}, r"compare_models\(\.\.\., sample_weight=\) draws weighted samples"),
         (
             CM,

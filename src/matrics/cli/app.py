@@ -181,7 +181,7 @@ def interval(
     ] = None,
     level: Level = "0.95",
     method: Annotated[
-        str, typer.Option(metavar="auto|bootstrap|bca|posterior|delta|wilson", help="How limits are formed.")
+        str, typer.Option(metavar="auto|bootstrap|...", help="How limits are formed; matrics.interval has the names.")
     ] = "auto",
     scheme: Annotated[
         str | None,

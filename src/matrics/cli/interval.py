@@ -57,7 +57,7 @@ class IntervalRequest:
             raise ValueError(f"--scheme: expected clusters or no scheme with --clusters, got {quoted(scheme)}")
         draws = method in DRAWING
         for option, given in (("num", num), ("seed", seed)):
-            if given is not None and method in {"delta", "wilson"}:
+            if given is not None and method != "auto" and not draws:
                 raise ValueError(f"--{option}: expected a method that draws, got --method {method}")
         if seed is not None and seed < 0:
             raise ValueError(f"--seed: expected an integer from 0, got {seed}")
@@ -94,8 +94,8 @@ class IntervalRun(MatrixRun):
         _refuse_single_clusters(self.source, self.wanted.clusters)
         if self.source.squares is not None and self.wanted.seed is not None:
             raise ValueError(
-                f"--method: expected auto, delta or wilson with --weight, got {self.wanted.options.method}, which "
-                "draws numbers of samples"
+                f"--method: expected auto, delta or a method of proportions with --weight, got "
+                f"{self.wanted.options.method}, which draws numbers of samples"
             )
         # One generator for all blocks, or each would draw the same numbers.
         self.rng = None if self.wanted.seed is None else np.random.default_rng(self.wanted.seed)

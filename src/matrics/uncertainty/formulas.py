@@ -10,9 +10,12 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.engine.evaluation import evaluate
-from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile, wilson
+from matrics.uncertainty.limits import Range, around, around_corrected, normal_quantile, student_quantile
 from matrics.uncertainty.measure import Extreme, Limits, Measure, Score, Task, score_of
+from matrics.uncertainty.options import OF_RATIOS
 from matrics.uncertainty.predictive import is_predictive_value, limits_beside_shares
+from matrics.uncertainty.proportions import METHODS as PROPORTIONS
+from matrics.uncertainty.ratios import RATIOS, TwoSamples
 from matrics.uncertainty.row_limits import reaches_by_rows
 from matrics.uncertainty.slopes import Slopes, by_shares, covariance_of, slopes_of, variance, with_shares
 from matrics.uncertainty.weighted import kish
@@ -47,15 +50,16 @@ def limits_by_formula(task: Task) -> list[Limits]:
 
 
 def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
-    """Limits and standard errors: Wilson's for proportions, unless the method is the plain delta method."""
-    plain, z = task.options.method == "delta", quantile_of(task)[0]
+    """Limits and standard errors: Wilson's for proportions, unless the method is another one."""
+    plain, z = task.options.method in ("delta", *OF_RATIOS), quantile_of(task)[0]
+    of_share = PROPORTIONS[task.options.method if task.options.method in PROPORTIONS else "wilson"]
     found: dict[int, tuple[Array, Array, Array]] = {}
     shares = [k for k, m in enumerate(task.measures) if m.trials is not None and not plain]
     shares = [k for k in shares if _are_independent(task.measures[k], task.options.scheme)]
     if shares:
         for k, (trials, error) in zip(shares, _trials(task, [task.measures[k] for k in shares], shares), strict=True):
             reach = beside(z, trials, task.backend.xp)
-            found[k] = (*wilson(task.estimates[k], trials, reach, task.backend), error)
+            found[k] = (*of_share(task.estimates[k], trials, reach, task.backend), error)
     if not plain:
         for k, measure in enumerate(task.measures):
             if measure.extreme:
@@ -64,7 +68,16 @@ def _limits(task: Task) -> list[tuple[Array, Array, Array]]:
         others = [k for k in range(len(task.measures)) if k not in found]
         by_slopes = _by_slopes(task, others, plain=plain)
         found.update(zip(others, by_slopes, strict=True))
+    if task.options.method == "score":
+        for k, measure in enumerate(task.measures):
+            found[k] = (*_by_score(task, measure, z), found[k][2])
     return [found[k] for k in range(len(task.measures))]
+
+
+def _by_score(task: Task, measure: Measure, z: Any) -> tuple[Array, Array]:
+    """The score limits of a ratio of two proportions, or of their odds."""
+    parts = evaluate(task.whole, list(measure.samples), invalid="nan")
+    return RATIOS[measure.ratio][1](TwoSamples(*parts), z, task.backend)
 
 
 def _of_extreme(task: Task, extreme: Extreme) -> tuple[Array, Array, Array]:

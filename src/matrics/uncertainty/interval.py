@@ -12,6 +12,7 @@ from matrics.arrays import NUMPY, Array, Standard
 from matrics.arrays.draws import RandomSource
 from matrics.catalogue.record import Metric
 from matrics.engine.evaluation import Invalid, as_stack, check_options, evaluate, raise_if_invalid
+from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 from matrics.stacks.prevalence import PrevalenceLike
 from matrics.stacks.simulate import check_drawable, drawable
@@ -20,7 +21,15 @@ from matrics.uncertainty.arguments import by_class_names, classes_of, refuse_sam
 from matrics.uncertainty.draws import limits_by_draws
 from matrics.uncertainty.formulas import limits_by_formula
 from matrics.uncertainty.measure import Limits, Measure, Task, nothing, score_of, scored, tables_of
-from matrics.uncertainty.options import DRAWING, Method, Options, SchemeOfInterval, clusters_first, read_options
+from matrics.uncertainty.options import (
+    DRAWING,
+    OF_PROPORTIONS,
+    Method,
+    Options,
+    SchemeOfInterval,
+    clusters_first,
+    read_options,
+)
 from matrics.uncertainty.results import Interval, IntervalStatus
 from matrics.uncertainty.target import batch_of, of_tables, scheme_at, target_of
 from matrics.uncertainty.weighted import (
@@ -74,8 +83,9 @@ def interval(
         As in :func:`matrics.score`.
     level : float, default 0.95
         The probability with which an interval is to contain the true value.
-    method : {"auto", "bootstrap", "bca", "posterior", "delta", "wilson"}
-        The method for the limits; see the notes.
+    method : str, default "auto"
+        How limits are formed: "auto", "bootstrap", "bca", "posterior" or "delta"; of proportions "wilson",
+        "agresti_coull", "clopper_pearson" or "jeffreys"; of ratios "log" or "score". See the notes.
     scheme : {"multinomial", "rows", "poisson", "clusters"}, optional
         The random part: the samples (``"multinomial"``, the default), the predictions of samples whose true classes are
         fixed (``"rows"``), the number of samples as well (``"poisson"``), or whole clusters of samples. Not every
@@ -99,8 +109,8 @@ def interval(
     squared_weights : array_like, shape (*B, n, n), optional
         For weighted samples: the matrix of their squared weights, as
         ``confusion_matrix(..., sample_weight=weights**2)`` counts it with ``cm``, that of the weights. Without it
-        the sum of the cells counts as the number of samples. For ``"auto"``, ``"delta"`` and ``"wilson"``, and
-        measures that depend only on proportions.
+        the sum of the cells counts as the number of samples. For ``"auto"``, ``"delta"`` and the methods of
+        proportions, and measures that depend only on proportions.
     zero_division : float, default NaN
         The value of undefined measures (0/0).
     invalid : {"warn", "raise", "nan"}
@@ -146,7 +156,14 @@ def interval(
       and acceleration, with the exact jackknife of at most n² distinct samples.
     - ``"posterior"`` takes quantiles of the posterior distribution with a Dirichlet prior, over all cells, or over each
       row with ``scheme="rows"``.
-    - ``"wilson"`` is only for proportions.
+    - ``"wilson"``, ``"agresti_coull"``, ``"clopper_pearson"`` and ``"jeffreys"`` are for proportions only. Clopper and
+      Pearson's are the exact limits, which hold at least as often as ``level`` says, and are wider for that; Jeffreys'
+      are quantiles of a posterior, 0 without successes and 1 without failures (Brown, Cai and DasGupta 2001). These two
+      need SciPy (extra ``stats``).
+    - ``"log"`` is for ratios that are 0 or above and unbounded, such as the odds ratio (Woolf 1955) and the likelihood
+      ratios (Simel, Samsa and Matchar 1991): limits on the scale of the logarithm, and none where a cell is 0.
+    - ``"score"`` is for the odds ratio and the likelihood ratios of a class: the values from which the matrix is not
+      too far, with the variance there (Miettinen and Nurminen 1985). It has limits where a cell is 0.
 
     With K clusters the delta method uses the variance of the clusters' contributions, and Student's quantile for K - 1
     degrees of freedom; ``"auto"`` uses at least the variance of independent samples. Proportions have Wilson's interval
@@ -195,8 +212,7 @@ def interval(
         refuse_unweighted(options, measures)
         squares = read_squares(squared_weights, array)
     array = clusters_first(array, cluster_axis, backend)
-    if options.method == "wilson":
-        _refuse_others(measures)
+    _refuse_others(options.method, measures)
     view, of_squares = on_host(array, backend, rng, options), squares_on_host(squares, backend)
     view = view if squares is None or of_squares is not None else None
     target, is_there = target_of(prevalence, view, array, backend, second_class(classes))
@@ -209,12 +225,22 @@ def interval(
     return by_class_names(dict(zip(chosen, results, strict=True)), chosen, class_names)
 
 
-def _refuse_others(measures: Sequence[Measure]) -> None:
-    others = [measure.name for measure in measures if measure.trials is None]
+def _refuse_others(method: str, measures: Sequence[Measure]) -> None:
+    """Raise for measures that a method is not for."""
+    if method in OF_PROPORTIONS:
+        others = [measure.name for measure in measures if measure.trials is None]
+        what = "proportions such as accuracy, 'recall:class' or 'precision:binary'"
+    elif method == "log":
+        others = [measure.name for measure in measures if measure.range != (0, math.inf)]
+        what = "ratios such as 'diagnostic_odds_ratio:class', which are 0 or above and unbounded"
+    elif method == "score":
+        others = [measure.name for measure in measures if not measure.samples]
+        what = "the odds ratio and the likelihood ratios of one class or of each, as 'diagnostic_odds_ratio:class'"
+    else:
+        return
     if others:
         raise ValueError(
-            f"method: expected another than 'wilson' for {', '.join(others[:5])}: it is for proportions such as "
-            "accuracy, 'recall:class' or 'precision:binary'"
+            f"method: expected another than {quoted(method)} for {', '.join(others[:5])}: it is for {what}"
         )
 
 

@@ -17,6 +17,7 @@ from matrics.engine.table import Table
 from matrics.stacks.prevalence import reweighted
 from matrics.uncertainty.limits import Range
 from matrics.uncertainty.options import Options
+from matrics.uncertainty.ratios import RATIOS
 from matrics.uncertainty.target import Target
 
 Score = Callable[[Array, int], list[Array]]
@@ -37,6 +38,8 @@ class Measure(NamedTuple):
     higher_is_better: bool | None
     scale_free: bool  # whether it is one of shares
     extreme: Extreme | None = None  # if it is the lowest or the highest value of the classes
+    samples: tuple[TableFunction, ...] = ()  # of a ratio of two proportions: successes and size of both
+    ratio: str = ""  # and which ratio it is
 
     @classmethod
     def of(cls, metric: Metric) -> Measure:
@@ -64,7 +67,21 @@ class Measure(NamedTuple):
             metric.higher_is_better,
             metric.scale_free,
             Extreme.of(metric) if metric.average in ("min", "max") else None,
+            _two_samples(metric, pick),
+            metric.name,
         )
+
+
+def _two_samples(metric: Metric, pick: int | None) -> tuple[TableFunction, ...]:
+    """The successes and sizes of the two samples that a ratio of each class, or of one, compares."""
+    if metric.name not in RATIOS or metric.average not in ("class", "binary") or metric.is_own:
+        return ()
+    samples = RATIOS[metric.name][0]
+
+    def part(k: int) -> TableFunction:
+        return lambda table: samples(table)[k] if pick is None else samples(table)[k][pick, ...]
+
+    return tuple(part(k) for k in range(4))
 
 
 class Extreme(NamedTuple):

@@ -10,8 +10,20 @@ from matrics.arrays import Array, Standard
 from matrics.arrays.sizes import check_draws
 from matrics.quoting import quoted
 
-Method = Literal["auto", "bootstrap", "bca", "posterior", "delta", "wilson"]
-#: The methods of comparisons; wilson is only for one proportion.
+Method = Literal[
+    "auto",
+    "bootstrap",
+    "bca",
+    "posterior",
+    "delta",
+    "wilson",
+    "agresti_coull",
+    "clopper_pearson",
+    "jeffreys",
+    "log",
+    "score",
+]
+#: The methods of comparisons; the others are for one proportion, or one ratio.
 MethodOfComparison = Literal["auto", "bootstrap", "bca", "posterior", "delta"]
 SchemeOfInterval = Literal["multinomial", "rows", "poisson", "clusters"]
 
@@ -22,8 +34,10 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     "bca": ("multinomial", "rows", "poisson", "clusters"),
     "posterior": ("multinomial", "rows"),
     "delta": ("multinomial", "rows", "clusters"),
-    "wilson": (),
+    **dict.fromkeys(("wilson", "agresti_coull", "clopper_pearson", "jeffreys", "log", "score"), ()),
 }
+#: Those of proportions, and those of ratios.
+OF_PROPORTIONS, OF_RATIOS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys"), ("log", "score")
 DRAWING = ("bootstrap", "bca", "posterior")
 DEFAULT_NUM = 10_000
 

@@ -10,7 +10,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.quoting import quoted
 from matrics.stacks.prevalence import PrevalenceEstimate, read_prevalence
-from matrics.uncertainty.options import DRAWING
+from matrics.uncertainty.options import DRAWING, OF_PROPORTIONS, OF_RATIOS
 
 # Shares below this count as this much in derivatives by the shares, which are otherwise 0/0.
 LEAST = 1e-6
@@ -89,8 +89,8 @@ def scheme_at(prevalence: Any, method: Any, scheme: Any, cluster_axis: Any) -> A
             f"cluster_axis: expected None with prevalence, as the predictions of each class are random on their own "
             f"(scheme='rows'), got {quoted(cluster_axis)}"
         )
-    if method == "wilson":
-        raise ValueError("method: expected another than 'wilson' with prevalence, such as 'auto'")
+    if method in (*OF_PROPORTIONS, *OF_RATIOS):
+        raise ValueError(f"method: expected another than {quoted(method)} with prevalence, such as 'auto'")
     if method in DRAWING and isinstance(prevalence, PrevalenceEstimate):
         raise ValueError(
             f"method: expected 'auto' or 'delta' with an estimated prevalence, got {quoted(method)}, which would not "

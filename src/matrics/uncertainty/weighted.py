@@ -11,7 +11,7 @@ import numpy as np
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.quoting import quoted
 from matrics.uncertainty.measure import Measure
-from matrics.uncertainty.options import DRAWING, Options
+from matrics.uncertainty.options import DRAWING, OF_RATIOS, Options
 
 # The largest distance of a count from a whole number, due to rounding of sums.
 ROUNDING = 1e-6
@@ -49,11 +49,11 @@ def _check(squares: Array, cells: Array, name: str, of: str) -> None:
 
 def refuse_unweighted(options: Options, measures: Sequence[Measure]) -> None:
     """Raise for limits that do not support weights: of resampling methods, of clusters, and of sums of weights."""
-    if options.method in DRAWING:
+    if options.method in (*DRAWING, *OF_RATIOS):
         raise ValueError(
-            f"method: expected 'auto', 'delta' or 'wilson' with squared_weights, got {quoted(options.method)}: what "
-            "it draws "
-            "are numbers of samples, which weights are not; compare_models(..., sample_weight=) draws weighted samples"
+            "method: expected 'auto', 'delta' or one of proportions with squared_weights, got "
+            f"{quoted(options.method)}: it is about numbers of samples, which weights are not; "
+            "compare_models(..., sample_weight=) draws weighted samples"
         )
     if options.scheme == "clusters":
         raise ValueError(
