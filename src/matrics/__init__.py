@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from matrics.states.margins import MarginState
     from matrics.tables.classification_report import ClassificationReport, classification_report
     from matrics.tables.counts import count_frame
+    from matrics.tables.diagnostic import DiagnosticTable, diagnostic_table
     from matrics.tables.frame_counts import FrameCounts
     from matrics.tables.label_scores import LabelScores, score_labels
     from matrics.tables.table import to_frame
@@ -164,6 +165,7 @@ _LATER = {
     "matrics.states.margins": ("MarginState",),
     "matrics.tables.classification_report": ("ClassificationReport", "classification_report"),
     "matrics.tables.counts": ("count_frame",),
+    "matrics.tables.diagnostic": ("DiagnosticTable", "diagnostic_table"),
     "matrics.tables.frame_counts": ("FrameCounts",),
     "matrics.tables.label_scores": ("LabelScores", "score_labels"),
     "matrics.tables.table": ("to_frame",),
@@ -187,6 +189,7 @@ __all__ = [
     "ClassificationReport",
     "Comparison",
     "ConfusionState",
+    "DiagnosticTable",
     "Disparity",
     "EqualizedOdds",
     "FrameCounts",
@@ -236,6 +239,7 @@ __all__ = [
     "count_sql",
     "demographic_parity",
     "describe",
+    "diagnostic_table",
     "disparity",
     "draw_for_labelling",
     "equal_opportunity",

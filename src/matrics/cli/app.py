@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import matrics
-from matrics.cli import count, decisions, excel, gate, logs, report_page
+from matrics.cli import count, decisions, diagnostic, excel, gate, logs, report_page
 from matrics.cli.flags import PlainFlags
 from matrics.cli.options import (
     Average,
@@ -337,6 +337,7 @@ app.command()(count.merge)
 app.command()(decisions.curve)
 app.command()(decisions.threshold)
 app.command()(report_page.report)
+app.command()(diagnostic.diagnostic)
 
 
 @app.command()
