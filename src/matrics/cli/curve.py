@@ -13,7 +13,6 @@ import matrics
 from matrics.cli.printing import Column, best_of_columns
 from matrics.cli.run import score_columns
 from matrics.quoting import quoted
-from matrics.reporting.areas import area_limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,19 +95,10 @@ class CurveRun:
     def facts(self, position: int) -> dict[str, float]:
         """What does not depend on a threshold: samples, and measures of the scores."""
         true, scores = self.source.curve(position)
-        area = float(matrics.roc_auc(true, scores))
-        low, high = area_limits(area, float(matrics.roc_auc_variance(true, scores)), self.level)
-        facts = {
-            "samples": len(true),
-            "positive": int(true.sum()),
-            "roc_auc": area,
-            "low": low,
-            "high": high,
-            "average_precision": float(matrics.average_precision(true, scores)),
-        }
-        if self.are_probabilities:
-            facts["log_loss"] = float(matrics.log_loss(true, scores))
-            facts["brier_score"] = float(matrics.brier_score(true, scores))
+        facts: dict[str, float] = {"samples": len(true), "positive": int(true.sum())}
+        names = [name for name in HIGHER if self.are_probabilities or HIGHER[name]]
+        for name, found in matrics.ranking_interval(true, scores, names, level=self.level).items():
+            facts |= {name: float(found.estimate), f"{name}/low": float(found.low), f"{name}/high": float(found.high)}
         return facts
 
 

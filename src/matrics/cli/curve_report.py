@@ -53,9 +53,9 @@ def _show_facts(console: Console, run: CurveRun) -> list[int]:
     for i, column in enumerate(known):
         cells = [number(values[k, i], best=bool(best[k, i])) for k in order]
         columns.append((fold(column.label, 12), cells))
-        if column.label == "roc_auc":
-            limits = [f"[{number(facts[k]['low'])}, {number(facts[k]['high'])}]".replace(" ,", ",") for k in order]
-            columns.append((f"{100 * run.level:.10g} % limits", [Text(text.replace(" ]", "]")) for text in limits]))
+        ends = [[number(facts[k][f"{column.label}/{end}"]) for end in ("low", "high")] for k in order]
+        limits = [f"[{low}, {high}]".replace(" ,", ",").replace(" ]", "]") for low, high in ends]
+        columns.append((f"{100 * run.level:.10g} % limits", [Text(text) for text in limits]))
     names = [source.name(k) if source.keys else source.sides[1] for k in order]
     show_blocks(console, source.heading if source.keys else "positive", [Text(plain(name)) for name in names], columns)
     marks = ["* best of its measure"] * bool(best.any()) + ["– undefined"] * bool(np.isnan(values).any())

@@ -43,11 +43,9 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
     values = np.concatenate([values for _, values in found])
     rows |= {name: column(one, undefined=reasons[name]) for name, one in zip(reasons, values.T, strict=True)}
     facts = [run.facts(position) for position in every]
-    named = {"low": "roc_auc/low", "high": "roc_auc/high"}
     of_scores: Rows = keys_of(keys)
     of_scores |= {
-        named.get(name, name): column([one[name] for one in facts], undefined="samples of both classes are needed")
-        for name in facts[0]
+        name: column([one[name] for one in facts], undefined="samples of both classes are needed") for name in facts[0]
     }
     about = {**_facts(source, run.target), "level": run.level, "seed": None}
     return Result("curve", titles, about, rows, measures, {"curves": of_scores})

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from matrics.ranking.areas import average_precision, roc_auc
-from matrics.ranking.brier import brier_score
 from matrics.ranking.calibration import expected_calibration_error
-from matrics.ranking.losses import log_loss
-from matrics.ranking.variance import roc_auc_variance
+from matrics.ranking.inference.compare import compare_rankings
+from matrics.ranking.inference.interval import ranking_interval
 from matrics.reporting.data import Data
-from matrics.reporting.leaderboard import IntervalSettings
+from matrics.reporting.leaderboard import IntervalSettings, repeats
+from matrics.reporting.wording import listed
+from matrics.uncertainty.results import Interval
 
-__all__ = ["ModelScores", "area_limits", "model_scores"]
+__all__ = ["ModelScores", "best_area", "model_scores"]
+
+AREAS, LOSSES = ("roc_auc", "average_precision"), ("log_loss", "brier_score")
+# Of more models all differences take too long.
+MOST_MODELS = 60
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,15 @@ class ModelScores:
     model : str
         Its name.
     roc_auc, low, high : float
-        The area under the ROC curve with DeLong's limits, which the mean over classes does not have.
+        The area under the ROC curve with its limits.
     average_precision : float
         Of precision over recall.
     prevalence : float
         The share of the positive class; NaN for the mean over classes.
     log_loss, brier_score, calibration_error : float
         Of probabilities; NaN for other scores.
+    limits : dict of str to tuple of float
+        The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN where there are none.
     """
 
     model: str
@@ -46,6 +52,7 @@ class ModelScores:
     log_loss: float
     brier_score: float
     calibration_error: float
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
@@ -55,33 +62,69 @@ def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
     return [_of_model(data, k, manner) for k in range(len(data.models))]
 
 
+def best_area(data: Data, manner: IntervalSettings) -> str:
+    """Which model has the largest area under the ROC curve, and which are not significantly different; in a sentence.
+
+    Empty unless all models have scored the same samples.
+    """
+    number = len(data.models)
+    if data.scores is None or data.paired is None or not 2 <= number <= MOST_MODELS:
+        return ""
+    true = data.scores.by_model[0][0]
+    if len(np.unique(true)) < 2:
+        return ""
+    _, values = _sides(data, 0)
+    scores = np.stack([_sides(data, k)[1] for k in range(number)])
+    labels = true if values.ndim == 2 else (true == data.scores.positives[0]).astype(np.int64)
+    options: dict[str, Any] = {"level": manner.level, "rng": manner.seed, "clusters": _clusters(data)}
+    found = compare_rankings(labels, scores, "roc_auc", **options)["roc_auc"]
+    if np.isnan(found.intervals.estimate).all():
+        return ""
+    best = int(np.nanargmax(found.intervals.estimate))
+    tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
+    same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""
+    return f"{data.models[best]} has the largest area under the ROC curve{same} (DeLong's test on the same samples)."
+
+
 def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
     scores = data.scores
     assert scores is not None  # noqa: S101 (the caller has looked)
-    true, values = scores.by_model[model]
-    sides = [((true == k).astype(np.int64), values[:, column]) for column, k in enumerate(scores.positives)]
-    areas = [float(roc_auc(*side)) for side in sides]
-    precisions = [float(average_precision(*side)) for side in sides]
-    low = high = prevalence = math.nan
-    losses = [math.nan] * 3
-    if len(sides) == 1:
-        low, high = area_limits(areas[0], float(roc_auc_variance(*sides[0])), manner.level)
-        prevalence = float(sides[0][0].mean())
-    if scores.are_probabilities:
-        # Of all classes the labels have to be the numbers of the columns.
-        place = np.argsort(scores.positives)
-        outcome, y_prob = sides[0] if len(sides) == 1 else (true, values[:, place])
-        losses = [float(measure(outcome, y_prob)) for measure in (log_loss, brier_score, expected_calibration_error)]
+    true, values = _sides(data, model)
+    has_classes = values.ndim == 2
+    names = (*AREAS, *(LOSSES if scores.are_probabilities else ()))
+    # The average of the areas is over the classes that have a column, and one alone is a side.
+    options: dict[str, Any] = {"level": manner.level, "clusters": _clusters(data)}
+    found = ranking_interval(true, values, names, **options)
+    nan, none = np.float64(math.nan), np.int64(0)
+    nothing = Interval(nan, nan, nan, nan, none, none)
+    calibration = float(expected_calibration_error(true, values)) if scores.are_probabilities else math.nan
+    parts = {name: found.get(name, nothing) for name in (*AREAS, *LOSSES)}
+    area = parts["roc_auc"]
     return ModelScores(
-        data.models[model], float(np.mean(areas)), low, high, float(np.mean(precisions)), prevalence, *losses
+        model=data.models[model],
+        roc_auc=float(area.estimate),
+        low=float(area.low),
+        high=float(area.high),
+        average_precision=float(parts["average_precision"].estimate),
+        prevalence=math.nan if has_classes else float(true.mean()),
+        log_loss=float(parts["log_loss"].estimate),
+        brier_score=float(parts["brier_score"].estimate),
+        calibration_error=calibration,
+        limits={name: (float(one.low), float(one.high)) for name, one in parts.items() if name != "roc_auc"},
     )
 
 
-def area_limits(area: float, variance: float, level: float) -> tuple[float, float]:
-    """Limits of an area under the ROC curve: DeLong's on the logit scale, which stay between 0 and 1."""
-    if not (0 < area < 1 and variance > 0):
-        return math.nan, math.nan
-    logit = math.log(area / (1 - area))
-    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
-    low, high = (1 / (1 + math.exp(-x)) if x > -700 else 0.0 for x in (logit - reach, logit + reach))
-    return low, high
+def _sides(data: Data, model: int) -> tuple[Any, Any]:
+    """The labels and scores of a model: of 0 and 1 and one column, or of classes and a column for each."""
+    scores = data.scores
+    assert scores is not None  # noqa: S101 (the callers have looked)
+    true, values = scores.by_model[model]
+    if len(scores.positives) == 1:
+        return (true == scores.positives[0]).astype(np.int64), values[:, 0]
+    # The labels have to be the numbers of the columns.
+    return true, values[:, np.argsort(scores.positives)]
+
+
+def _clusters(data: Data) -> Any:
+    """The sample of each prediction, where samples are repeated."""
+    return data.paired.samples if data.paired is not None and repeats(data) > 1 else None

@@ -307,11 +307,6 @@ def _of_scores(data: Data, scores: Sequence[ModelScores]) -> Iterator[Caution]:
         yield Caution(
             "warning", f"The log loss of {listed(infinite)} is infinite: a class that occurred had the probability 0."
         )
-    if repeats(data) > 1:
-        yield Caution(
-            "warning",
-            "Limits of ROC areas treat the predictions of one sample as independent, and are too narrow.",
-        )
     if data.from_scores:
         yield Caution("note", data.from_scores)
 

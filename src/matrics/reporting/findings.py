@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.reporting.areas import ModelScores, model_scores
+from matrics.reporting.areas import ModelScores, best_area, model_scores
 from matrics.reporting.cautions import Caution, cautions
 from matrics.reporting.classes import ModelClasses, hardest_classes, model_classes
 from matrics.reporting.data import Data
@@ -57,6 +57,8 @@ class Findings:
         How far the measures agree about the models.
     scores : list of ModelScores
         Measures of scores.
+    best_area : str
+        Which model has the largest area under the ROC curve, where all have scored the same samples; or empty.
     groups : list of ModelGroups
         The differences between groups.
     cautions : list of Caution
@@ -77,6 +79,7 @@ class Findings:
     blindness: list[Blindness]
     agreement: Agreement | None = field(repr=False)
     scores: list[ModelScores]
+    best_area: str
     groups: list[ModelGroups]
     cautions: list[Caution]
     methods: str
@@ -103,6 +106,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
         blindness=[blindness(verdict.label, board.metrics[name]) for name, verdict in board.verdicts.items()],
         agreement=agreed,
         scores=scores,
+        best_area=best_area(data, manner),
         groups=model_groups(data, best, board, manner),
         cautions=told,
         methods=paragraph,
