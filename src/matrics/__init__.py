@@ -58,8 +58,10 @@ if TYPE_CHECKING:
         recall_at_specificity,
         roc_curve,
     )
+    from matrics.ranking.decisions import DecisionCurve, decision_curve
     from matrics.ranking.inference.compare import RankingComparison, compare_rankings
     from matrics.ranking.inference.interval import ranking_interval
+    from matrics.ranking.inference.recalibrated import calibration_interval
     from matrics.ranking.losses import binary_cross_entropy, log_loss
     from matrics.ranking.state import ScoreState
     from matrics.ranking.thresholds import ThresholdCurve, threshold_confusion_matrix, threshold_curve
@@ -131,8 +133,10 @@ _LATER = {
         "recall_at_specificity",
         "roc_curve",
     ),
+    "matrics.ranking.decisions": ("DecisionCurve", "decision_curve"),
     "matrics.ranking.inference.compare": ("RankingComparison", "compare_rankings"),
     "matrics.ranking.inference.interval": ("ranking_interval",),
+    "matrics.ranking.inference.recalibrated": ("calibration_interval",),
     "matrics.ranking.losses": ("binary_cross_entropy", "log_loss"),
     "matrics.ranking.state": ("ScoreState",),
     "matrics.ranking.thresholds": ("ThresholdCurve", "threshold_confusion_matrix", "threshold_curve"),
@@ -189,6 +193,7 @@ __all__ = [
     "ClassificationReport",
     "Comparison",
     "ConfusionState",
+    "DecisionCurve",
     "DiagnosticTable",
     "Disparity",
     "EqualizedOdds",
@@ -226,6 +231,7 @@ __all__ = [
     "binary_cross_entropy",
     "brier_decomposition",
     "brier_score",
+    "calibration_interval",
     "check",
     "class_proportions",
     "classification_report",
@@ -237,6 +243,7 @@ __all__ = [
     "controlled_errors",
     "count_frame",
     "count_sql",
+    "decision_curve",
     "demographic_parity",
     "describe",
     "diagnostic_table",

@@ -11,6 +11,7 @@ from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_
 from matrics.plot.curve import CurveDisplay, curve
 from matrics.plot.curve_bands import Band
 from matrics.plot.curve_data import CurveLine
+from matrics.plot.decision_curve import DecisionCurveDisplay, decision_curve
 from matrics.plot.difference import Change, DifferenceDisplay, difference
 from matrics.plot.discrimination import DiscriminationLinesDisplay, NamedLine, discrimination_lines
 from matrics.plot.display import Display
@@ -32,6 +33,7 @@ __all__ = [
     "ConfusionMatrixDisplay",
     "CurveDisplay",
     "CurveLine",
+    "DecisionCurveDisplay",
     "DifferenceDisplay",
     "DiscriminationLinesDisplay",
     "Display",
@@ -50,6 +52,7 @@ __all__ = [
     "calibration",
     "confusion_matrix",
     "curve",
+    "decision_curve",
     "difference",
     "discrimination_lines",
     "distribution",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from matrics.ranking.probability_bins import Forecasts, binned
 from matrics.uncertainty.limits import spread
 
 NUM_BINS = 15
-# Halvings of the range of the factor.
-STEPS = 40
+# Halvings of the range of the factor, and the largest one.
+STEPS, MOST_TIMES = 30, 2**20
 
 
 def calibration_limits(
@@ -42,24 +43,31 @@ def calibration_limits(
         np.add.at(of_unit, (units, place), outcome / size)
         factor = math.sqrt(len(of_unit) / max(1, len(of_unit) - 1))
         moved = factor * rng.standard_normal((num, len(of_unit))) @ of_unit
-    tail = (1 - level) / 2
 
-    def found(times: float, share: float) -> float:
+    def quantile(times: float, share: float) -> float:
         return float(np.quantile(np.abs(times * gap + moved).sum(axis=-1), share))
 
-    low = _factor(lambda times: found(times, 1 - tail), error) * error
-    high = _factor(lambda times: found(times, tail), error) * error
+    low, high = inverted_limits(quantile, error, level)
     deviation = float(spread(np.abs(gap + moved).sum(axis=-1), NUMPY)[0])
-    return error, min(low, error), max(high, 0.0), deviation, bool((number[number > 0] < 5).mean() > 0.5)
+    return error, low, high, deviation, bool((number[number > 0] < 5).mean() > 0.5)
 
 
-def _factor(quantile: object, error: float) -> float:
+def inverted_limits(quantile: Callable[[float, float], float], error: float, level: float) -> tuple[float, float]:
+    """Limits of an error that is too large by chance: where, with its gaps multiplied, it would not be unusual.
+
+    ``quantile(times, share)`` is the quantile of the errors that are found with the gaps multiplied by a factor.
+    """
+    tail = (1 - level) / 2
+    low = _factor(lambda times: quantile(times, 1 - tail), error) * error
+    return low, _factor(lambda times: quantile(times, tail), error) * error
+
+
+def _factor(quantile: Callable[[float], float], error: float) -> float:
     """The factor at which a quantile is the error that was found; 0 if it is larger with any."""
-    assert callable(quantile)  # noqa: S101
     if error == 0 or quantile(0.0) >= error:
         return 0.0
     low, high = 0.0, 1.0
-    while quantile(high) < error and high < 2**20:
+    while quantile(high) < error and high < MOST_TIMES:
         high *= 2
     for _ in range(STEPS):
         middle = (low + high) / 2

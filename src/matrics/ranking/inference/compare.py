@@ -152,7 +152,7 @@ def compare_rankings(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    names, scores = _named_scores(y_score)
+    names, scores = named_scores(y_score)
     y_true = on_host(y_true)
     shape = np.asarray(y_true).shape
     has_classes = _has_classes(shape, scores)
@@ -276,21 +276,21 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
     return len(shape) - len(labels) == 2
 
 
-def _named_scores(y_score: Any) -> tuple[tuple[str, ...] | None, Any]:
+def named_scores(y_score: Any, argument: str = "y_score") -> tuple[tuple[str, ...] | None, Any]:
     """The names of models and their scores, models first, of a mapping; anything else has no names."""
     if not isinstance(y_score, Mapping):
         return None, y_score
     names = tuple(map(str, y_score))
     if not names or len(set(names)) < len(names):
         raise ValueError(
-            "y_score: expected scores by names of models, got "
+            f"{argument}: expected scores by names of models, got "
             + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
         )
-    given = {f"y_score[{quoted(name)}]": one for name, one in zip(names, y_score.values(), strict=True)}
+    given = {f"{argument}[{quoted(name)}]": one for name, one in zip(names, y_score.values(), strict=True)}
     backend, rows = as_arrays(**given)
     if len({tuple(row.shape) for row in rows}) > 1:
         raise ValueError(
-            "y_score: expected the scores of each model for the same samples, got "
+            f"{argument}: expected the scores of each model for the same samples, got "
             + ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(names[:8], rows, strict=False))
         )
     return names, backend.xp.stack(rows)

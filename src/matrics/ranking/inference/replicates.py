@@ -43,7 +43,7 @@ def replicates(  # noqa: PLR0917 (all of it is what is drawn)
     at_once = max(1, SAMPLES_AT_ONCE // max(1, samples.true.size))
     found = []
     for start in range(0, num, at_once):
-        times = _times(samples.number, min(at_once, num - start), rng)
+        times = drawn_times(samples.number, min(at_once, num - start), rng)
         weights = (times if samples.units is None else times[:, samples.units]).astype(np.float64)
         found.append(values_of(curves, measures, losses, weights, is_mean=is_mean))
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
@@ -62,7 +62,7 @@ def values_of(
         ]
 
 
-def _times(number: int, replicates: int, rng: np.random.Generator) -> Array:
+def drawn_times(number: int, replicates: int, rng: np.random.Generator) -> Array:
     """How often each unit is drawn in each replicate, (R, K); by single draws, which is faster than multinomially."""
     drawn = rng.integers(0, number, size=(replicates, number))
     drawn += number * np.arange(replicates)[:, None]

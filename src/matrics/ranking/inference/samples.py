@@ -83,13 +83,16 @@ class Samples(NamedTuple):
         clusters: Any,
         where: str,
         *,
+        name: str = "y_score",
         has_models: bool = False,
         has_classes: bool | None = None,
     ) -> Samples:
         """Read the samples; with models the last axis of the batch is theirs."""
-        own, (y_score,) = as_arrays(y_score=y_score)
+        own, (y_score,) = as_arrays(**{name: y_score})
         y_true, y_score = on_host(y_true), on_host(y_score)
-        found = read(y_true, y_score, None, ignore_index, positive=positive, has_classes=has_classes)._replace(own=own)
+        found = read(
+            y_true, y_score, None, ignore_index, positive=positive, name=name, has_classes=has_classes
+        )._replace(own=own)
         if found.backend is not NUMPY:
             raise TypeError(f"{where}: expected arrays in the memory of the CPU, outside jit, compile and vmap")
         length = found.y_true.shape[-1]
@@ -116,6 +119,11 @@ class Samples(NamedTuple):
     def shape(self) -> tuple[int, ...]:
         """The shape of the batch without the axis of models."""
         return self.batch[:-1] if self.has_models else self.batch
+
+    def finish_rows(self, rows: list[Array], length: int | None) -> Array:
+        """A result of each element, a number or so many, as an array (*B) or (*B, T) of the user's library."""
+        shape = self.shape if length is None else (*self.shape, length)
+        return self.read.finish(np.asarray(rows).reshape(shape) if rows else np.zeros(shape))
 
     def of_element(self, x: Array, k: int) -> Array:
         """Values of the samples (*B, N) of one set, (M, N)."""

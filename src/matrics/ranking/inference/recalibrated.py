@@ -1,0 +1,238 @@
+"""calibration_interval(): how far probabilities are from what happens, in the measures of clinical papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from matrics.arrays import NUMPY, Array
+from matrics.arrays.sizes import check_draws
+from matrics.quoting import quoted, split_outside
+from matrics.ranking.inference.calibration import inverted_limits
+from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
+from matrics.ranking.inference.replicates import generator_of
+from matrics.ranking.inference.samples import Samples, SampleScores
+from matrics.ranking.recalibration import Logistic, fit_logistic, fit_smooth
+from matrics.typing import ArrayLike
+from matrics.uncertainty.limits import normal_quantile, spread
+from matrics.uncertainty.options import check_level
+from matrics.uncertainty.results import Interval, IntervalStatus
+
+__all__ = ["calibration_interval"]
+
+MEASURES = ("slope", "intercept", "in_the_large", "observed_expected_ratio", "ici", "e50", "e90")
+DISTANCES: dict[str, Callable[[Array], Array]] = {
+    "ici": lambda x: np.mean(x, axis=-1),
+    "e50": lambda x: np.quantile(x, 0.5, axis=-1),
+    "e90": lambda x: np.quantile(x, 0.9, axis=-1),
+}
+# Logits at which replicates of the curve are computed.
+MOST_POINTS = 200
+Row = tuple[float, float, float, float, int, int]
+NOTHING: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
+
+
+def calibration_interval(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    measures: str | Iterable[str] | None = None,
+    *,
+    positive: Hashable = None,
+    ignore_index: Any = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    num: int | None = None,
+    rng: Any = None,
+) -> dict[str, Interval]:
+    """Measures of calibration as clinical papers report them, with limits.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (*B, N)
+        True labels, as in :func:`matrics.roc_auc`.
+    y_prob : array_like of floating numbers, shape (*B, N) or (*B, N, n)
+        Predicted probabilities of the positive class; of several classes ``positive`` picks one.
+    measures : str or sequence of str, optional
+        Some of these; all if left out:
+
+        - ``slope``, ``intercept``: of the logistic model of what happens by the logit of the probabilities; 1 and 0 are
+          best. A slope below 1: predictions are too extreme.
+        - ``in_the_large``: the intercept with the slope fixed at 1. Above 0: predictions are too low on the whole.
+        - ``observed_expected_ratio``: the positive samples over the sum of the probabilities; 1 is best.
+        - ``ici``, ``e50``, ``e90``: the mean, the median and the 90th percentile of the distances of the probabilities
+          from a smooth calibration curve; 0 is best.
+    positive : str or int, optional
+        As in :func:`matrics.roc_auc`.
+    ignore_index : int or sequence of int, optional
+        Samples with one of these true labels are left out.
+    clusters : array_like, shape (N,), optional
+        The cluster of each sample, such as its patient.
+    level : float, default 0.95
+        The coverage of the limits.
+    num : int, optional
+        Number of draws for ``ici``, ``e50`` and ``e90``; 2,000 if left out.
+    rng : numpy.random.Generator or int, optional
+        Where these come from, or a seed; new draws every time if left out.
+
+    Returns
+    -------
+    dict of str to Interval
+        Each an :class:`matrics.Interval` with fields of shape (*B,). Undefined (status 6) are logistic measures where a
+        probability is 0 or 1, a class has no samples, or the probabilities separate the classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`matrics.ranking_interval`; a measure is unknown.
+
+    Notes
+    -----
+    Logistic models have Wald's limits, in clusters by the sandwich variance; the ratio has limits on the scale of the
+    logarithm. The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at
+    Harrell's quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a
+    model is calibrated, and so are all quantiles of replicates: their limits are those of the distances without that
+    excess, as for the calibration error of :func:`matrics.ranking_interval`. So the estimate may be above both limits.
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression" (slope, intercept); Austin and Steyerberg
+    2019, "The Integrated Calibration Index (ICI) and related metrics".
+
+    Examples
+    --------
+    >>> import matrics, numpy
+    >>> random = numpy.random.default_rng(0)
+    >>> logit = random.normal(-1, 1, 2000)
+    >>> y_true = (random.random(2000) < 1 / (1 + numpy.exp(-logit))).astype(int)
+    >>> too_sure = 1 / (1 + numpy.exp(-2 * logit))
+    >>> found = matrics.calibration_interval(y_true, too_sure, ["slope", "in_the_large"])
+    >>> for name, one in found.items():
+    ...     print(f"{name}: {one.estimate:.2f}, from {one.low:.2f} to {one.high:.2f}")
+    slope: 0.51, from 0.44 to 0.57
+    in_the_large: 0.63, from 0.51 to 0.76
+    """
+    level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
+    samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "calibration_interval", name="y_prob")
+    if samples.num_classes is not None:
+        raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
+    if not samples.are_probabilities:
+        raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
+    chosen = _chosen(measures)
+    generator = generator_of(rng)
+    found = [_of_element(one, chosen, level, num, generator) for one in samples.elements()]
+    results = {}
+    for name in chosen:
+        fields = zip(*(one[name] for one in found), strict=True) if found else [()] * len(Interval._fields)
+        results[name] = Interval(*(samples.finish_rows([np.asarray(x) for x in field], None) for field in fields))
+    return results
+
+
+def _chosen(measures: Any) -> tuple[str, ...]:
+    if measures is None:
+        return MEASURES
+    given = [measures] if isinstance(measures, str) else list(measures)
+    names = [part.strip() for one in given for part in split_outside(str(one)) if part.strip()]
+    unknown = [name for name in names if name not in MEASURES]
+    if unknown or not names:
+        got = ", ".join(map(quoted, unknown)) if unknown else "none"
+        raise ValueError(f"measures: expected {', '.join(MEASURES)}, got {got}")
+    return tuple(dict.fromkeys(names))
+
+
+def _of_element(
+    samples: SampleScores, chosen: tuple[str, ...], level: float, num: int, rng: np.random.Generator
+) -> dict[str, Row]:
+    """The interval of each measure for one set of samples."""
+    y, p = samples.positive[0].astype(np.float64), samples.scores[0]
+    if samples.spoiled[0]:
+        return dict.fromkeys(chosen, (*NOTHING[:5], int(IntervalStatus.INVALID)))
+    few = min(samples.class_sizes, default=0) < FEW_UNITS
+    status = int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK)
+    found = dict.fromkeys(chosen, NOTHING)
+    if "observed_expected_ratio" in chosen:
+        found["observed_expected_ratio"] = _ratio(samples, y, p, level, status)
+    with np.errstate(divide="ignore"):
+        logit = np.log(p) - np.log1p(-p)
+    if not np.isfinite(logit).all():
+        return found
+    line = np.stack([np.ones_like(logit), logit], axis=-1)
+    if {"slope", "intercept"} & set(chosen):
+        model = fit_logistic(line, y, None, samples.units)
+        for place, name in enumerate(("intercept", "slope")):
+            if name in chosen:
+                found[name] = _wald(model, place, level, status)
+    if "in_the_large" in chosen:
+        found["in_the_large"] = _wald(fit_logistic(line[:, :1], y, logit, samples.units), 0, level, status)
+    distances = [name for name in DISTANCES if name in chosen]
+    if distances:
+        found |= _distances(samples, y, p, logit, distances, level, num, rng, status)
+    return found
+
+
+def _wald(model: Logistic | None, place: int, level: float, status: int) -> Row:
+    if model is None:
+        return NOTHING
+    estimate, error = float(model.coefficients[place]), math.sqrt(model.covariance[place, place])
+    reach = normal_quantile(level) * error
+    return estimate, estimate - reach, estimate + reach, error, 0, status
+
+
+def _ratio(samples: SampleScores, y: Array, p: Array, level: float, status: int) -> Row:
+    """Observed over expected, with the variance of a ratio of two means."""
+    observed, expected, number = y.sum(), p.sum(), samples.number
+    if expected == 0 or number < 2:
+        return NOTHING
+    ratio = observed / expected
+    if observed == 0:
+        return (0.0, math.nan, math.nan, 0.0, 0, int(IntervalStatus.NO_VARIATION))
+    influence = samples.within(y / observed - p / expected)
+    error = math.sqrt(number / (number - 1) * np.sum(influence**2))
+    reach = normal_quantile(level) * error
+    return ratio, ratio * math.exp(-reach), ratio * math.exp(reach), ratio * error, 0, status
+
+
+def _distances(  # noqa: PLR0917 (one step of ``_of_element``)
+    samples: SampleScores,
+    y: Array,
+    p: Array,
+    logit: Array,
+    names: list[str],
+    level: float,
+    num: int,
+    rng: np.random.Generator,
+    status: int,
+) -> dict[str, Row]:
+    """Distances of the probabilities from the smooth curve, with limits that take account of their excess."""
+    smooth = fit_smooth(logit, y, samples.units)
+    if smooth is None:
+        return dict.fromkeys(names, NOTHING)
+    own = smooth.at(logit) - p
+    # Of many samples, quantiles of their logits are as good.
+    points = (
+        np.sort(logit)
+        if logit.size <= MOST_POINTS
+        else np.quantile(logit, (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS)
+    )
+    values, vectors = np.linalg.eigh(smooth.model.covariance)
+    moved = rng.standard_normal((num, values.size)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+    centre = smooth.at(points)
+    # To first order, so that what moves has no bias of its own.
+    slope = (centre * (1 - centre))[:, None] * smooth.columns(points)
+    noise, gap = moved @ slope.T, centre - np.exp(-np.logaddexp(0, -points))
+    found = {}
+    for name in names:
+        measure = DISTANCES[name]
+        estimate = float(measure(np.abs(own)))
+
+        def quantile(times: float, share: float, measure: Callable[[Array], Array] = measure) -> float:
+            return float(np.quantile(measure(np.abs(times * gap + noise)), share))
+
+        here = float(measure(np.abs(gap)))
+        low, high = inverted_limits(quantile, here, level)
+        scale = estimate / here if here > 0 else 1.0
+        error = float(spread(measure(np.abs(gap + noise)), NUMPY)[0])
+        found[name] = (estimate, low * scale, high * scale, error, 0, status)
+    return found

@@ -1,0 +1,124 @@
+"""Calibration as clinical papers report it: beside R's rms and glm, statsmodels, and by simulation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_decision_curve import cancer
+
+import matrics
+from matrics import IntervalStatus
+
+RANDOM = np.random.default_rng(0)
+# R 4.2.2, rms 6.5.0: lrm(y ~ lp), glm(y ~ offset(lp)), and glm(y ~ rcs(lp, 5)) with Harrell's knots, where lp is the
+# logit of the 0.7th power of the risks of dcurves' example data. (The Eavg and E90 of val.prob are of a lowess curve.)
+OF_R = {
+    "intercept": (-0.5591701480538059, 0.1457251637033991),
+    "slope": (1.1976327363003341, 0.1140776668259161),
+    "in_the_large": (-0.6969290723487755, 0.1199290372064729),
+    "observed_expected_ratio": (0.64632890571008783, None),
+    "ici": (0.07660798204002324, None),
+    "e50": (0.08367968069032590, None),
+    "e90": (0.12249195988045679, None),
+}
+
+
+def calibrated(size: int, sharpness: float = 1.0, *shape: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, and probabilities whose logits are too large by a factor."""
+    logit = RANDOM.normal(-0.5, 1.2, size=(*shape, size))
+    return (RANDOM.random(logit.shape) < 1 / (1 + np.exp(-logit))).astype(int), 1 / (1 + np.exp(-sharpness * logit))
+
+
+def test_beside_r() -> None:
+    y_true, y_prob = cancer()
+    found = matrics.calibration_interval(y_true, y_prob**0.7, rng=0)
+    assert set(found) == set(OF_R)
+    for name, (estimate, error) in OF_R.items():
+        assert found[name].estimate == pytest.approx(estimate, rel=1e-6), name
+        if error is not None:
+            assert found[name].standard_error == pytest.approx(error, rel=1e-6)
+            reach = 1.959963984540054 * error
+            assert found[name].low == pytest.approx(estimate - reach, rel=1e-6)
+        assert found[name].low <= found[name].high
+        assert found[name].status == 0
+
+
+def test_clusters_have_the_sandwich_of_statsmodels() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    y_true, y_prob = calibrated(200)
+    clusters = RANDOM.integers(0, 60, 200)
+    found = matrics.calibration_interval(y_true, y_prob, ["slope", "intercept"], clusters=clusters)
+    columns = api.add_constant(np.log(y_prob / (1 - y_prob)))
+    fitted = api.Logit(y_true, columns).fit(disp=0, tol=1e-12, maxiter=100)
+    robust = fitted._get_robustcov_results(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
+    number = len(np.unique(clusters))
+    errors = np.sqrt(np.diag(robust) if robust is not None else np.diag(fitted.cov_params()))
+    errors = errors * math.sqrt(number / (number - 1))
+    assert found["intercept"].estimate == pytest.approx(fitted.params[0], rel=1e-7)
+    np.testing.assert_allclose([found["intercept"].standard_error, found["slope"].standard_error], errors, rtol=1e-6)
+
+
+def test_the_ratio_has_the_variance_of_a_ratio() -> None:
+    y_true, y_prob = calibrated(300)
+    found = matrics.calibration_interval(y_true, y_prob, "observed_expected_ratio")["observed_expected_ratio"]
+    ratio = y_true.sum() / y_prob.sum()
+    error = np.std((y_true - ratio * y_prob) / y_prob.mean(), ddof=1) / math.sqrt(300)
+    assert found.estimate == pytest.approx(ratio, rel=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-6)
+    assert found.low == pytest.approx(ratio * math.exp(-1.959963984540054 * error / ratio), rel=1e-6)
+
+
+def test_what_is_wrong_is_found() -> None:
+    y_true, y_prob = calibrated(3000, 2.0)
+    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    assert found["slope"].high < 0.6
+    for name in ("ici", "e50", "e90"):
+        assert 0 < found[name].low < found[name].estimate < found[name].high
+    y_true, y_prob = calibrated(3000)
+    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    assert found["slope"].low < 1 < found["slope"].high
+    assert found["ici"].low == 0
+
+
+def test_batches_are_one_by_one(backend: Any) -> None:
+    y_true, y_prob = calibrated(80, 1.0, 3)
+    found = matrics.calibration_interval(backend.asarray(y_true), backend.asarray(y_prob), rng=0, num=50)
+    for name, one in found.items():
+        assert type(one.low) is type(backend.asarray(y_prob))
+        alone = matrics.calibration_interval(y_true[1], y_prob[1], name, rng=0, num=50)[name]
+        np.testing.assert_allclose(
+            backend.numpy(one.estimate)[1], alone.estimate, rtol=2e-3 if not backend.float64 else 1e-7
+        )
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob", "undefined"),
+    [
+        ([1, 1, 1, 1], [0.2, 0.3, 0.4, 0.9], {"slope", "intercept", "in_the_large", "ici", "e50", "e90"}),
+        ([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], {"slope", "intercept", "ici", "e50", "e90"}),  # separated
+        ([0, 1, 0, 1, 1], [0.0, 0.2, 0.8, 0.9, 0.4], {"slope", "intercept", "in_the_large", "ici", "e50", "e90"}),
+        ([0, 1, 0, 1, 1], [0.5] * 5, {"slope", "intercept", "ici", "e50", "e90"}),  # no slope in one probability
+    ],
+)
+def test_what_cannot_be_said_is_undefined(y_true: list[int], y_prob: list[float], undefined: set[str]) -> None:
+    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    assert {name for name, one in found.items() if one.status == IntervalStatus.UNDEFINED} == undefined
+    assert all(np.isnan(found[name].low) for name in undefined)
+
+
+def test_bad_input() -> None:
+    y_true, y_prob = calibrated(40, 1.0, 2)
+    y_prob[0, 3] = math.nan
+    found = matrics.calibration_interval(y_true, y_prob, rng=0)
+    assert {int(one.status[0]) for one in found.values()} == {IntervalStatus.INVALID}
+    assert not np.isnan(found["slope"].low[1])
+    with pytest.raises(ValueError, match="measures: expected slope, .*got 'brier'"):
+        matrics.calibration_interval(y_true, y_prob, "brier")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        matrics.calibration_interval([0, 1], [0.2, 3.0])
+    with pytest.raises(ValueError, match="positive= picks one"):
+        matrics.calibration_interval([0, 1], [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]])
+    assert np.isnan(matrics.calibration_interval([], np.zeros(0), rng=0)["slope"].estimate)

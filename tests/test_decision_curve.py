@@ -1,0 +1,133 @@
+"""Decision curves: beside dcurves, by exact fractions, and their limits."""
+
+from __future__ import annotations
+
+import csv
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import IntervalStatus
+
+RANDOM = np.random.default_rng(0)
+
+
+def cancer() -> tuple[np.ndarray, np.ndarray]:
+    """The outcomes and predicted risks of the example data of dcurves 1.1.7."""
+    with (Path(__file__).parent / "data" / "cancer_risk.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    y_true = np.asarray([int(row["cancer"] == "True") for row in rows])
+    return y_true, np.asarray([float(row["cancerpredmarker"]) for row in rows])
+
+
+def test_net_benefits_are_those_of_dcurves() -> None:
+    y_true, y_prob = cancer()
+    thresholds = [0.05, 0.1, 0.15, 0.2, 0.35]
+    found = matrics.decision_curve(y_true, y_prob, thresholds, rng=0)
+    of_model = [0.105543859649123, 0.087407407407407, 0.079215686274510, 0.067333333333333, 0.050153846153846]
+    of_all = [0.094736842105263, 0.044444444444444, -0.011764705882353, -0.075, -0.323076923076923]
+    avoided = [0.205333333333333, 0.386666666666667, 0.515555555555555, 0.569333333333333, 0.693142857142857]
+    np.testing.assert_allclose(found.net_benefit.estimate, of_model, atol=1e-14)
+    np.testing.assert_allclose(found.treat_all.estimate, of_all, atol=1e-14)
+    np.testing.assert_allclose(found.interventions_avoided.estimate, 100 * np.asarray(avoided), atol=1e-12)
+    np.testing.assert_allclose(found.standardized.estimate, np.asarray(of_model) / 0.14, rtol=1e-12)
+    assert found.prevalence == pytest.approx(0.14, rel=1e-12)
+    rare = matrics.decision_curve(y_true, y_prob, thresholds, prevalence=0.05, rng=0)
+    of_model = [0.020908084163898, 0.009843730773963, 0.005778125203570, -0.000370985603544, -0.001408126756964]
+    np.testing.assert_allclose(rare.net_benefit.estimate, of_model, atol=1e-14)
+    np.testing.assert_allclose(rare.treat_all.estimate[2:4], [-0.117647058823529, -0.1875], atol=1e-14)
+
+
+def test_it_is_the_definition() -> None:
+    y_true, y_prob = RANDOM.integers(0, 2, 40), RANDOM.integers(0, 11, 40) / 10
+    thresholds = [0.7, 0.0, 0.1, 0.55]  # in any order, and some are probabilities
+    found = matrics.decision_curve(y_true, y_prob, thresholds, rng=0)
+    for k, threshold in enumerate(thresholds):
+        tp = int(((y_prob >= threshold) & (y_true == 1)).sum())
+        fp = int(((y_prob >= threshold) & (y_true == 0)).sum())
+        odds = Fraction(str(threshold)) / (1 - Fraction(str(threshold)))
+        assert found.net_benefit.estimate[k] == pytest.approx(float((tp - fp * odds) / 40), abs=1e-14)
+    np.testing.assert_array_equal(found.thresholds, thresholds)
+    assert np.isnan(found.interventions_avoided.estimate[1])  # at 0 false alarms cost nothing
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_limits_have_the_width_of_a_mean(prevalence: float | None) -> None:
+    """Without a prevalence the net benefit is a mean over samples; with one, of two samples."""
+    y_true, y_prob = cancer()
+    found = matrics.decision_curve(y_true, y_prob, [0.1, 0.3], prevalence=prevalence, num=8000, rng=0)
+    for k, threshold in enumerate((0.1, 0.3)):
+        odds, treated = threshold / (1 - threshold), y_prob >= threshold
+        if prevalence is None:
+            expected = np.std(np.where(y_true == 1, treated, -odds * treated)) / math.sqrt(y_true.size)
+        else:
+            hit, alarm = treated[y_true == 1], treated[y_true == 0]
+            expected = math.hypot(
+                prevalence * hit.std() / math.sqrt(hit.size),
+                (1 - prevalence) * odds * alarm.std() / math.sqrt(alarm.size),
+            )
+        assert found.net_benefit.standard_error[k] == pytest.approx(expected, rel=0.04)
+        width = found.net_benefit.high[k] - found.net_benefit.low[k]
+        assert width == pytest.approx(2 * 1.96 * expected, rel=0.06)
+
+
+def test_clusters_are_drawn_as_wholes() -> None:
+    y_true, y_prob = cancer()
+    alone = matrics.decision_curve(y_true, y_prob, [0.2], num=4000, rng=0).net_benefit
+    copies = matrics.decision_curve(
+        np.tile(y_true, 3), np.tile(y_prob, 3), [0.2], clusters=np.tile(np.arange(y_true.size), 3), num=4000, rng=0
+    ).net_benefit
+    assert copies.standard_error[0] == pytest.approx(alone.standard_error[0], rel=0.06)
+
+
+def test_models_have_names(backend: Any) -> None:
+    y_true, y_prob = RANDOM.integers(0, 2, 30), RANDOM.random((2, 30))
+    found = matrics.decision_curve(backend.asarray(y_true), backend.asarray(y_prob), [0.2, 0.4], rng=0, num=50)
+    assert tuple(found.net_benefit.low.shape) == (2, 2)
+    assert type(found.net_benefit.low) is type(backend.asarray(y_prob))
+    named = matrics.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
+    np.testing.assert_allclose(
+        backend.numpy(found.net_benefit.estimate), named.net_benefit.estimate, **backend.tolerance
+    )
+    frame = named.to_frame()
+    assert frame["model"].tolist() == ["a", "a", "b", "b"]
+    assert frame["threshold"].tolist() == [0.2, 0.4, 0.2, 0.4]
+    again = matrics.decision_curve(y_true, {"a": y_prob[0], "b": y_prob[1]}, [0.2, 0.4], rng=0, num=50)
+    np.testing.assert_array_equal(named.net_benefit.low, again.net_benefit.low)
+
+
+def test_bad_samples_stay_alone() -> None:
+    y_true, y_prob = RANDOM.integers(0, 2, 30), RANDOM.random((3, 30))
+    y_prob[1, 0] = math.nan
+    found = matrics.decision_curve(y_true, y_prob, [0.2], rng=0)
+    assert np.isnan(found.net_benefit.estimate[:, 0]).tolist() == [False, True, False]
+    assert found.net_benefit.status[1, 0] == IntervalStatus.INVALID
+    assert not np.isnan(found.net_benefit.low[[0, 2]]).any()
+    nobody = matrics.decision_curve(y_true, y_prob[0] / 2, [0.9], rng=0).net_benefit
+    assert (nobody.estimate[0], nobody.status[0]) == (0, IntervalStatus.NO_VARIATION)
+    healthy = matrics.decision_curve([0, 0, 0], [0.1, 0.5, 0.2], [0.3], rng=0)
+    assert healthy.net_benefit.estimate[0] == pytest.approx(-(0.3 / 0.7) / 3)
+    assert np.isnan(healthy.standardized.estimate[0])
+    assert np.isnan(matrics.decision_curve([], np.zeros(0), [0.3], rng=0).net_benefit.estimate).all()
+
+
+@pytest.mark.parametrize(
+    ("y_prob", "options", "message"),
+    [
+        ([0.2, 1.2], {}, "from 0 to 1, got others"),
+        ([0.2, 0.3], {"thresholds": [1.0]}, "from 0 to below 1, got 1"),
+        ([0.2, 0.3], {"thresholds": [[0.1]]}, r"shape \(1, 1\)"),
+        ([0.2, 0.3], {"thresholds": [math.nan]}, "got nan"),
+        ([0.2, 0.3], {"prevalence": 0}, "between 0 and 1"),
+        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], {}, "positive= picks one"),
+        ({}, {}, "empty mapping"),
+    ],
+)
+def test_bad_input_raises(y_prob: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matrics.decision_curve([0, 1], y_prob, **options)
