@@ -99,6 +99,30 @@ def losses(sets: int) -> None:
         print(f"| {number:,} | {kind} | " + " | ".join(cells) + " |", flush=True)
 
 
+def calibration(sets: int) -> None:
+    """Measures of calibration of clinical papers, and net benefits."""
+    names = ("slope", "intercept", "in_the_large", "observed_expected_ratio", "ici", "e50", "e90")
+    titles = ("slope", "intercept", "in the large", "O/E", "ICI", "E50", "E90", "net benefit at 0.2")
+    print("| samples | probabilities | " + " | ".join(titles) + " |")
+    print("|--:|---|" + "--:|" * len(titles))
+    for number, kind in itertools.product((100, 500, 2_000), ("calibrated", "too sure", "rare")):
+        random = np.random.default_rng([number, len(kind), 1])
+        endless = probabilities(kind, (ENDLESS,), random)
+        here = max(40, sets // 5)
+        y_true, y_prob = probabilities(kind, (here, number), random)
+        found = matrics.calibration_interval(y_true, y_prob, num=400, rng=0)
+        truths = {
+            name: float(one.estimate) for name, one in matrics.calibration_interval(*endless, num=2, rng=0).items()
+        }
+        if kind != "too sure":
+            truths |= {"slope": 1, "intercept": 0, "in_the_large": 0, "ici": 0, "e50": 0, "e90": 0}
+        benefit = matrics.decision_curve(y_true, y_prob, [0.2], num=500, rng=0).net_benefit
+        truth = float(matrics.decision_curve(*endless, [0.2], num=2, rng=0).net_benefit.estimate[0])
+        cells = [covered(found[name], truths[name]) for name in names]
+        cells.append(covered(type(benefit)(*(part[:, 0] for part in benefit)), truth))
+        print(f"| {number:,} | {kind} | " + " | ".join(cells) + " |", flush=True)
+
+
 def sizes(sets: int) -> None:
     """How often two equal models differ significantly at the level of 5 %."""
     print("| positive, negative | area | correlation | ROC AUC | average precision | log loss | recall at 0.9 |")
@@ -166,6 +190,6 @@ if __name__ == "__main__":
     if given.cost:
         cost()
     else:
-        for show in (areas, losses, sizes):
+        for show in (areas, losses, calibration, sizes):
             show(given.num)
             print()

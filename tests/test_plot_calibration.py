@@ -42,7 +42,7 @@ def test_it_looks_as_it_did(name: str, draw: object, tmp_path: Path) -> None:
 
 
 def test_points_limits_and_error_are_those_of_the_bins() -> None:
-    display = plot.calibration(Y, PROBS, num_bins=4, level=0.9)
+    display = plot.calibration(Y, PROBS, num_bins=4, bins="width", level=0.9)
     (line,) = display.lines
     z, error = 1.6448536269514722, 0.0
     for k in range(4):
@@ -61,13 +61,36 @@ def test_points_limits_and_error_are_those_of_the_bins() -> None:
     assert outside.any()
 
 
+def test_small_bins_are_counted_and_not_drawn() -> None:
+    display = plot.calibration(Y, np.append(PROBS[:-3] / 2, [0.9, 0.95, 0.99]), bins="width", num_bins=10, smooth=False)
+    (line,) = display.lines
+    assert (line.samples[9], line.samples[4] >= 5) == (3, True)
+    assert "1 bins of fewer than 5 samples are not drawn" in display.describe()
+    drawn = [one for one in display.ax_.lines if one.get_marker() not in {"None", ""} and len(one.get_xdata())]
+    assert max(drawn[0].get_xdata()) < 0.5
+
+
+def test_the_smooth_curve_is_a_logistic_model_with_a_spline() -> None:
+    """Of a model whose logits are too large by a factor, it is that of the truth, which is within its limits."""
+    logit = RANDOM.normal(size=20_000)
+    happened = RANDOM.random(20_000) < 1 / (1 + np.exp(-logit))
+    smooth = plot.calibration(happened, 1 / (1 + np.exp(-2 * logit))).lines[0].smooth
+    assert smooth is not None
+    middle = (smooth.predicted > 0.1) & (smooth.predicted < 0.9)
+    truth = 1 / (1 + np.sqrt(1 / smooth.predicted[middle] - 1))
+    np.testing.assert_allclose(smooth.happened[middle], truth, atol=0.02)
+    assert ((smooth.low <= smooth.happened) & (smooth.happened <= smooth.high)).all()
+    assert plot.calibration([0, 1, 0, 1], [0.2, 0.3, 0.9, 0.4], num_bins=2, smooth=False).lines[0].smooth is None
+    assert plot.calibration([1, 1], [0.2, 0.3], num_bins=2).lines[0].smooth is None  # nothing to fit
+
+
 def test_probabilities_of_classes() -> None:
-    top = plot.calibration(LABELS, CLASSES, num_bins=5)
+    top = plot.calibration(LABELS, CLASSES, num_bins=5, bins="width")
     confidence, correct = CLASSES.max(axis=1), CLASSES.argmax(axis=1) == LABELS
     inside = (confidence >= 0.6) & (confidence < 0.8)
     assert top.lines[0].happened[3] == pytest.approx(correct[inside].mean())
     assert top.ax_.get_ylabel() == "share of correct predictions"
-    each = plot.calibration(LABELS, CLASSES, num_bins=5, of="class_wise")
+    each = plot.calibration(LABELS, CLASSES, num_bins=5, bins="width", of="class_wise")
     assert [line.name for line in each.lines] == ["class 0", "class 1", "class 2"]
     own = matrics.expected_calibration_error(LABELS == 1, CLASSES[:, 1], num_bins=5)
     assert each.lines[1].error == pytest.approx(float(own))
@@ -77,7 +100,7 @@ def test_several_models() -> None:
     stack = np.stack([PROBS, PROBS**2])
     by_name = plot.calibration(Y, {"a": PROBS, "b": PROBS**2})
     assert by_name.panels() == 2
-    assert by_name.ax_[1].get_title() == f"b\ncalibration error {by_name.lines[1].error:.3f}"
+    assert by_name.ax_[1].get_title() == f"b\ncalibration error {by_name.lines[1].error:.3f} (equal mass)"
     together = plot.calibration(Y, stack, names=["a", "b"], together=True)
     assert [line.error for line in together.lines] == [line.error for line in by_name.lines]
     assert together.figure_.legends[0].get_texts()[0].get_text().startswith("a: calibration error")

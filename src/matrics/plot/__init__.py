@@ -6,7 +6,7 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 """
 
 from matrics.plot.agreement import AgreementDisplay, agreement
-from matrics.plot.calibration import CalibrationDisplay, CalibrationLine, calibration
+from matrics.plot.calibration import CalibrationDisplay, CalibrationLine, SmoothLine, calibration
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
 from matrics.plot.curve import CurveDisplay, curve
 from matrics.plot.curve_bands import Band
@@ -43,6 +43,7 @@ __all__ = [
     "ModelsDisplay",
     "NamedLine",
     "RatersDisplay",
+    "SmoothLine",
     "Spectrum",
     "SpectrumDisplay",
     "TrainingClassesDisplay",

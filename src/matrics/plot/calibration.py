@@ -17,6 +17,7 @@ from matrics.plot.lines import (
     MOST_NAMED,
     LinesDisplay,
     cut_name,
+    draw_band,
     draw_crowd,
     legend_below,
     looks,
@@ -26,7 +27,9 @@ from matrics.plot.style import FAINT, INK, SMALL, Style, styles, tidy
 from matrics.quoting import quoted
 from matrics.ranking.calibration import expected_calibration_error, reliability_curve
 from matrics.ranking.inputs import read
-from matrics.ranking.probability_bins import Bins, Of
+from matrics.ranking.probabilities import read_probabilities
+from matrics.ranking.probability_bins import Bins, Of, forecasts
+from matrics.ranking.recalibration import fit_smooth
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.limits import normal_quantile, wilson
 from matrics.uncertainty.options import check_level
@@ -34,13 +37,44 @@ from matrics.uncertainty.options import check_level
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CalibrationDisplay", "CalibrationLine", "calibration"]
+__all__ = ["CalibrationDisplay", "CalibrationLine", "SmoothLine", "calibration"]
+
+# Bins of fewer samples say nothing. Bins of the histogram.
+FEWEST, HISTOGRAM = 5, 20
+# Points of a smooth curve, and how near to 0 and 1 its probabilities may be.
+POINTS, EDGE = 101, 1e-6
 
 AXES = {
     None: ("predicted probability", "share of positives"),
     "top_label": ("highest probability (confidence)", "share of correct predictions"),
     "class_wise": ("predicted probability of the class", "share of the class"),
 }
+
+
+class SmoothLine(NamedTuple):
+    """A calibration curve without bins: a logistic model with a restricted cubic spline of the logit.
+
+    Parameters
+    ----------
+    predicted, happened, low, high : array, shape (P,)
+        Probabilities, what happens at these according to the curve, and its limits at each by itself.
+    """
+
+    predicted: NumPyArray
+    happened: NumPyArray
+    low: NumPyArray
+    high: NumPyArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as :func:`matrics.to_dict` gives them."""
+        return to_dict(self)
+
+    def to_frame(self) -> Any:
+        """A data frame of pandas with a row for each element of the arrays."""
+        return frame_of(self)
 
 
 class CalibrationLine(NamedTuple):
@@ -60,6 +94,10 @@ class CalibrationLine(NamedTuple):
         Where bins begin and end.
     error : float
         The expected calibration error with these bins; NaN if it is undefined.
+    histogram : array, shape (20,)
+        The samples in 20 bins of equal width, whatever the other bins are.
+    smooth : SmoothLine or None
+        The curve without bins; None if there is none.
     """
 
     name: str
@@ -70,6 +108,8 @@ class CalibrationLine(NamedTuple):
     samples: NumPyArray
     edges: NumPyArray
     error: float
+    histogram: NumPyArray
+    smooth: SmoothLine | None = None
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -101,6 +141,8 @@ class CalibrationDisplay(LinesDisplay):
         Whether all lines are in one panel.
     positive : str
         The name of the positive class, if one was passed.
+    bins : str
+        Whether bins have equal ``"mass"`` or ``"width"``.
     """
 
     lines: list[CalibrationLine]
@@ -109,6 +151,7 @@ class CalibrationDisplay(LinesDisplay):
     level: float
     together: bool = False
     positive: str = ""
+    bins: Bins = "mass"
 
     def panels(self) -> int:
         """One for each model, or one for all."""
@@ -165,26 +208,44 @@ class CalibrationDisplay(LinesDisplay):
         if not np.isfinite(line.error):
             return axes.plot([], [], linestyle="none", label=self._label(line))[0]
         x, y = _known(line)
-        reach = np.stack([line.happened - line.low, line.high - line.happened])[:, np.isfinite(line.predicted)]
+        shown = _shown(line)
+        reach = np.stack([line.happened - line.low, line.high - line.happened])[:, shown]
         face = "white" if look.number % 2 else look.colour
         axes.errorbar(
             x, y, yerr=np.maximum(reach, 0), fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=1.8, zorder=2.5
         )  # fmt: skip
+        if line.smooth is not None:
+            smooth = line.smooth
+            draw_band(axes, smooth.predicted, smooth.low, smooth.high, look)
+            axes.plot(
+                smooth.predicted, smooth.happened, color=look.colour, linestyle=look.dashes, linewidth=1.2, zorder=2.8
+            )
+        joined = "none" if line.smooth is not None else look.dashes
+        axes.plot(
+            x, y, color=look.colour, linestyle=joined, marker=look.marker, markersize=4, linewidth=1.2,
+            markerfacecolor=face, zorder=3,
+        )  # fmt: skip
         (handle,) = axes.plot(
-            x, y, color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, linewidth=1.2,
-            markerfacecolor=face, label=self._label(line), zorder=3,
+            [], [], color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, linewidth=1.2,
+            markerfacecolor=face, label=self._label(line),
         )  # fmt: skip
         alone = not self.together
         below.stairs(
-            line.samples, line.edges, color=INK if alone else look.colour, linestyle="-" if alone else look.dashes,
-            fill=alone, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
+            line.histogram, np.linspace(0, 1, HISTOGRAM + 1), color=INK if alone else look.colour, fill=alone,
+            linestyle="-" if alone else look.dashes, facecolor="#9c9c9c" if alone else "none", linewidth=1.0,
         )  # fmt: skip
         return handle
 
     def _label(self, line: CalibrationLine) -> str:
         name = cut_name(line.name)
-        told = f"calibration error {line.error:.3f}" if np.isfinite(line.error) else "undefined: a NaN, or no samples"
+        told = f"calibration error {line.error:.3f}{self._kind_of_bins()}"
+        if not np.isfinite(line.error):
+            told = "undefined: a NaN, or no samples"
         return f"{name}: {told}" if name else told
+
+    def _kind_of_bins(self) -> str:
+        """Said where the error is another than that of bins of equal width, the default of the measure."""
+        return " (equal mass)" if self.bins == "mass" else ""
 
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
@@ -198,6 +259,14 @@ class CalibrationDisplay(LinesDisplay):
         told.append("; ".join(self._in_words(self.lines[k]) for k in self.named) + ".")
         if len(self.named) < len(self.lines):
             told.append(f"The other {len(self.lines) - len(self.named)} have no names.")
+        hidden = sum(int(((line.samples > 0) & (line.samples < FEWEST)).sum()) for line in self.lines)
+        if hidden:
+            told.append(f"{hidden} bins of fewer than {FEWEST} samples are not drawn.")
+        if any(line.smooth is not None for line in self.lines):
+            told.append(
+                f"Lines are smooth curves (logistic models with splines) with {self.level:.0%} limits at each "
+                "probability."
+            )
         told.append(
             f"Bars are Wilson's {self.level:.0%} limits of the share in each bin. The error depends on the bins, and "
             "is above 0 even for perfect probabilities."
@@ -224,16 +293,18 @@ def calibration(
     class_names: Sequence[str] | None = None,
     positive: Hashable = None,
     num_bins: int = 15,
-    bins: Bins = "width",
+    bins: Bins = "mass",
     of: Of | None = None,
     level: float = 0.95,
+    smooth: bool = True,
     together: bool | None = None,
     ax: Any = None,
 ) -> CalibrationDisplay:
     """Draw a reliability diagram of one or several models.
 
     A point is a bin of probabilities: their mean, and the observed frequency of the class, with Wilson's limits of that
-    share. Where points are below the diagonal, probabilities are too high. The histogram has the samples of each bin.
+    share; bins of fewer than five samples are not drawn, and counted in words. A line is a smooth curve with its
+    limits. Where they are below the diagonal, probabilities are too high. The histogram has the samples of each bin.
     Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
     the others are grey lines.
 
@@ -248,10 +319,13 @@ def calibration(
     class_names, positive
         As in :func:`matrics.plot.curve`: with probabilities of every class only the class ``positive`` is drawn.
     num_bins, bins, of
-        As in :func:`matrics.reliability_curve`: 15 bins of equal width, or of equal mass; of probabilities of classes
+        As in :func:`matrics.reliability_curve`: 15 bins of equal mass, or of equal width; of probabilities of classes
         the highest one (``"top_label"``, the default) or each (``"class_wise"``, with a line for each class).
     level : float, default 0.95
         The level of the limits.
+    smooth : bool, default True
+        Draw a curve that depends on no bins: a logistic model with a restricted cubic spline of the logit. Without it
+        the points are joined by lines.
     together : bool, optional
         Draw all models into one panel. If left out, each of up to eight models has its own panel.
     ax : matplotlib.axes.Axes, or array of them, optional
@@ -290,14 +364,16 @@ def calibration(
     if isinstance(y_prob, Mapping):
         if names is not None:
             raise ValueError("names: expected none, as the keys of y_prob are the names")
-        models = {str(key): _lines_of(y_true, one, level, options, class_names) for key, one in y_prob.items()}
+        models = {
+            str(key): _lines_of(y_true, one, level, options, class_names, smooth=smooth) for key, one in y_prob.items()
+        }
         lines = [
             line._replace(name=f"{key}, {line.name}" if len(found) > 1 else key)
             for key, found in models.items()
             for line in found
         ]
     else:
-        lines = _lines_of(y_true, y_prob, level, options, class_names)
+        lines = _lines_of(y_true, y_prob, level, options, class_names, smooth=smooth)
         if names is not None:
             if isinstance(names, str) or len(names) != len(lines):
                 raise ValueError(f"names: expected {len(lines)}, one for each line, got {quoted(names)}")
@@ -306,7 +382,7 @@ def calibration(
         of = "top_label"
     named = most_telling([line.error for line in lines], higher_is_better=False)
     together = len(lines) > MOST_NAMED if together is None else together
-    return CalibrationDisplay(lines, named, of, level, together, title).plot(ax)
+    return CalibrationDisplay(lines, named, of, level, together, title, bins).plot(ax)
 
 
 def _have_classes(y_true: Any, y_prob: Any) -> bool:
@@ -316,14 +392,20 @@ def _have_classes(y_true: Any, y_prob: Any) -> bool:
 
 
 def _lines_of(
-    y_true: Any, y_prob: Any, level: float, options: dict[str, Any], class_names: Sequence[str] | None
+    y_true: Any,
+    y_prob: Any,
+    level: float,
+    options: dict[str, Any],
+    class_names: Sequence[str] | None,
+    *,
+    smooth: bool,
 ) -> list[CalibrationLine]:
     """A line for each element of the batch, and of class-wise ones for each class against the rest."""
     if options["of"] == "class_wise" and options["positive"] is None and _have_classes(y_true, y_prob):
         return [
             line._replace(name=one.name)
             for one in read_scores(y_true, y_prob, None, class_names)
-            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None)
+            for line in _lines_of(one.y_true, one.scores, level, {**options, "of": None}, None, smooth=smooth)
         ]
     found = reliability_curve(y_true, y_prob, **options)
     predicted, happened, count, edges = (on_host("curve", part).astype(float) for part in found)
@@ -333,10 +415,17 @@ def _lines_of(
         raise ValueError(f"y_prob: expected the probabilities of at least one model, got shape {np.shape(y_prob)}")
     names = [f"curve {', '.join(map(str, place))}" for place in np.ndindex(*batch)] if batch else [""]
     flat = [part.reshape(-1, part.shape[-1]) for part in (predicted, happened, count, edges)]
+    samples = read_probabilities(y_true, y_prob, None, None, positive=options["positive"])
+    made = forecasts(samples, options["of"])
+    each = [on_host("samples", part).astype(float) for part in (made.probability, made.outcome)]
+    size = each[0].shape[-1]
     lines = []
-    for name, p, y, number, ends, value in zip(names, *flat, errors, strict=True):
+    for k, (name, p, y, number, ends, value) in enumerate(zip(names, *flat, errors, strict=True)):
         low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)
-        lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value)))
+        probability, outcome = (part.reshape(-1, size)[k] for part in each)
+        histogram = np.histogram(probability[np.isfinite(probability)], HISTOGRAM, (0, 1))[0]
+        curve = _smooth(probability, outcome, level) if smooth else None
+        lines.append(CalibrationLine(name, p, y, low, high, number, ends, float(value), histogram, curve))
     return lines
 
 
@@ -346,7 +435,30 @@ def _tidy_histogram(below: Axes) -> None:
     locator.set_params(nbins=3, integer=True)
 
 
+def _shown(line: CalibrationLine) -> NumPyArray:
+    """Which bins are drawn: those with enough samples to say something."""
+    return np.isfinite(line.predicted) & (line.samples >= FEWEST)
+
+
 def _known(line: CalibrationLine) -> tuple[NumPyArray, NumPyArray]:
-    """The points of the bins that have samples."""
-    known = np.isfinite(line.predicted)
-    return line.predicted[known], line.happened[known]
+    """The points of the bins that are drawn."""
+    shown = _shown(line)
+    return line.predicted[shown], line.happened[shown]
+
+
+def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> SmoothLine | None:
+    """The smooth curve of one model, and its limits."""
+    if not np.isfinite(probability).all() or not probability.size:
+        return None
+    # An infinite logit has no place on a curve.
+    inside = np.clip(probability, EDGE, 1 - EDGE)
+    logit = np.log(inside) - np.log1p(-inside)
+    found = fit_smooth(logit, outcome, None)
+    if found is None:
+        return None
+    x = np.linspace(inside.min(), inside.max(), POINTS)
+    columns = found.columns(np.log(x) - np.log1p(-x))
+    middle = columns @ found.model.coefficients
+    reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))
+    curve, low, high = (np.exp(-np.logaddexp(0, -z)) for z in (middle, middle - reach, middle + reach))
+    return SmoothLine(x, curve, low, high)

@@ -109,7 +109,7 @@ def decision_curve(
     Parameters
     ----------
     y_true, y_prob, prevalence, positive, clusters, level, num
-        As in :func:`matrics.decision_curve`; up to seven models.
+        As in :func:`matrics.decision_curve`; up to eight models.
     thresholds : array_like, shape (T,), optional
         0.01, 0.02, … up to the highest probability (at most 0.99) if left out.
     names : sequence of str, optional

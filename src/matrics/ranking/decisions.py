@@ -227,8 +227,9 @@ def _of_element(  # noqa: PLR0917 (as of the door)
         for start in range(0, num, step)
     ]
     replicated = np.moveaxis(np.concatenate(drawn, axis=1), 1, -1)  # (4, T, R)
-    low, high = percentile_limits(replicated, level, NUMPY)
-    error, undefined = spread(replicated, NUMPY)
+    with NUMPY.quiet():  # there may be no defined replicate
+        low, high = percentile_limits(replicated, level, NUMPY)
+        error, undefined = spread(replicated, NUMPY)
     few = min(samples.class_sizes) < FEW_UNITS
     status = np.full(own.shape, int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK))
     status = np.where(undefined > MANY_UNDEFINED * num, int(IntervalStatus.UNDEFINED_REPLICATES), status)
@@ -264,7 +265,8 @@ def _measures(cells: Array, thresholds: Array, prevalence: float | None) -> Arra
     benefit = hits - odds * alarms
     of_all = share - odds * rest
     avoided = np.where(odds > 0, 100 * (benefit - of_all) / np.where(odds > 0, odds, 1), math.nan)
-    return np.stack([benefit, of_all, benefit / share, avoided])
+    standardized = np.where(share > 0, benefit / np.where(share > 0, share, 1), math.nan)
+    return np.stack([benefit, of_all, standardized, avoided])
 
 
 def _replicates(

@@ -11,6 +11,8 @@ from matrics.arrays import Array
 STEPS = 50
 # Coefficients beyond these are on their way to infinity: the outcomes are separated.
 LARGEST = 1e3
+# By which part a sum of logarithms may be off.
+ROUNDING = 1e-10
 # Where Harrell puts the knots: quantiles of what was predicted.
 KNOTS = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95), 5: (0.05, 0.275, 0.5, 0.725, 0.95)}
 
@@ -25,8 +27,8 @@ class Logistic(NamedTuple):
 def fit_logistic(x: Array, y: Array, offset: Array | None, units: Array | None) -> Logistic | None:
     """The most likely coefficients of the columns (N, K) for outcomes (N,), by Newton's method; None if there are none.
 
-    The covariance is the inverse of the information, or of clusters (N,) the sandwich of Huber and White with a factor
-    K / (K - 1).
+    The covariance is the sandwich of Huber and White for K samples, or clusters (N,), with a factor K / (K - 1): the
+    inverse of the information alone is too small where probabilities are too extreme.
     """
     if len(y) <= x.shape[1] or len(np.unique(y)) < 2:
         return None
@@ -42,7 +44,8 @@ def fit_logistic(x: Array, y: Array, offset: Array | None, units: Array | None) 
         except np.linalg.LinAlgError:
             return None
         size = 1.0
-        while (new := _likelihood(x, y, fixed, found + size * step)) < likelihood and size > 1e-6:
+        least = likelihood - ROUNDING * abs(likelihood)
+        while (new := _likelihood(x, y, fixed, found + size * step)) < least and size > 1e-6:
             size /= 2  # a full step may go too far
         found, likelihood = found + size * step, new
         if not np.isfinite(found).all() or np.abs(found).max() > LARGEST:
@@ -56,12 +59,13 @@ def fit_logistic(x: Array, y: Array, offset: Array | None, units: Array | None) 
     if np.linalg.cond(information) > 1e12:
         return None
     inverse = np.linalg.inv(information)
+    scores = (y - p)[:, None] * x
     if units is not None:
-        number = int(units.max()) + 1
-        scores = np.zeros((number, x.shape[1]))
-        np.add.at(scores, units, (y - p)[:, None] * x)
-        inverse = inverse @ (scores.T @ scores * number / (number - 1)) @ inverse
-    return Logistic(found, inverse)
+        of_units = np.zeros((int(units.max()) + 1, x.shape[1]))
+        np.add.at(of_units, units, scores)
+        scores = of_units
+    number = len(scores)
+    return Logistic(found, inverse @ (scores.T @ scores * number / max(1, number - 1)) @ inverse)
 
 
 def _likelihood(x: Array, y: Array, fixed: Array, coefficients: Array) -> float:

@@ -90,11 +90,14 @@ def calibration_interval(
 
     Notes
     -----
-    Logistic models have Wald's limits, in clusters by the sandwich variance; the ratio has limits on the scale of the
-    logarithm. The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at
-    Harrell's quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a
-    model is calibrated, and so are all quantiles of replicates: their limits are those of the distances without that
-    excess, as for the calibration error of :func:`matrics.ranking_interval`. So the estimate may be above both limits.
+    Logistic models have Wald's limits with the sandwich variance of Huber and White, which holds for probabilities that
+    are wrong; those by the inverse of the information, as in R's ``val.prob``, are too narrow where these are too
+    extreme. The ratio has limits on the scale of the logarithm.
+
+    The smooth curve is a logistic model with a restricted cubic spline of the logit, with 5 knots at Harrell's
+    quantiles, and fewer with less than 25 samples of a class. The distances from it are above 0 even where a model is
+    calibrated, and so are all quantiles of replicates: their limits are those of the distances without that excess, as
+    for the calibration error of :func:`matrics.ranking_interval`. So the estimate may be above both limits.
 
     References
     ----------

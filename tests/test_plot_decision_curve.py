@@ -1,0 +1,64 @@
+"""Pictures of decision curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matrics
+from matrics import plot
+
+pytest.importorskip("matplotlib")
+
+from pictures import compare
+
+RANDOM = np.random.default_rng(7)
+LOGIT = RANDOM.normal(-1, 1.3, 500)
+Y = (RANDOM.random(500) < 1 / (1 + np.exp(-LOGIT))).astype(int)
+GOOD, WILD = 1 / (1 + np.exp(-LOGIT)), 1 / (1 + np.exp(-3 * (LOGIT + RANDOM.normal(size=500))))
+
+
+@pytest.mark.parametrize(
+    ("name", "y_prob"),
+    [
+        ("decision_curve", {"logistic": GOOD, "too sure": WILD}),
+        pytest.param("decision_curve_one", GOOD, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_it_looks_as_it_did(name: str, y_prob: object, tmp_path: Path) -> None:
+    compare(plot.decision_curve(Y, y_prob, num=300), name, tmp_path)  # type: ignore[arg-type]
+
+
+def test_lines_are_the_net_benefits() -> None:
+    display = plot.decision_curve(Y, {"logistic": GOOD, "too sure": WILD}, [0.3, 0.1], num=200)
+    found = matrics.decision_curve(Y, np.stack([GOOD, WILD]), [0.3, 0.1], num=200, rng=0)
+    for part, same in zip(display.curve.net_benefit, found.net_benefit, strict=True):
+        np.testing.assert_array_equal(part, same)
+    drawn = {line.get_label(): line for line in display.ax_.lines}
+    np.testing.assert_array_equal(drawn["logistic"].get_xdata(), [0.1, 0.3])
+    np.testing.assert_array_equal(drawn["logistic"].get_ydata(), found.net_benefit.estimate[0, ::-1])
+    np.testing.assert_array_equal(drawn["treat all"].get_ydata(), found.treat_all.estimate[0, ::-1])
+    assert set(drawn["treat none"].get_ydata()) == {0}
+    better = (found.net_benefit.estimate[0] > np.maximum(found.treat_all.estimate[0], 0)).sum()
+    assert f"logistic is worth more than treating all and than treating none at {better} of them" in display.describe()
+
+
+def test_thresholds_end_where_probabilities_do() -> None:
+    assert plot.decision_curve(Y, GOOD / 4, num=20).curve.thresholds.max() <= 0.25
+    assert plot.decision_curve([0, 1], [0.001, 0.002], num=20).curve.thresholds.tolist() == [0.01, 0.02]
+
+
+@pytest.mark.parametrize(
+    ("y_prob", "names", "message"),
+    [
+        (np.full((9, 500), 0.5), None, "expected 1 to 8 models"),
+        ({"a": GOOD}, ["a"], "the keys of y_prob are the names"),
+        (np.stack([GOOD, WILD]), ["a"], "names: expected 2"),
+        ({}, None, "empty mapping"),
+    ],
+)
+def test_bad_input_raises(y_prob: object, names: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.decision_curve(Y, y_prob, [0.2], names=names, num=20)  # type: ignore[arg-type]
