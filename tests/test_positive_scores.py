@@ -33,6 +33,12 @@ DOORS: dict[str, Any] = {
     "precision_at_recall": lambda y, s, **o: matrics.precision_at_recall(y, s, 0.7, **o),
     "recall_at_precision": lambda y, s, **o: matrics.recall_at_precision(y, s, 0.5, **o),
     "recall_at_specificity": lambda y, s, **o: matrics.recall_at_specificity(y, s, 0.7, **o),
+    "decision_curve": lambda y, s, **o: matrics.decision_curve(y, s, [0.3], num=9, rng=0, **o).net_benefit.estimate,
+    "calibration_interval": lambda y, s, **o: (
+        matrics.calibration_interval(y, np.clip(s, 0.01, 0.99), "observed_expected_ratio", **o)[
+            "observed_expected_ratio"
+        ].estimate
+    ),
     "ranking_interval": lambda y, s, **o: matrics.ranking_interval(y, s, "roc_auc", **o)["roc_auc"].low,
     "compare_rankings": lambda y, s, **o: matrics.compare_rankings(y, [s, s], "roc_auc", **o)["roc_auc"].intervals.low,
     "roc_curve": lambda y, s, **o: matrics.roc_curve(y, s, **o).tpr,
