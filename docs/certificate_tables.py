@@ -86,7 +86,7 @@ def tables():
     """The tables of the page, by the names that stand for them."""
     head = ["measure", *COLUMNS.values(), *NUMBERS.values()]
     overall = [name for name, record in METRICS.items() if record.kind == "overall" and not record.needs]
-    by_class = [name for name, record in METRICS.items() if record.kind == "per_class"]
+    by_class = [name for name, record in METRICS.items() if record.kind == "per_class" and not record.needs]
     return {
         "properties": table(
             ["property", "what it says", "source"],

@@ -54,7 +54,7 @@ LAYERS = [
     ("counting", "metrics"),
     ("scoring",),
     ("states", "uncertainty"),
-    ("tables", "judged", "raters", "study", "multilabel", "ranking"),
+    ("tables", "judged", "raters", "folds", "study", "multilabel", "ranking"),
     ("plot", "files"),
     ("reporting",),
     ("gates",),

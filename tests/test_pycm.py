@@ -325,7 +325,7 @@ METHODS: list[tuple[str, dict[str, float], str]] = [
     ("IBA_alpha", {"alpha": 0.5}, "iba(alpha=0.5)"),
     ("IBA_alpha", {"alpha": 2}, "iba(alpha=2)"),
     ("TI", {"alpha": 2, "beta": 3}, "tversky_index(alpha=2,beta=3)"),
-    ("NB", {"w": 1}, "net_benefit"),
+    ("NB", {"w": 1}, "net_benefit(weight=1)"),
     ("NB", {"w": 0.3}, "net_benefit(weight=0.3)"),
     ("sensitivity_index", {}, "sensitivity_index"),
 ]

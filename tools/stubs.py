@@ -124,6 +124,8 @@ def _keyword(option: Option) -> str:
         accepts += " | None" if "none" in option.choices else ""
     else:
         accepts = 'float | Literal["e"]' if option.default == math.e else "float"
+    if option.required:
+        return f"{option.name}: {accepts}"
     default = "..." if option.default == math.e else repr(option.default).replace("'", '"')
     return f"{option.name}: {accepts} = {default}"
 

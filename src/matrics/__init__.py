@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from matrics.catalogue.description import describe
     from matrics.catalogue.verbal import interpret, list_benchmarks
     from matrics.counting.build import confusion_matrix, soft_confusion_matrix
+    from matrics.folds.compare_datasets import compare_datasets
+    from matrics.folds.compare_folds import compare_folds
+    from matrics.folds.permutation import permutation_test
+    from matrics.folds.results import DatasetComparison, FoldComparison, PermutationTest
     from matrics.gates.gate import gate
     from matrics.gates.results import GateResult, RequirementResult
     from matrics.judged.compare import judged_compare
@@ -106,6 +110,10 @@ _LATER = {
     "matrics.catalogue.description": ("describe",),
     "matrics.catalogue.verbal": ("interpret", "list_benchmarks"),
     "matrics.counting.build": ("confusion_matrix", "soft_confusion_matrix"),
+    "matrics.folds.compare_datasets": ("compare_datasets",),
+    "matrics.folds.compare_folds": ("compare_folds",),
+    "matrics.folds.permutation": ("permutation_test",),
+    "matrics.folds.results": ("DatasetComparison", "FoldComparison", "PermutationTest"),
     "matrics.gates.gate": ("gate",),
     "matrics.gates.results": ("GateResult", "RequirementResult"),
     "matrics.judged.compare": ("judged_compare",),
@@ -193,10 +201,12 @@ __all__ = [
     "ClassificationReport",
     "Comparison",
     "ConfusionState",
+    "DatasetComparison",
     "DecisionCurve",
     "DiagnosticTable",
     "Disparity",
     "EqualizedOdds",
+    "FoldComparison",
     "FrameCounts",
     "GateResult",
     "Interval",
@@ -214,6 +224,7 @@ __all__ = [
     "ModelComparison",
     "MultilabelState",
     "PairedComparison",
+    "PermutationTest",
     "PrecisionRecallCurve",
     "PrevalenceEstimate",
     "PrevalenceStatus",
@@ -236,6 +247,8 @@ __all__ = [
     "class_proportions",
     "classification_report",
     "compare",
+    "compare_datasets",
+    "compare_folds",
     "compare_models",
     "compare_paired",
     "compare_rankings",
@@ -279,6 +292,7 @@ __all__ = [
     "one_vs_rest",
     "pair_counts",
     "partial_roc_auc",
+    "permutation_test",
     "plot",
     "precision_at_recall",
     "precision_recall_curve",

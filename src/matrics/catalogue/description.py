@@ -174,7 +174,7 @@ def _lacks(spec: str) -> str:
 
 def _option(option: Option) -> str:
     if option.required:
-        return f"{option.name}= (required: {weights.in_words(option.matrix)})"
+        return f"{option.name}= (required: {weights.in_words(option.matrix) if option.matrix else option.bounds})"
     others = f"or {', '.join(map(spell, option.choices[1:]))}" if option.choices else option.bounds
     others += f", or {weights.in_words(option.matrix)}" if option.matrix else ""
     return f"{option.name}={spell(option.default)} ({others})"

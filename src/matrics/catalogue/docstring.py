@@ -89,4 +89,6 @@ def _option(option: Option) -> str:
         return f"\n{option.name} : {{{choices}}}{matrix}\n    The first is the default." + (_MATRIX if matrix else "")
     if option.matrix:
         return f"\n{option.name} : array_like, shape (n, n)\n    {weights.in_words(option.matrix).capitalize()}."
+    if option.is_odds:
+        return f"\n{option.name} : float\n    {option.bounds.capitalize()}; required: the odds of the threshold."
     return f"\n{option.name} : float, default {option.default:.5g}\n    {option.bounds.capitalize()}."

@@ -20,6 +20,8 @@ BOUNDS = ("above", "below", "from_there")  # what may follow in an Annotated[flo
 
 #: An option that is a number of at least 0.
 NotNegative = Annotated[float, 0, math.inf, True]
+#: Likewise, and without a default: the odds of a threshold of probability, filled in where one is known.
+OddsOfThreshold = Annotated[float, 0, math.inf, True, "odds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,7 @@ class Option:
     below: float = math.inf
     from_there: bool = False  # whether the lower bound itself is allowed
     matrix: str = ""  # the allowed matrix: of weights, "any" or "symmetric", or of "costs"
+    is_odds: bool = False  # whether it is the odds of a threshold
 
     @property
     def required(self) -> bool:
@@ -107,6 +110,8 @@ def _read_option(parameter: inspect.Parameter, hint: Any, expected: str) -> Opti
         hint = hint if matrix else None
     choices = get_args(hint) if get_origin(hint) is Literal else (False, True) if hint is bool else ()
     bounds = dict(zip(BOUNDS, hint.__metadata__, strict=False)) if get_origin(hint) is Annotated else {}
+    if hint == OddsOfThreshold:
+        return Option(parameter.name, parameter.default, (), is_odds=True, **bounds)
     is_number = hint is float or (get_origin(hint) is Annotated and get_args(hint)[0] is float)
     if parameter.default is parameter.empty or not (choices or is_number):
         raise TypeError(

@@ -210,7 +210,7 @@ DISTANCES: dict[str, str] = {
 METHODS: dict[str, str] = {
     "F_beta": "fbeta",
     "IBA_alpha": "iba",
-    "NB": "net_benefit",
+    "NB": "net_benefit(weight=1)",
     "TI": "tversky_index",
     "sensitivity_index": "sensitivity_index",
     "weighted_alpha": "krippendorff_alpha(weights=linear)",

@@ -283,7 +283,18 @@ class Metric:
         given = [name for name, _ in self.fixed]
         return tuple([option.name for option in self.options if option.required and option.name not in given])
 
+    @property
+    def awaits(self) -> str | None:
+        """The option that is the odds of a threshold, if it is lacking: functions that know thresholds fill it in."""
+        return next((option.name for option in self.options if option.is_odds and option.name in self.needs), None)
+
     def _check_complete(self) -> None:
+        if self.awaits is not None:
+            raise ValueError(
+                f"{self.name}: expected {self.awaits}, the odds of the threshold, got none: at a threshold of 0.2 it "
+                f"is {self.name}({self.awaits}=0.25); matrics.decision_curve has it at every threshold, and "
+                "matrics.threshold_curve fills it in for probabilities"
+            )
         if self.needs:
             name = self.needs[0]
             raise ValueError(
@@ -366,7 +377,8 @@ class Metric:
         Raises a ValueError if a class of it is none of these, or if it is one of the positive class and nothing says
         which one that is.
         """
-        self._check_complete()
+        if self.awaits is None:  # a threshold, which functions of scores know
+            self._check_complete()
         known = Classes(classes.number) if self.resolved else classes
         chosen = tuple([known.index(label, cut(self.spec)) for label in self.classes])
         if len(set(chosen)) != len(chosen):

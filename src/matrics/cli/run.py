@@ -274,7 +274,9 @@ def score_columns(metrics: dict[str, Metric], classes: Sequence[str]) -> list[Co
     for name, metric in metrics.items():
         labels = map(title_of, named_columns(name, metric, classes))
         reach = f"{range_of(metric)}, {direction_of(metric)}"
-        columns += [Column(label, reach, metric.higher_is_better) for label in labels]
+        # What weighs errors by the odds of the threshold is comparable at one threshold only.
+        better = None if metric.awaits else metric.higher_is_better
+        columns += [Column(label, reach, better) for label in labels]
     names = [column.label for column in columns]
     twice = first_twice(names)
     if twice is not None:

@@ -16,6 +16,7 @@ from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import options_of
 from matrics.integrations.settings import are_counts, of_nothing
 from matrics.quoting import quoted, split_outside
+from matrics.ranking.odds import at_threshold
 from matrics.ranking.positive import REST
 from matrics.scoring.score import resolve
 
@@ -113,12 +114,20 @@ def _read(key: str, positive: Any, *, has_classes: bool) -> list[ScoreValue]:
             )
         is_one = positive is not None and not has_classes
         known = Classes(2, (REST, positive), by_construction=True) if is_one else TWO
-        chosen = list(resolve(measure, known).values())
+        chosen = list(resolve(_at(measure, threshold), known).values())
         if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
         (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
         return [ScoreValue(key, chosen[0].spec, threshold=threshold.strip(), metric=chosen[0], is_count=is_count)]
     return _of_state(key, has_classes=has_classes)
+
+
+def _at(measure: str, threshold: str) -> Any:
+    """The measure with the odds of the threshold, if it awaits them."""
+    try:
+        return at_threshold(measure, float(threshold))
+    except ValueError:  # no number, which is said where thresholds are looked up
+        return measure
 
 
 def _of_state(key: str, *, has_classes: bool) -> list[ScoreValue]:

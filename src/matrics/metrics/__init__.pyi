@@ -274,7 +274,7 @@ class _NetBenefit(Metric):
         average: _Average = None,
         positive: int | None = None,
         class_weights: ArrayLike | Mapping[Any, float] | None = None,
-        weight: float = 1.0,
+        weight: float,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> Any: ...
@@ -286,7 +286,7 @@ class _NetBenefit(Metric):
         average: _Average = None,
         positive: int | None = None,
         class_weights: ArrayLike | Mapping[Any, float] | None = None,
-        weight: float = 1.0,
+        weight: float,
         zero_division: float = ...,
         invalid: Invalid = "warn",
     ) -> ArrayT: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from matrics.arrays import Array
-from matrics.catalogue.options import NotNegative
+from matrics.catalogue.options import OddsOfThreshold
 from matrics.catalogue.registry import metric
 from matrics.engine.table import Table
 
@@ -423,13 +423,17 @@ def similarity_index(t: Table) -> Array:
     source="Vickers and Elkin 2006",
     undefined="an empty matrix",
 )
-def net_benefit(t: Table, *, weight: NotNegative = 1.0) -> Array:
+def net_benefit(t: Table, *, weight: OddsOfThreshold) -> Array:
     """True positives minus weighted false positives, over all samples; the weight is the odds of the threshold.
+
+    Who treats at a probability of 0.2 finds a missed positive sample four times as bad as a false alarm: the weight is
+    0.2 / 0.8 = 0.25. A matrix does not say at which threshold it was counted, so the weight is needed; where thresholds
+    of probabilities are known, as in :func:`matrics.threshold_curve`, it is filled in.
 
     Examples
     --------
     >>> import matrics
-    >>> matrics.net_benefit([[8, 2], [3, 7]], average="class")
-    array([0.25, 0.25])
+    >>> matrics.net_benefit([[8, 2], [3, 7]], weight=0.25, average="class")
+    array([0.3625, 0.325 ])
     """
     return t.divide(t.tp - weight * t.fp, t.total[None, ...])

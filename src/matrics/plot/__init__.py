@@ -8,6 +8,7 @@ notebook, is saved by ``save("name.pdf")``, drawn once more into other axes by `
 from matrics.plot.agreement import AgreementDisplay, agreement
 from matrics.plot.calibration import CalibrationDisplay, CalibrationLine, SmoothLine, calibration
 from matrics.plot.confusion import Confusion, ConfusionMatrixDisplay, confusion_matrix
+from matrics.plot.critical_difference import CriticalDifferenceDisplay, critical_difference
 from matrics.plot.curve import CurveDisplay, curve
 from matrics.plot.curve_bands import Band
 from matrics.plot.curve_data import CurveLine
@@ -31,6 +32,7 @@ __all__ = [
     "Change",
     "Confusion",
     "ConfusionMatrixDisplay",
+    "CriticalDifferenceDisplay",
     "CurveDisplay",
     "CurveLine",
     "DecisionCurveDisplay",
@@ -52,6 +54,7 @@ __all__ = [
     "agreement",
     "calibration",
     "confusion_matrix",
+    "critical_difference",
     "curve",
     "decision_curve",
     "difference",

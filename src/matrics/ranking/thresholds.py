@@ -14,9 +14,9 @@ from matrics.counting.labels import label_dtype
 from matrics.engine.evaluation import evaluate
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.ranking.inputs import ScoredSamples, read
+from matrics.ranking.odds import refuse_others, resolve_at_thresholds, together
 from matrics.ranking.prevalence import at_shares, read_shares
 from matrics.ranking.rows import Points, SampleRows, as_rows, points
-from matrics.scoring.score import resolve
 from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
 
@@ -134,7 +134,8 @@ def threshold_curve(
         See :func:`matrics.threshold_confusion_matrix`.
     metrics : str, Metric, or several of them, default "core"
         As in :func:`matrics.score`. A per-class measure without an average is the value of the positive class
-        (``"recall"`` is ``"recall:binary"``); the mean over both classes is ``"recall:macro"``.
+        (``"recall"`` is ``"recall:binary"``); the mean over both classes is ``"recall:macro"``. The weight of
+        ``"net_benefit"`` is the odds of each threshold if scores are probabilities.
     thresholds : array_like, shape (T,), optional
         If left out, all thresholds between scores: infinity, where no sample is predicted as positive, and then every
         score, in descending order, T = N + 1. Where scores are equal, all of their points have the values after the
@@ -175,7 +176,8 @@ def threshold_curve(
         raise ValueError("unique: expected no thresholds with unique=True, as those are all scores")
     samples = read(y_true, y_score, sample_weight, ignore_index, positive=positive)
     samples, shares = read_shares(prevalence, samples)
-    chosen = resolve(metrics, samples.classes)
+    chosen = resolve_at_thresholds(metrics, samples.classes)
+    refuse_others(chosen, samples)
     if thresholds is None:
         limits, cm = all_thresholds(samples, unique=unique)
     else:
@@ -184,11 +186,10 @@ def threshold_curve(
     cm = at_shares(cm, shares, samples.backend)
     if shares is not None:
         limits = samples.backend.copied(samples.backend.xp.broadcast_to(limits, tuple(cm.shape[:-2])))
-    functions = [metric.bind() for metric in chosen.values()]
+    functions = [metric.bind() for several in chosen.values() for metric in several]
     values = evaluate(cm, functions, zero_division=zero_division, invalid="nan", workers=workers)
-    return ThresholdCurve(
-        samples.finish(limits), {name: samples.finish(value) for name, value in zip(chosen, values, strict=True)}
-    )
+    found = together(chosen, values, limits, samples.backend)
+    return ThresholdCurve(samples.finish(limits), {name: samples.finish(value) for name, value in found.items()})
 
 
 def _at(samples: ScoredSamples, y_true: Any, y_score: Any, thresholds: Any) -> tuple[ScoredSamples, Array, Array]:

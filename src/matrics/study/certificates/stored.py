@@ -16,7 +16,7 @@ ROLES = {prop.name: prop.roles for prop in RELATIONS}
 
 def certified_specs() -> list[str]:
     """What has a certificate: every measure; class measures averaged over classes, and of class 1 of two."""
-    by_class = [name for name, record in METRICS.items() if record.kind == "per_class"]
+    by_class = [name for name, record in METRICS.items() if record.kind == "per_class" and not record.needs]
     return [*(name for name in METRICS if not METRICS[name].needs), *(f"{name}:binary" for name in by_class)]
 
 
