@@ -113,3 +113,14 @@ def test_the_command_line(command: Any, tmp_path: Path) -> None:
         code, _, error = command(arguments[0], str(tmp_path / "logit.csv"), *arguments[1:])
         assert code != 0
         assert "net_benefit" in error
+
+
+def test_beside_the_documented_formula() -> None:
+    """The reference of ``tests/reference``, with its weight."""
+    reference = pytest.importorskip("reference")
+    from reference.counts import Counts
+
+    for weight in (0.0, 0.25, 3.0):
+        for k in (0, 1):
+            expected = float(reference.FORMULAS["net_benefit"](Counts(CM.tolist()), k, weight))
+            assert matrics.net_benefit(CM, weight=weight, average="class")[k] == pytest.approx(expected, rel=1e-12)

@@ -16,7 +16,6 @@ from matrics.files.matrices import read
 from matrics.files.names import Names
 from matrics.files.source import MatrixSource
 from matrics.quoting import quoted
-from matrics.ranking.odds import at_threshold
 from matrics.scoring.score import resolve
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ def open_run(
     scored = read_scores(path, score_names, of_all=limit is None)
     found = scored.matrices(limit)
     if limit is not None:
+        from matrics.ranking.odds import at_threshold
+
         outside = any(((scores < 0) | (scores > 1)).any() for _, scores in scored.groups)
         asked_for = asked_for if outside else at_threshold(asked_for, limit)
     chosen = measures(asked_for, lambda: found.known(of_several))

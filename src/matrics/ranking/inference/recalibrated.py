@@ -115,7 +115,7 @@ def calibration_interval(
     >>> for name, one in found.items():
     ...     print(f"{name}: {one.estimate:.2f}, from {one.low:.2f} to {one.high:.2f}")
     slope: 0.51, from 0.44 to 0.57
-    in_the_large: 0.63, from 0.51 to 0.76
+    in_the_large: 0.63, from 0.49 to 0.78
     """
     level, num = check_level(level), DEFAULT_NUM if num is None else check_draws(num)
     samples = Samples.of(y_true, y_prob, positive, ignore_index, clusters, "calibration_interval", name="y_prob")
