@@ -15,7 +15,9 @@ import matrics.plot
 
 random = np.random.default_rng(0)
 names = ["boosting", "forest", "network", "nearest", "linear", "tree"]
-scores = random.normal(0.8, 0.08, (24, 1)) + random.normal([0.05, 0.045, 0.04, 0.02, 0.01, 0.0], 0.02, (24, 6))
+scores = random.normal(0.8, 0.08, (24, 1)) + random.normal(
+    [0.05, 0.045, 0.04, 0.02, 0.01, 0.0], 0.02, (24, 6)
+)
 matrics.plot.critical_difference(scores, names=names)
 
 # %%
