@@ -136,6 +136,17 @@ def test_equal_and_missing_models() -> None:
     np.testing.assert_allclose(found.p_value[np.ix_([0, 1, 3], [0, 1, 3])], alone.p_value, rtol=1e-12)
 
 
+def test_an_infinite_loss_has_no_differences() -> None:
+    y_true, y_prob = models(60)
+    y_prob[1, 3] = 1 - y_true[3]  # certain, and wrong
+    found = matrics.compare_rankings(y_true, y_prob, "log_loss", rng=0)["log_loss"]
+    assert found.intervals.estimate[1] == math.inf
+    assert np.isnan(found.p_value[1]).all()
+    assert (found.tied[1], found.probability_best[1]) == (False, 0)
+    alone = matrics.compare_rankings(y_true, y_prob[[0, 2]], "log_loss")["log_loss"]
+    assert found.p_value[0, 2] == pytest.approx(alone.p_value[0, 1])
+
+
 @pytest.mark.parametrize(
     ("y_score", "options", "message"),
     [

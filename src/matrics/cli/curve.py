@@ -47,6 +47,7 @@ class CurveRun:
     zero_division: float
     level: float
     target: Target | None = None
+    paired_on: str | None = None
 
     @cached_property
     def columns(self) -> list[Column]:

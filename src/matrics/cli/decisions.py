@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from matrics.cli.curve import CurveRun
     from matrics.files.scores import Scored, ScoreNames
 
 FilePath = Annotated[
@@ -60,6 +61,14 @@ def curve(
     ] = None,
     plugin: Plugin = None,
     by: By = None,
+    paired_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of the samples, if all models of --by have scored the same: their differences, with "
+            "DeLong's p-values.",
+        ),
+    ] = None,
     true: TrueColumn = Names.true,
     positive: Positive = None,
     prevalence: Prevalence = None,
@@ -75,18 +84,16 @@ def curve(
     output: Output = None,
 ) -> None:
     """Measures at every threshold of scores, and how well the scores rank."""
-    import numpy as np
-    import pyarrow as pa
     from rich.text import Text
 
     from matrics.cli import printing
     from matrics.cli.curve import CurveRun, read_thresholds
+    from matrics.cli.curve_comparison import compare_curves, refuse_paired, show_comparisons
     from matrics.cli.curve_report import show_curves
     from matrics.cli.delivery import read_delivery
     from matrics.cli.measures import measures
-    from matrics.cli.score_results import curve_result, refuse_same
+    from matrics.cli.score_results import comparison_result, curve_result
     from matrics.files.outputs.destination import SUFFIXES
-    from matrics.files.outputs.whole import open_output
     from matrics.files.scores import ScoreNames
     from matrics.uncertainty.options import check_level
 
@@ -102,32 +109,55 @@ def curve(
     delivery = read_delivery(format_, output, [path], blocks=SUFFIXES)
     target = output if delivery is None else None
     names = ScoreNames.parse(scores, true=true, by=column_names(by or []), positive=positive)
-    source = _read(path, replace(names, **Reading.read(missing, encoding).names), target)
+    if paired_on is not None and delivery is None:
+        raise ValueError("--output: expected a name that ends in .json, .md or .txt, or --format, with --paired-on")
+    refuse_paired(paired_on, names.by, {true, *names.scores})
+    source = _read(path, replace(names, clusters=paired_on, **Reading.read(missing, encoding).names), target)
     there = _target(prevalence, source)
-    run = CurveRun(source, measures(metrics or CURVE_METRICS, lambda: source.known), limits, zero, share, there)
+    chosen = measures(metrics or CURVE_METRICS, lambda: source.known)
+    run = CurveRun(source, chosen, limits, zero, share, there, paired_on)
     title = _title(source, "curve", there)
     if delivery is not None and not delivery.is_table:
-        delivery.write(curve_result(run, [title.plain]))
+        made = curve_result if paired_on is None else comparison_result
+        delivery.write(made(run, [title.plain]))
         return
+
+    compared = [] if paired_on is None or delivery is None else compare_curves(run)
 
     def show(console: Console) -> None:
         printing.show(console, title, Text())
-        show_curves(console, run, every=every)
+        if compared:
+            show_comparisons(console, compared, source.heading)
+        else:
+            show_curves(console, run, every=every)
 
     if delivery is not None:
         delivery.show(show)
         return
+    _write_curves(run, str(target), title)
+
+
+def _write_curves(run: CurveRun, target: str, title: Text) -> None:
+    """All thresholds of all curves, a curve at a time."""
+    import numpy as np
+    import pyarrow as pa
+
+    from matrics.cli import printing
+    from matrics.cli.score_results import refuse_same
+    from matrics.files.outputs.whole import open_output
+
+    source = run.source
     labels = [column.label for column in run.columns]
     refuse_same(source, ["threshold", *labels], "output")
     count = 0
-    with open_output(Path(str(target))) as append:
+    with open_output(Path(target)) as append:
         for position in range(source.count):
             found, values = run.curve(position)
             keys = source.columns(position, position + 1)
             repeated = {name: column.take(pa.array(np.zeros(len(found), int))) for name, column in keys.items()}
             append({**repeated, "threshold": found, **dict(zip(labels, values.T, strict=True))})
             count += len(found)
-    _show_written(str(target), title, count, f"{printing.counted(len(labels), 'measure')}")
+    _show_written(target, title, count, f"{printing.counted(len(labels), 'measure')}")
 
 
 def threshold(

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
+from matrics.cli.curve_comparison import compare_curves, comparison_rows
 from matrics.cli.result import Result, Rows, about_measure, column, keys_of
 from matrics.quoting import quoted
 
@@ -37,18 +38,29 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
     every = range(source.count)
     found = [run.curve(position) for position in every]
     of_curve = pa.array(np.repeat(np.arange(source.count), [len(thresholds) for thresholds, _ in found]))
-    keys = source.columns(0, source.count)
-    rows = keys_of({name: values.take(of_curve) for name, values in keys.items()})
+    rows = keys_of({name: values.take(of_curve) for name, values in source.columns(0, source.count).items()})
     rows["threshold"] = column(np.concatenate([thresholds for thresholds, _ in found]), is_short=True)
     values = np.concatenate([values for _, values in found])
     rows |= {name: column(one, undefined=reasons[name]) for name, one in zip(reasons, values.T, strict=True)}
-    facts = [run.facts(position) for position in every]
-    of_scores: Rows = keys_of(keys)
-    of_scores |= {
+    about = {**_facts(source, run.target), "level": run.level, "seed": None}
+    return Result("curve", titles, about, rows, measures, {"curves": _of_scores(run)})
+
+
+def comparison_result(run: CurveRun, titles: list[str]) -> Result:
+    """The models by their scores for the same samples, and the measures of each."""
+    about = {**_facts(run.source, run.target), "level": run.level, "seed": None, "paired_on": run.paired_on}
+    rows = comparison_rows(compare_curves(run))
+    return Result("curve", titles, about, rows, tables={"curves": _of_scores(run)})
+
+
+def _of_scores(run: CurveRun) -> Rows:
+    """The measures of each curve that do not depend on a threshold."""
+    source = run.source
+    facts = [run.facts(position) for position in range(source.count)]
+    found: Rows = keys_of(source.columns(0, source.count))
+    return found | {
         name: column([one[name] for one in facts], undefined="samples of both classes are needed") for name in facts[0]
     }
-    about = {**_facts(source, run.target), "level": run.level, "seed": None}
-    return Result("curve", titles, about, rows, measures, {"curves": of_scores})
 
 
 def threshold_result(run: ThresholdRun, titles: list[str]) -> Result:

@@ -82,6 +82,8 @@ class Scored(Keyed):
     ordered: bool  # whether their order has a meaning, as for numbers
     positives: tuple[int, ...]  # the positive class of each column of scores
     groups: list[tuple[Array, Array]] = field(repr=False)  # labels (N,) and scores (N, columns)
+    samples_of: list[Array] = field(default_factory=list, repr=False)  # the sample of each row, by number
+    sample_names: list[str] = field(default_factory=list, repr=False)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -143,7 +145,7 @@ class Scored(Keyed):
 
 def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Scored:
     """The samples of a file; with ``of_all``, columns of scores must be there for every label."""
-    file, (groups, values, classes, ordered, positives) = read_rows(path, names, _samples)
+    file, (groups, values, classes, ordered, positives, (samples, known)) = read_rows(path, names, _samples)
     warn_of_odd_labels(file, classes, classes)
     missing = sorted(set(range(len(classes))) - set(positives))
     if of_all and names.classes and missing:
@@ -151,10 +153,10 @@ def read_scores(path: Path, names: ScoreNames, *, of_all: bool = False) -> Score
     keys = [Key(name, 0, column) for name, column in values.items()]
     if len(positives) > 1:
         keys.append(Key("class", len(names.by[:1]), pa.array([classes[k] for k in positives], pa.large_string())))
-    return Scored(file, tuple(keys), classes, ordered, positives, groups)
+    return Scored(file, tuple(keys), classes, ordered, positives, groups, samples, known)
 
 
-def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], dict[str, Any], Any, bool, Any]:
+def _samples(table: Any, names: ScoreNames) -> tuple[Any, ...]:
     if not table.num_rows:
         raise ValueError("expected at least one row of scores, got none")
     for name in table.column_names:
@@ -170,7 +172,11 @@ def _samples(table: Any, names: ScoreNames) -> tuple[list[tuple[Array, Array]], 
     order = np.argsort(of_row, stable=True)
     cuts = np.flatnonzero(np.diff(of_row[order])) + 1
     groups = list(zip(np.split(coded[order], cuts), np.split(scores[order], cuts), strict=True))
-    return groups, values, classes, ordered, positives
+    samples: tuple[list[Array], list[str]] = [], []
+    if names.clusters is not None:
+        of_sample, known = of_columns.group_rows(table, (names.clusters,))
+        samples = np.split(of_sample[order], cuts), [str(value) for value in known[names.clusters].to_pylist()]
+    return groups, values, classes, ordered, positives, samples
 
 
 def _positives(known: tuple[str, ...], names: ScoreNames, *, ordered: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:

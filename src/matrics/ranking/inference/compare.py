@@ -188,7 +188,8 @@ def compare_rankings(
 def _compared(found: Measured, measure: Named, level: float, rng: np.random.Generator) -> RankingComparison:
     """The comparison of all elements and classes, (B, C, M, …)."""
     one, covariance, side = found.interval, found.covariance, 1 if measure.higher_is_better else -1
-    estimate = np.asarray(one.estimate)
+    # A model with an infinite loss is worse than others, by nothing that has limits.
+    estimate = np.where(np.isfinite(one.estimate), one.estimate, math.nan)
     gap = estimate[..., :, None] - estimate[..., None, :]
     own = np.diagonal(covariance, axis1=-2, axis2=-1)
     square = own[..., :, None] + own[..., None, :] - 2 * covariance

@@ -1,0 +1,87 @@
+"""``matrics curve --paired-on``: the models of a file by their scores for the same samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matrics
+
+CANCER = str(Path(__file__).parents[1] / "examples" / "breast_cancer_scores.parquet")
+ASKED = ("curve", CANCER, "--scores", "score", "--positive", "malignant")
+MODELS = ("logistic_regression", "extra_trees", "nearest_neighbours", "naive_bayes")
+
+
+def compared() -> dict[str, Any]:
+    """The comparison that the library makes of the same samples."""
+    table = pytest.importorskip("pandas").read_parquet(CANCER)
+    by_model = {name: table[table["model"] == name].sort_values("sample") for name in sorted(MODELS)}
+    true = (by_model[MODELS[0]]["y_true"] == "malignant").to_numpy().astype(int)
+    return matrics.compare_rankings(true, {name: part["score"].to_numpy() for name, part in by_model.items()})
+
+
+def test_the_screen_has_delongs_p_values(command: Any) -> None:
+    code, shown, error = command(*ASKED, "--by", "model", "--paired-on", "sample")
+    assert (code, error) == (0, "")
+    found = compared()["roc_auc"]
+    lines = [line.split() for line in shown.split("roc_auc")[1].split("average_precision")[0].splitlines()]
+    by_model = {line[0]: line for line in lines if line and line[0] in MODELS}
+    assert list(by_model) == list(MODELS)  # best first
+    best = found.names.index("logistic_regression")
+    for name in MODELS[1:]:
+        row = found.names.index(name)
+        assert f"{found.p_value[best, row]:.3f}" in by_model[name]
+        assert ("tied" in by_model[name]) == bool(found.tied[row])
+    assert by_model[MODELS[0]][-1] == "best"
+    assert "log_loss" in shown
+
+
+def test_formats_have_all_of_it(command: Any) -> None:
+    made = json.loads(command(*ASKED, "--by", "model", "--paired-on", "sample", "--format", "json")[1])
+    found = compared()
+    for row in made["rows"]:
+        one = found[row["measure"]]
+        place = one.names.index(row["model"])
+        estimate = one.intervals.estimate[place]
+        assert row["estimate"] == (pytest.approx(estimate) if np.isfinite(estimate) else None)
+        assert row["tied"] == bool(one.tied[place])
+    assert made["paired_on"] == "sample"
+    assert {row["model"] for row in made["curves"]} == set(MODELS)
+    text = command(*ASKED, "--by", "model", "--paired-on", "sample", "--format", "csv")[1]
+    assert text.splitlines()[0].startswith("measure,model,estimate,low,high,status,difference")
+
+
+def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    rows, labels = [], np.repeat(random.integers(0, 2, 30), 2)
+    scores = {name: labels + random.normal(size=60) for name in ("a", "b")}
+    for name, values in scores.items():
+        rows += [f"{name},p{k // 2},{labels[k]},{values[k]}" for k in range(60)]
+    (tmp_path / "s.csv").write_text("model,patient,y_true,score\n" + "\n".join(rows) + "\n")
+    asked = ("--scores", "score", "--by", "model", "--paired-on", "patient", "--format", "json")
+    made = json.loads(command("curve", str(tmp_path / "s.csv"), *asked)[1])
+    order = np.argsort([f"p{k // 2}" for k in range(60)], kind="stable")
+    found = matrics.compare_rankings(
+        labels[order], {name: values[order] for name, values in scores.items()}, "roc_auc", clusters=(order // 2)
+    )["roc_auc"]
+    got = [row["p_value"] for row in made["rows"] if row["measure"] == "roc_auc" and row["p_value"] is not None]
+    assert got == [pytest.approx(found.p_value[0, 1], rel=1e-9)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--paired-on", "sample"), "--paired-on: expected --by COLUMN with it"),
+        (("--by", "model", "--paired-on", "score"), "neither the model, a label nor a score"),
+        (("--by", "model", "--paired-on", "nobody"), "got no 'nobody'"),
+        (("--by", "model", "--paired-on", "sample", "--output", "x.parquet"), "--output: expected a name that ends"),
+    ],
+)
+def test_errors(command: Any, options: tuple[str, ...], message: str) -> None:
+    code, _, error = command(*ASKED, *options)
+    assert code != 0
+    assert message in error
