@@ -60,6 +60,9 @@ def test_models_and_labels_of_any_kind() -> None:
     again = matrics.permutation_test(names[Y], names[np.stack([PREDICTED, Y])], "accuracy", labels=list(names), rng=0)
     np.testing.assert_array_equal(found.p_value, again.p_value)
     assert len(found.to_frame()) == 2
+    polars = pytest.importorskip("polars")
+    one = matrics.permutation_test(polars.Series(names[Y]), polars.Series(names[Y]), "mcc", labels=list(names), rng=0)
+    assert one.score == 1
 
 
 def test_the_smallest_p_value_is_not_0() -> None:

@@ -286,3 +286,14 @@ def test_losses_need_probabilities() -> None:
     assert list(matrics.ranking_interval(y_true, 5 * y_score)) == ["roc_auc", "average_precision"]
     with pytest.raises(ValueError, match=r"scores in \[0, 1\] for log_loss"):
         matrics.ranking_interval(y_true, 5 * y_score, "log_loss")
+
+
+def test_a_class_without_samples_is_left_out() -> None:
+    y_true, y_score = RANDOM.integers(0, 2, 60), RANDOM.dirichlet(np.ones(3), 60)
+    mean = matrics.ranking_interval(y_true, y_score, "roc_auc")["roc_auc"]
+    two = matrics.ranking_interval(y_true, y_score, "roc_auc", average="class")["roc_auc"]
+    assert mean.status == IntervalStatus.EMPTY_CLASS
+    assert mean.estimate == pytest.approx(two.estimate[:2].mean())
+    assert np.isnan(two.low).tolist() == [False, False, True]
+    drawn = matrics.ranking_interval(y_true, y_score, "roc_auc", average="class", method="bootstrap", num=50, rng=0)
+    assert np.isnan(drawn["roc_auc"].low).tolist() == [False, False, True]

@@ -19,7 +19,7 @@ from matrics.folds.results import PermutationTest
 from matrics.quoting import quoted
 from matrics.scoring.score import resolve
 from matrics.typing import ArrayLike
-from matrics.uncertainty.model_samples import PairedSamples
+from matrics.uncertainty.model_samples import PairedSamples, named_models
 
 DEFAULT_NUM = 9999
 # Cells of shuffles that are in memory at a time.
@@ -97,7 +97,7 @@ def permutation_test(
     """
     num = DEFAULT_NUM if num is None else check_draws(num)
     is_one = len(_shape(y_pred)) == 1
-    given: Any = [y_pred] if is_one else y_pred
+    given: Any = named_models({"": y_pred})[1] if is_one else y_pred
     samples = PairedSamples.of(y_true, given, num_classes, labels, None, None, ignore_index)
     n = samples.classes.number
     chosen = resolve(metric, Classes.of(n, samples.classes.labels, positive))

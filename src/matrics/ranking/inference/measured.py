@@ -148,6 +148,11 @@ def _of_element(  # noqa: PLR0917 (all of it is what an element has)
 
 
 def _of_draws(estimate: Array, values: Array, measure: Named, samples: SampleScores, manner: Manner) -> Moments:
+    with NUMPY.quiet():  # a class without samples has no replicates
+        return _of_replicates(estimate, values, measure, samples, manner)
+
+
+def _of_replicates(estimate: Array, values: Array, measure: Named, samples: SampleScores, manner: Manner) -> Moments:
     replicated = np.moveaxis(values, 0, -1)  # (C, M, R)
     error, undefined = spread(replicated, NUMPY)
     if measure.kind == "point":
