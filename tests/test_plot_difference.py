@@ -189,3 +189,28 @@ def test_an_infinite_cell_of_a_joint_table_is_refused() -> None:
     joint[0, 0, 1] = np.inf
     with pytest.raises(matrics.InvalidConfusionMatrix, match="inf"):
         plot.difference(joint=joint)
+
+
+def test_chance_is_grey_and_small_differences_stay_small() -> None:
+    """Half a point of which nothing is significant is no catastrophe: the scale ends at 5 points at least."""
+    a = np.asarray([[970, 20, 10], [15, 975, 10], [12, 8, 980]])
+    b = np.asarray([[972, 17, 11], [12, 979, 9], [12, 10, 978]])
+    display = plot.difference(a, b)
+    assert not display.beyond_chance.any()
+    (image,) = display.ax_.images
+    colours = np.asarray(image.get_array())
+    np.testing.assert_array_equal(colours[..., 0], colours[..., 1])  # grey
+    np.testing.assert_array_equal(colours[..., 0], colours[..., 2])
+    assert colours.min() > 0.85  # and light: 0.4 points of 5
+    worse = plot.difference(a, [[970, 20, 10], [15, 875, 110], [12, 8, 980]])
+    colours = np.asarray(worse.ax_.images[0].get_array())
+    assert worse.beyond_chance.tolist() == [[False] * 3, [False, True, True], [False] * 3]
+    assert (colours[1, 1, 0] > colours[1, 1, 2] + 0.2) & (colours[1, 2, 0] > colours[1, 2, 2] + 0.2)  # orange
+    assert "Grey: not more than chance." in display._lines()[1]
+
+
+def test_cells_below_one_percent_are_seen() -> None:
+    display = plot.confusion_matrix([[9960, 40], [5, 9995]])
+    colours = np.asarray(display.figure_.axes[0].images[0].get_array())
+    assert colours[0, 1, 2] < 0.92  # 0.4 %
+    assert colours[1, 0, 2] < 0.96  # 0.05 %

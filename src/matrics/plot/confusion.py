@@ -24,7 +24,7 @@ from matrics.plot.heat_map import (
 )
 from matrics.plot.inputs import host_stack, names_of_classes, names_of_panels
 from matrics.plot.order import ordered_classes
-from matrics.plot.style import INK, right, tidy, wrong
+from matrics.plot.style import INK, right, shaded, tidy, wrong
 from matrics.quoting import quoted
 from matrics.tables.found_labels import count_found
 from matrics.typing import ArrayLike, NumPyArray
@@ -114,9 +114,9 @@ class ConfusionMatrixDisplay(Display):
                 axes.text(0.5, 0.5, "invalid matrix", transform=axes.transAxes, ha="center", color=INK)
                 continue
             shares = self.shares[number]
-            colours = wrong(np.sqrt(shares))
+            colours = wrong(shaded(shares))
             diagonal = np.arange(len(shares))
-            colours[diagonal, diagonal] = right(np.sqrt(shares[diagonal, diagonal]))
+            colours[diagonal, diagonal] = right(shaded(shares[diagonal, diagonal]))
             draw_cells(axes, colours, cell_text(self.matrices[number], shares, self.text))
             class_ticks(axes, self.class_names)
             axes.set_xlabel("predicted class")

@@ -15,7 +15,7 @@ from matrics.plot.heat_map import class_ticks, draw_cells, short_name, size_of_c
 from matrics.plot.inputs import host_stack, names_of_classes, on_host
 from matrics.plot.order import ordered_classes
 from matrics.plot.signs import mark_cells, outline, signed, signed_bar
-from matrics.plot.style import ink_on, right, tidy, wrong
+from matrics.plot.style import blend, ink_on, right, tidy, wrong
 from matrics.quoting import quoted
 from matrics.typing import ArrayLike, NumPyArray
 from matrics.uncertainty.cells import adjusted, independent_cells, paired_cells
@@ -31,6 +31,8 @@ Correction = Literal["holm", "benjamini_hochberg"]
 CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini and Hochberg"}
 
 NOISE = 1e-12  # differences of equal shares, rounded
+LEAST = 0.05  # of a class, the least end of the scale of colours
+GREYS = ("#ffffff", "#efefef", "#dddddd", "#cacaca")  # of differences that chance explains
 
 
 class Change(NamedTuple):
@@ -152,6 +154,8 @@ class DifferenceDisplay(Display):
         first, second = map(short_name, self.names)
         unit = "percentage points of the true class" if self.what == "share" else "numbers of samples"
         lines = [f"{second} less {first}: {unit}", f"Blue: {second} is better. Orange: it is worse."]
+        if self.tested:
+            lines[1] += " Grey: not more than chance."
         if not self.tested:
             return [*lines, f"{self.test[0].upper()}{self.test[1:]}."]
         if not self.changes:
@@ -166,15 +170,25 @@ class DifferenceDisplay(Display):
         return [*lines, counted, f"by {self.test}{':' if found else '.'}", *map(str, found)]
 
     def _colours(self) -> NumPyArray:
-        """Blue where b is better: on the diagonal more, elsewhere less; by the square root, so that little shows."""
+        """Blue where b is better: on the diagonal more, elsewhere less; grey where chance explains the difference.
+
+        By the square root, so that little shows.
+        """
         diagonal = np.eye(len(self.difference), dtype=bool)
         better = np.where(diagonal, self.difference, -self.difference)
         sizes = np.sqrt(np.abs(better) / self._limit())
-        return np.where((better > 0)[..., None], right(sizes), wrong(sizes))
+        coloured = np.where((better > 0)[..., None], right(sizes), wrong(sizes))
+        if not self.tested:
+            return coloured
+        return np.where(self.beyond_chance[..., None], coloured, blend(GREYS, sizes))
 
     def _limit(self) -> float:
-        """The largest difference; the scale is the same for both signs."""
-        return float(np.nanmax(np.abs(self.difference), initial=0)) or 1.0
+        """The largest difference, and at least 5 % of a class: the scale is the same for both signs.
+
+        Without a least value the largest of many small differences looks like a catastrophe.
+        """
+        whole = 1.0 if self.what == "share" else float(max(self.a.sum(axis=1).max(initial=0), 1))
+        return max(float(np.nanmax(np.abs(self.difference), initial=0)), LEAST * whole)
 
     def _texts(self) -> list[list[str]]:
         """The signed differences; empty texts for cells without samples in both matrices."""
@@ -215,7 +229,9 @@ def difference(
     """Draw the differences of two confusion matrices, and mark the significant ones.
 
     Each cell is the share of its true class in b minus that in a, with its sign. In blue cells b is better (larger on
-    the diagonal, smaller elsewhere); in orange cells it is worse. Bold, outlined cells differ significantly.
+    the diagonal, smaller elsewhere); in orange cells it is worse. Grey cells differ by no more than chance explains;
+    those in colour are bold and outlined. The scale of colours ends at the largest difference, or at 5 points if it is
+    less.
 
     Parameters
     ----------

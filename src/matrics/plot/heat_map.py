@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from matrics.plot.style import INK, SMALL, ink_on
+from matrics.plot.style import INK, POWER, SMALL, ink_on
 from matrics.typing import NumPyArray
 
 if TYPE_CHECKING:
@@ -121,12 +121,12 @@ def scale_bar(panels: Sequence[Axes], label: str, colours: tuple[Callable[[NumPy
     figure: Any = panels[0].get_figure(root=True)
     shares = np.linspace(0, 1, 256)
     for scale in reversed(colours):  # from the outermost inwards
-        mappable = ScalarMappable(PowerNorm(0.5, 0, 1), ListedColormap(scale(shares)))
+        mappable = ScalarMappable(PowerNorm(POWER, 0, 1), ListedColormap(scale(shares)))
         bar = figure.colorbar(mappable, ax=list(panels), fraction=0.03, pad=0.01, aspect=40)
         bar.outline.set(linewidth=0.5)
         bar.set_ticks([])
         if scale is colours[-1]:
-            bar.set_ticks([0, 0.01, 0.05, 0.2, 0.5, 1], labels=["0", "1 %", "5 %", "20 %", "50 %", "100 %"])
+            bar.set_ticks([0, 0.001, 0.01, 0.1, 0.5, 1], labels=["0", "0.1 %", "1 %", "10 %", "50 %", "100 %"])
             bar.ax.tick_params(labelsize=SMALL, color=INK, labelcolor=INK, length=2)
             bar.set_label(label, fontsize=SMALL, color=INK)
 

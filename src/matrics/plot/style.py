@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 __all__ = [
     "FAINT",
     "INK",
+    "POWER",
     "SMALL",
     "Style",
     "blend",
     "ink_on",
     "right",
     "sequence_of_styles",
+    "shaded",
     "styles",
     "tidy",
     "wrong",
@@ -33,6 +35,16 @@ SMALL = 7.5  # points; the smallest text that a paper prints
 # Two hues distinct in every common kind of colour-blindness, from white to dark in equal steps of lightness.
 BLUES = ("#ffffff", "#d4e4f1", "#9cc4e2", "#5b9fd0", "#2171b5", "#08306b")
 ORANGES = ("#ffffff", "#fdeada", "#fbc58e", "#f08b2c", "#b85606", "#5f2a02")
+
+
+# Shares are shaded by this power of them: good models differ in cells below 1 %, which a square root leaves white.
+POWER = 1 / 3
+
+
+def shaded(shares: NumPyArray) -> NumPyArray:
+    """Where shares of a class are on a scale of colours: 0.1 % is a tenth of the way, and 1 % a fifth."""
+    found: NumPyArray = shares**POWER
+    return found
 
 
 def right(shares: NumPyArray) -> NumPyArray:
