@@ -46,7 +46,8 @@ DOORS = {
     SCORES: (
         *("threshold_confusion_matrix", "threshold_curve", "best_threshold", "best_threshold_interval"),
         *("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall"),
-        *("recall_at_precision", "roc_curve", "precision_recall_curve", "log_loss", "binary_cross_entropy"),
+        *("recall_at_precision", "recall_at_specificity", "ranking_interval", "compare_rankings", "decision_curve"),
+        *("calibration_interval", "roc_curve", "precision_recall_curve", "log_loss", "binary_cross_entropy"),
         *("brier_score", "brier_decomposition", "expected_calibration_error", "reliability_curve"),
         *("top_k_accuracy", "top_k_recall"),
     ),
@@ -79,7 +80,8 @@ COMMANDS = tuple(door for door in DOORS[ELSEWHERE] if door.startswith("matrics "
 GATES = ("gate", "matrics gate")
 WEIGHTED = ("score", "interval", "compare", "count", "report", "gate")  # commands
 AREAS = ("roc_auc", "partial_roc_auc", "roc_auc_variance", "average_precision", "precision_at_recall")
-AREAS += ("recall_at_precision",)
+AREAS += ("recall_at_precision", "recall_at_specificity")
+SURE = ("ranking_interval", "compare_rankings", "decision_curve", "calibration_interval")
 
 #: Why a door does without an argument: by column the reasons, each with its doors.
 REASONS = {
@@ -95,6 +97,7 @@ REASONS = {
     "weights": {
         "matrices have no samples: they were weighted when they were counted": OF_STACKS,
         "DeLong's variance is one of counts": ("roc_auc_variance",),
+        "their limits are those of samples that count once": SURE,
         "not yet": (
             *("plot.curve", "plot.calibration"),
             *(door for door in COMMANDS if door.split()[-1] not in WEIGHTED),
@@ -111,13 +114,13 @@ REASONS = {
                 "subset_accuracy",
                 *DOORS[TRAINING],
             ),
-            *(door for door in DOORS[SCORES] if door not in ("best_threshold_interval", "roc_auc_variance")),
+            *(door for door in DOORS[SCORES] if door not in ("best_threshold_interval", "roc_auc_variance", *SURE)),
             "plot.confusion_matrix",
             *("integrations.dask.score", "integrations.xarray.score", "matrics score"),
         ),
         "a plan, before there are samples": ("samples_needed",),
         "not yet": (
-            *("classification_report", "roc_auc_variance", "matrics curve", "matrics threshold"),
+            *("classification_report", "roc_auc_variance", "matrics threshold"),
             *("plot.curve", "plot.calibration"),
         ),
     },
@@ -157,7 +160,7 @@ REASONS = {
         "counts, nothing is divided": (*COUNTING, "plot.confusion_matrix"),
         "what is undefined is left out, or said to be": (
             *("report", "roc_auc_variance", "brier_decomposition", "reliability_curve", "plot.curve"),
-            *("plot.calibration", "matrics report"),
+            *("plot.calibration", "matrics report", *SURE),
         ),
     },
     "workers": {
@@ -167,7 +170,7 @@ REASONS = {
             *COUNTING,
             *("classification_report", "subset_accuracy", "MarginState", *IN_TRAINING, *PICTURES),
             *("report", "matrics report"),
-            *(door for door in DOORS[SCORES] if "threshold" not in door and door not in AREAS),
+            *(door for door in DOORS[SCORES] if "threshold" not in door and door not in (*AREAS, *SURE[:2])),
             *("matrics compare", "matrics curve", "matrics threshold"),
         ),
     },
