@@ -136,3 +136,12 @@ def test_a_measure_is_public_by_one_line() -> None:
     assert set(listed) <= set(matrics.__all__)
     assert len(matrics.__all__) == len(set(matrics.__all__))
     assert all(hasattr(matrics, name) for name in matrics.__all__)
+
+
+def test_files_of_text_are_text() -> None:
+    """A byte of zeros, as an interrupted copy leaves it, hides a page from git and from readers."""
+    root = SOURCE.parents[1]
+    suffixes = {".md", ".py", ".pyi", ".toml", ".css", ".js", ".html", ".csv", ".yml"}
+    texts = [path for room in ("src", "tests", "docs", "examples", "benchmarks") for path in (root / room).rglob("*")]
+    broken = [path for path in texts if path.suffix in suffixes and b"\0" in path.read_bytes()]
+    assert not broken

