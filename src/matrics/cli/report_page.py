@@ -48,6 +48,8 @@ OPTIONS = {
     "level": "level",
     "num": "num",
     "rng": "seed",
+    "title": "title",
+    "compare": "compare",
 }
 
 
@@ -90,7 +92,20 @@ def report(
     level: Level = "0.95",
     num: Num = None,
     seed: Annotated[str, typer.Option(metavar="INTEGER", help="The seed of the draws.")] = "0",
-    output: Annotated[str, typer.Option(metavar="FILE", help="The page to write: .html.")] = "report.html",
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The title of the page.", show_default="Report on FILE")
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="OLD.html", help="The page of an older report: say what changed since.")
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option("--format", metavar="html|md|pdf", help="The kind of the file.", show_default="by its name"),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The file to write: .html, .md or .pdf.", show_default="report.html"),
+    ] = None,
 ) -> None:
     """Write a report on one page: the best model, the errors, and warnings."""
     from rich.text import Text
@@ -101,7 +116,6 @@ def report(
     from matrics.files.scores import ScoreNames
     from matrics.reporting.data import ReportColumns
     from matrics.reporting.from_file import command_of, read_file
-    from matrics.reporting.leaderboard import DEFAULT_METRICS
     from matrics.reporting.report import make_manner, make_report
 
     with contextlib.suppress(ImportError):
@@ -121,7 +135,7 @@ def report(
         positive=positive,
         sample_weight=weight,
     )
-    chosen = ",".join(metrics) if metrics else DEFAULT_METRICS
+    chosen = ",".join(metrics) if metrics else None
     command = command_of(
         path,
         {
@@ -133,32 +147,47 @@ def report(
             "scores": ",".join(scores) if scores else None,
             "positive": positive,
             "weight": weight,
-            "metrics": None if chosen == DEFAULT_METRICS else chosen,
+            "metrics": chosen,
             "plugin": plugin,
             "level": None if level == "0.95" else level,
             "num": num,
             "seed": seed,
+            "title": title,
+            "compare": None if compare is None else str(compare),
         },
     )
+    output, written = _kind_of(output, kind)
     target = _check_output(output, path)
     with _options_as_written(path):
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
         data, origin, class_names = read_file(path, wanted, command=command)
-        made = make_report(data, wanted, chosen, manner, class_names=class_names, origin=origin)
-        page = made.html()
-    write_whole(target, page.encode())
-    size = len(page.encode()) / 1000
+        made = make_report(data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare)
+        page = made.encoded(written)
+    write_whole(target, page)
+    size = len(page) / 1000
     lines = [*made.findings.summary, f"{output}: {size:,.0f} kB"]
     printing.show(open_console(), *(Text(printing.plain(line.replace("\u00a0", " "))) for line in lines))
+
+
+def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
+    """The file and its kind: by ``--format``, or else by the end of its name."""
+    from matrics.reporting.report import kind_of
+
+    if kind not in (None, "html", "md", "pdf"):
+        raise ValueError(f"--format: expected html, md or pdf, got {quoted(kind)}")
+    if kind is None:
+        output = "report.html" if output is None else output
+        return output, kind_of(Path(output), "--output")
+    return f"report.{kind}" if output is None else output, kind
 
 
 def _check_output(output: str, path: Path) -> Path:
     from matrics.files.outputs.destination import refuse_input
 
     target = Path(output)
-    if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        raise ValueError(f"--output: expected the name of a file that ends in .html, got {quoted(output)}")
+    if target.is_dir():
+        raise ValueError(f"--output: expected the name of a file, got the directory {quoted(output)}")
     if not target.parent.is_dir():
         raise ValueError(f"--output: expected an existing directory, got {quoted(str(target.parent))}")
     refuse_input(target, [path])

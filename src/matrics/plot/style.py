@@ -20,6 +20,7 @@ __all__ = [
     "Style",
     "blend",
     "ink_on",
+    "luminance",
     "right",
     "sequence_of_styles",
     "shaded",
@@ -66,11 +67,16 @@ def blend(colours: tuple[str, ...], shares: NumPyArray) -> NumPyArray:
     return np.where(known[..., None], np.stack(found, axis=-1), 0.92)
 
 
+def luminance(colours: NumPyArray) -> NumPyArray:
+    """The relative luminance of colours (…, 3) between 0 and 1, as WCAG defines it."""
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    found: NumPyArray = linear @ np.array([0.2126, 0.7152, 0.0722])
+    return found
+
+
 def ink_on(colours: NumPyArray) -> NumPyArray:
     """Whether text on each of these colours (…, 3) has to be white: by the contrast that WCAG defines."""
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ np.array([0.2126, 0.7152, 0.0722])
-    return np.asarray((luminance + 0.05) ** 2 < 1.05 * 0.066)  # 0.066: the luminance of INK, and 0.05
+    return np.asarray((luminance(colours) + 0.05) ** 2 < 1.05 * 0.066)  # 0.066: the luminance of INK, and 0.05
 
 
 def tidy(axes: Axes, *, grid: str = "") -> None:

@@ -41,6 +41,8 @@ class ModelScores:
         Of probabilities; NaN for other scores.
     limits : dict of str to tuple of float
         The lower and upper limit of ``average_precision``, ``log_loss`` and ``brier_score``; NaN where there are none.
+    status : int
+        The code of :class:`matrics.IntervalStatus` of the area.
     """
 
     model: str
@@ -53,6 +55,7 @@ class ModelScores:
     brier_score: float
     calibration_error: float
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    status: int = 0
 
 
 def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
@@ -111,6 +114,7 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
         brier_score=float(parts["brier_score"].estimate),
         calibration_error=calibration,
         limits={name: (float(one.low), float(one.high)) for name, one in parts.items() if name != "roc_auc"},
+        status=int(area.status),
     )
 
 

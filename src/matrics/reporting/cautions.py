@@ -13,7 +13,7 @@ from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.group_findings import shares_of_classes
 from matrics.reporting.leaderboard import LEAST_NUM, IntervalSettings, Leaderboard, cells_of, repeats
-from matrics.reporting.wording import amount, count, listed, number, percent, short
+from matrics.reporting.wording import amount, capital, count, listed, number, percent, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.results import IntervalStatus
@@ -31,12 +31,14 @@ MANY_MODELS = 5  # number of models above which the best value is biased upwards
 class Caution(NamedTuple):
     """One warning: a "warning" if a number may mislead, else a "note" on how to read the numbers.
 
-    The first sentence of a warning is a separate field, because names in it may contain full stops.
+    The first sentence of a warning is a separate field, because names in it may contain full stops. ``about`` is the
+    section of the page with the rows behind it.
     """
 
     gravity: Literal["warning", "note"]
     first: str
     rest: str = ""
+    about: str = ""
 
     @property
     def text(self) -> str:
@@ -53,18 +55,22 @@ def cautions(
 ) -> list[Caution]:
     """All warnings, the warnings before the notes."""
     told = [
-        *_few_samples(data),
-        *_undefined(data, found),
-        *_at_chance(data, manner),
-        *_one_class(data),
-        *_shifts(data),
-        *_of_pairing(data),
-        *_of_groups(data),
-        *_of_the_comparison(data, found),
-        *_of_scores(data, scores),
-        *_alike(data, same),
+        *_about("classes", _few_samples(data)),
+        *_about("leaderboard", _undefined(data, found)),
+        *_about("leaderboard", _at_chance(data, manner)),
+        *_about("matrices", _one_class(data)),
+        *_about("matrices", _shifts(data)),
+        *_about("methods", _of_pairing(data)),
+        *_about("groups", _of_groups(data)),
+        *_about("leaderboard", _of_the_comparison(data, found)),
+        *_about("scores", _of_scores(data, scores)),
+        *_about("leaderboard", _alike(data, same)),
     ]
     return sorted(told, key=lambda one: one.gravity != "warning")
+
+
+def _about(section: str, told: Iterator[Caution]) -> Iterator[Caution]:
+    return (one._replace(about=section) for one in told)
 
 
 def _few_samples(data: Data) -> Iterator[Caution]:
@@ -106,7 +112,7 @@ def _undefined(data: Data, found: Leaderboard) -> Iterator[Caution]:
             reason = found.metrics[name].undefined
             yield Caution(
                 "warning",
-                f"{verdict.label} is undefined for {listed(missing)}.",
+                f"{capital(verdict.title)} is undefined for {listed(missing)}.",
                 f"It has no value in these cases: {reason}.",
             )
 
@@ -152,7 +158,7 @@ def _one_class(data: Data) -> Iterator[Caution]:
             "warning",
             f"{percent(share)} of the samples are of class {name}: to predict it always has an accuracy of "
             f"{number(share)}.",
-            "Prefer balanced_accuracy or mcc to accuracy here.",
+            "Prefer balanced accuracy or MCC to accuracy here.",
         )
 
 
@@ -206,8 +212,8 @@ def _of_pairing(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "
-            "sample are not independent: intervals and comparisons treat samples, not rows, as independent. The "
-            "varies between the trainings themselves, such as seeds and folds, is known from few repeats only.",
+            "sample are not independent: intervals and comparisons treat samples, not rows, as independent. How much "
+            "the trainings themselves vary, such as with seeds and folds, is known from few repeats only.",
         )
     if data.same_labels:
         yield Caution(
@@ -266,13 +272,16 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
             "warning" if tied == len(found.compared) else "note",
             f"Only the {len(found.compared)} models with the best {found.title} were compared with each other"
             + (
-                ", and all of them are tied: some of the others may be as well." if tied == len(found.compared) else "."
+                ", and none of them is significantly worse than the best: some of the others may not be either."
+                if tied == len(found.compared)
+                else "."
             ),
         )
     if 0 < found.num < LEAST_NUM:
         yield Caution(
             "warning",
-            f"Models were compared by {count(found.num, 'replicate')} only: which are tied depends on the draw.",
+            f"Models were compared by {count(found.num, 'replicate')} only: which differ significantly depends on the "
+            "draw.",
             f"Take {LEAST_NUM:,} or more (num).",
         )
     if len(found.judged) < len(found.verdicts):

@@ -11,13 +11,14 @@ from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, cells_of, repeats
-from matrics.reporting.wording import amount, between, count, number, percent, short
+from matrics.reporting.wording import amount, between, count, joined, number, percent, short
 from matrics.scoring.score import score
 from matrics.uncertainty.interval import interval
 
 __all__ = ["ClassRow", "ModelClasses", "hardest_classes", "model_classes"]
 
-MOST_CLASSES, MOST_ERRORS = 10, 8
+MOST_CLASSES, MOST_ERRORS = 50, 8  # in the folded table and list
+IN_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,11 @@ class ClassRow:
     recall: float
     recall_low: float
     recall_high: float
+    recall_status: int
     precision: float
     precision_low: float
     precision_high: float
+    precision_status: int
 
     @property
     def recall_between(self) -> str:
@@ -41,7 +44,7 @@ class ClassRow:
 
     @property
     def precision_between(self) -> str:
-        """The classes with the lowest precision."""
+        """The limits of precision in words."""
         return between(self.precision_low, self.precision_high)
 
 
@@ -57,23 +60,32 @@ class ModelClasses:
 
     @property
     def sentences(self) -> list[str]:
-        """The worst class and the most frequent errors, in words."""
+        """The three worst classes and the three most frequent errors, in words."""
         if not self.errors:
             return ["It makes no errors on these samples."]
         told = []
-        known = [row for row in self.classes if row.samples > 0]
+        known = [row for row in self.classes if row.samples > 0 and row.recall < 1][:IN_WORDS]
         if known:
-            row = known[0]
-            told.append(
-                f"Its lowest recall is that of class {short(row.name)}: {number(row.recall)} "
-                f"({row.recall_between}) of {count(row.samples, self.unit)}."
-            )
-        told += [
-            f"Class {short(error.true)} is predicted as {short(error.predicted)} in {amount(error.samples)} of "
-            f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})."
-            for error in self.errors
-        ]
+            parts = [
+                f"{number(row.recall)} of class {short(row.name)} ({row.recall_between}; "
+                f"{count(row.samples, self.unit)})"
+                for row in known
+            ]
+            told.append(f"{'Lowest recalls' if len(known) > 1 else 'Lowest recall'}: {joined(parts)}.")
+        several = "Most frequent errors" if len(self.errors[:IN_WORDS]) > 1 else "Most frequent error"
+        told.append(f"{several}: {joined([self._told(error) for error in self.errors[:IN_WORDS]])}.")
         return told
+
+    @property
+    def more_errors(self) -> list[str]:
+        """Further frequent errors, in words."""
+        return [f"Class {self._told(error)}." for error in self.errors[IN_WORDS:]]
+
+    def _told(self, error: Confusion) -> str:
+        return (
+            f"{short(error.true)} predicted as {short(error.predicted)} in {amount(error.samples)} of "
+            f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})"
+        )
 
 
 def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClasses:
@@ -89,7 +101,9 @@ def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClas
             float(matrix[k].sum()),
             float(matrix[:, k].sum()),
             *(float(part[k]) for part in recall[:3]),
+            int(recall.status[k]),
             *(float(part[k]) for part in precision[:3]),
+            int(precision.status[k]),
         )
         for k in in_order[:MOST_CLASSES]
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,21 +13,30 @@ from matrics.reporting.leaderboard import Leaderboard
 from matrics.study.agreement import Agreement, agreement
 from matrics.study.certificates.stored import stored_certificate
 
-__all__ = ["Blindness", "Winner", "blindness", "compared_measures", "duplicates", "winners"]
+__all__ = [
+    "Blindness",
+    "Limitation",
+    "Winner",
+    "blindness",
+    "compared_measures",
+    "duplicates",
+    "limitations",
+    "winners",
+]
 
 # The consequence of a missing property, and of an invariance, for a measure; the most important ones first.
 LACKING = {
-    "chance": "random predictions get different values for different class sizes",
-    "class_sizes": "its value depends on the class sizes, even if each class is predicted at the same rates",
-    "correction": "its value can get worse when an error is corrected",
-    "error": "its value can get better when an error is added",
-    "one_class_missed": "missing one of three classes completely gives its worst value",
-    "only_perfect": "predictions with errors can be as good as perfect ones",
-    "continuity": "one sample of an empty class can change it much",
+    "chance": "Random predictions get different values for different class sizes",
+    "class_sizes": "The value depends on the class sizes, even if each class is predicted at the same rates",
+    "correction": "The value can get worse when an error is corrected",
+    "error": "The value can get better when an error is added",
+    "one_class_missed": "Missing one of three classes completely gives the worst value",
+    "only_perfect": "Predictions with errors can be as good as perfect ones",
+    "continuity": "One sample of a class that is otherwise empty can change the value much",
 }
 HAVING = {
-    "true_negatives": "it ignores true negatives (of two classes)",
-    "transposition": "it ignores the direction of errors: true and predicted classes can be exchanged",
+    "true_negatives": "True negatives are ignored (of two classes)",
+    "transposition": "The direction of errors is ignored: true and predicted classes can be exchanged",
 }
 MOST_BLIND = 4
 
@@ -60,6 +70,14 @@ class Winner:
 
 
 @dataclass(frozen=True)
+class Limitation:
+    """What some measures cannot detect: a sentence, and the measures for which it is so."""
+
+    sentence: str
+    measures: list[str]
+
+
+@dataclass(frozen=True)
 class Blindness:
     """What a measure cannot detect, from its certificate; empty for measures without one."""
 
@@ -75,14 +93,14 @@ def winners(data: Data, found: Leaderboard) -> list[Winner]:
     told = []
     for name, verdict in found.verdicts.items():
         if verdict.best is None:
-            told.append(Winner(verdict.label, "", np.nan, np.nan, agrees=True, is_apart=None))
+            told.append(Winner(verdict.title, "", np.nan, np.nan, agrees=True, is_apart=None))
             continue
         value, other = float(verdict.estimate[verdict.best]), float(verdict.estimate[first])
         agrees = verdict.best == first or value == other
         # A model that was not compared, because it is not among the best by the first measure, has no verdict.
         tested = name in found.judged and verdict.best in found.compared and first in found.compared
         apart = None if agrees or not tested else not bool(verdict.tied[first])
-        told.append(Winner(verdict.label, data.models[verdict.best], value, other, agrees, apart))
+        told.append(Winner(verdict.title, data.models[verdict.best], value, other, agrees, apart))
     return told
 
 
@@ -96,6 +114,15 @@ def blindness(measure: str, metric: Metric) -> Blindness:
     told = [text for name, text in LACKING.items() if name in certificate.lacks]
     told += [text for name, text in HAVING.items() if name in certificate.has]
     return Blindness(measure, metric.summary, told[:MOST_BLIND], is_certified=True)
+
+
+def limitations(found: Sequence[Blindness]) -> list[Limitation]:
+    """The same by sentences, each told once, those of most measures first."""
+    measures: dict[str, list[str]] = {}
+    for one in found:
+        for sentence in one.sentences:
+            measures.setdefault(sentence, []).append(one.measure)
+    return sorted((Limitation(*pair) for pair in measures.items()), key=lambda one: -len(one.measures))
 
 
 def compared_measures(data: Data, found: Leaderboard) -> Agreement | None:

@@ -13,16 +13,19 @@ from matrics.reporting.classes import ModelClasses, hardest_classes, model_class
 from matrics.reporting.data import Data
 from matrics.reporting.disagreements import (
     Blindness,
+    Limitation,
     Winner,
     blindness,
     compared_measures,
     duplicates,
+    limitations,
     winners,
 )
+from matrics.reporting.detection import Detection, detection
 from matrics.reporting.group_findings import ModelGroups, model_groups
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics.reporting.methods import methods
-from matrics.reporting.wording import amount, between, count, listed, number, short
+from matrics.reporting.wording import amount, between, capital, count, listed, number, short
 from matrics.study.agreement import Agreement
 
 __all__ = ["Findings", "find"]
@@ -43,6 +46,8 @@ class Findings:
         A description of the data, in sentences.
     leaderboard : Leaderboard
         All models by all measures.
+    detection : Detection or None
+        For two classes, one of them positive: sensitivity, specificity and predictive values of all models.
     best : list of int
         The models that are shown in detail, the best first.
     classes : list of ModelClasses
@@ -53,6 +58,8 @@ class Findings:
         The best model by each measure.
     blindness : list of Blindness
         What each measure cannot see.
+    limitations : list of Limitation
+        The same, each sentence once, with the measures for which it is so.
     agreement : Agreement or None
         How far the measures agree about the models.
     scores : list of ModelScores
@@ -72,11 +79,13 @@ class Findings:
     summary: list[str]
     read: list[str]
     leaderboard: Leaderboard
+    detection: Detection | None
     best: list[int]
     classes: list[ModelClasses]
     hardest: list[str]
     winners: list[Winner]
     blindness: list[Blindness]
+    limitations: list[Limitation]
     agreement: Agreement | None = field(repr=False)
     scores: list[ModelScores]
     best_area: str
@@ -94,16 +103,19 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
     scores = model_scores(data, manner)
     won = winners(data, board)
     told = cautions(data, board, scores, duplicates(agreed), manner)
+    blind = [blindness(verdict.title, board.metrics[name]) for name, verdict in board.verdicts.items()]
     paragraph, references = methods(data, board, manner, version)
     return Findings(
         summary=_summary(data, board, won, told),
         read=_read(data),
         leaderboard=board,
+        detection=detection(data, scores, manner),
         best=best,
         classes=[model_classes(data, k, manner) for k in best],
         hardest=hardest_classes(data, range(len(data.models))),
         winners=won,
-        blindness=[blindness(verdict.label, board.metrics[name]) for name, verdict in board.verdicts.items()],
+        blindness=blind,
+        limitations=limitations(blind),
         agreement=agreed,
         scores=scores,
         best_area=best_area(data, manner),
@@ -134,8 +146,8 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     verdict, first = board.verdict, board.order[0]
     if verdict.best is None:
         if len(data.models) == 1:
-            return f"{board.title} is undefined for the model."
-        return f"{board.title} is undefined for all models, so they are not ranked."
+            return f"{capital(board.title)} is undefined for the model."
+        return f"{capital(board.title)} is undefined for all models, so they are not ranked."
     limits = between(float(verdict.low[first]), float(verdict.high[first]))
     value = f"{board.title} {number(float(verdict.estimate[first]))} ({limits})"
     if len(data.models) == 1:
@@ -148,7 +160,8 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     elif undefined == len(data.models) - 1:
         tied = f"; {board.title} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
     else:
-        tied = ", and no other model is tied with it"
+        compared = " that was compared" if len(board.compared) < len(data.models) else ""
+        tied = f", significantly better than every other model{compared}"
     against = [one.model for one in won if not one.agrees]
     also = ""
     if against:

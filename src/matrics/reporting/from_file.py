@@ -61,7 +61,7 @@ def read_file(path: Path, wanted: ReportColumns, *, command: str = "") -> FileDa
     if path == STDIN:
         raise ValueError("-: expected a file, as a report has its checksum, got standard input")
     found = open_input(path)
-    origin = origin_of_files(path.name or str(path), found.paths, command)
+    origin = origin_of_files(path.name or str(path), found.paths, command, path=str(path))
     if found.kind in ("arrays", "counts"):
         source = read(found, Names(by=tuple(map(str, wanted.by))), None)
         stack = np.concatenate([source.block(k, k + 1) for k in range(source.count)])

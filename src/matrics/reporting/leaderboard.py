@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
+from matrics.catalogue.written import written
 from matrics.reporting.data import Data
 from matrics.reporting.verdicts import ModelVerdict, judged_alone, judged_together
+from matrics.reporting.wording import number
 from matrics.scoring.score import resolve, score
 from matrics.typing import NumPyArray
 from matrics.uncertainty.interval import interval
@@ -73,6 +76,8 @@ class Leaderboard:
         The models that were compared with the best, the best first.
     num : int
         The number of replicates; 0 without resampling.
+    left_out : tuple of str
+        Measures of the default that do not tell these models apart.
     """
 
     first: str
@@ -82,6 +87,7 @@ class Leaderboard:
     order: list[int]
     compared: list[int]
     num: int
+    left_out: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> ModelVerdict:
@@ -91,11 +97,11 @@ class Leaderboard:
     @property
     def title(self) -> str:
         """The title of the measure that ranks the models."""
-        return self.verdict.label
+        return self.verdict.title
 
     def titles(self, names: Iterable[str]) -> list[str]:
         """What measures are called."""
-        return [self.verdicts[name].label for name in names]
+        return [self.verdicts[name].title for name in names]
 
     @property
     def tied(self) -> list[int]:
@@ -104,20 +110,23 @@ class Leaderboard:
 
 
 def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboard:
-    """Score and compare the models.
+    """Score and compare the models, by the default measures if ``metrics`` is None.
 
     Raises
     ------
     ValueError
         A measure does not exist, has a value for each class, or has no better end.
     """
-    chosen = _different(resolve(metrics, data.known))
+    chosen = _different(resolve(DEFAULT_METRICS if metrics is None else metrics, data.known))
     for name, metric in chosen.items():
         if metric.is_classwise:
             raise ValueError(f"metrics: expected measures with one value for each model, got {name}")
         if metric.higher_is_better is None:
             raise ValueError(f"metrics: expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
+    left_out: list[str] = []
+    if metrics is None:
+        chosen, left_out = _telling(chosen, data)
     candidates = min(models, MOST_COMPARED)
     costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
     judged = chosen
@@ -139,7 +148,7 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
             full[name] = _plain(title_of(name), values[name], higher_is_better=bool(metric.higher_is_better))
     _add_limits(full, judged, data, order[candidates:], manner)
     in_order = {name: full[name] for name in chosen}
-    return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num)
+    return Leaderboard(first, chosen, in_order, tuple(judged), order, order[:candidates], num, tuple(left_out))
 
 
 def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -151,6 +160,23 @@ def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
             found[name] = metric
         titles.add(title_of(name))
     return found
+
+
+def _telling(metrics: Mapping[str, Metric], data: Data) -> tuple[dict[str, Metric], list[str]]:
+    """The measures that tell the models apart, and the titles of those by which half of the models look the same."""
+    scored = score(data.matrices, list(metrics.values()))
+    found: dict[str, Metric] = {}
+    left_out: list[str] = []
+    usual = 0  # models that the first measure does not tell apart
+    for name, metric in metrics.items():
+        values = np.asarray(scored[str(metric)])
+        alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
+        usual = usual if found else max(alike, 1)
+        if alike > usual and 2 * alike >= len(data.models):
+            left_out.append(written(title_of(name)))
+        else:
+            found[name] = metric
+    return found, left_out
 
 
 def _verdicts(

@@ -32,6 +32,8 @@ class Origin:
         The modification time of the newest file, in UTC; None for data in memory.
     command : str
         The command that reproduces the report; None for data in memory.
+    path : str
+        The file or files as they were named; empty for data in memory.
     """
 
     name: str
@@ -39,9 +41,10 @@ class Origin:
     of: str
     date: str = ""
     command: str = ""
+    path: str = ""
 
 
-def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Origin:
+def origin_of_files(name: str, files: Sequence[Path], command: str = "", *, path: str = "") -> Origin:
     """Return the origin of data in files. Each file is read once more."""
     digest = hashlib.sha256()
     for file in files:
@@ -53,7 +56,7 @@ def origin_of_files(name: str, files: Sequence[Path], command: str = "") -> Orig
     newest = max(file.stat().st_mtime for file in files)
     date = datetime.fromtimestamp(int(newest), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     what = "the file" if len(files) == 1 else f"the SHA-256 of {len(files):,} files, in the order of their names"
-    return Origin(name, digest.hexdigest(), what, date, command)
+    return Origin(name, digest.hexdigest(), what, date, command, path)
 
 
 def origin_of_columns(columns: Mapping[str, Coded | NumPyArray]) -> Origin:

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from matrics.reporting.changes import Changes, stored_values
 from matrics.reporting.data import Data
+from matrics.reporting.detection import is_rough
+from matrics.reporting.facts import facts
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
-from matrics.reporting.pictures import draw
+from matrics.reporting.pictures import Picture, on_page
 from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import amount, between, number, percent, short
 
@@ -27,6 +30,7 @@ class Cell(NamedTuple):
     limits: str
     is_best: bool
     is_tied: bool
+    is_rough: bool
 
 
 class Row(NamedTuple):
@@ -42,7 +46,17 @@ class Row(NamedTuple):
     cells: list[Cell]
 
 
-def rendered(data: Data, found: Findings, manner: IntervalSettings, version: str) -> str:
+def rendered(
+    data: Data,
+    found: Findings,
+    manner: IntervalSettings,
+    *,
+    version: str,
+    pictures: dict[str, list[Picture]],
+    title: str,
+    call: str,
+    changes: Changes | None,
+) -> str:
     """The page."""
     jinja2 = importlib.import_module("jinja2")
     environment = jinja2.Environment(
@@ -53,18 +67,30 @@ def rendered(data: Data, found: Findings, manner: IntervalSettings, version: str
         lstrip_blocks=True,
     )
     environment.filters.update({"number": number, "percent": percent, "short": short})
-    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
+    environment.globals.update(
+        {"amount": amount, "between": between, "is_rough": is_rough, "isnan": math.isnan, "key": _key}
+    )
     markup = importlib.import_module("markupsafe").Markup
     board = found.leaderboard
+    palette, rows = on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
         data=data,
         found=found,
         board=board,
         measures=list(board.verdicts),
-        rows=_rows(data, board),
+        rows=rows,
+        title=title,
+        facts=facts(data),
+        call=call,
+        changes=changes,
+        stored=markup(stored_values(data, found).replace("<", "\\u003c")),
+        has_rough=any(cell.is_rough for row in rows for cell in row.cells),
+        has_rough_detection=found.detection is not None
+        and any(is_rough(one.status, one.low) for row in found.detection.rows for one in row),
         has_sizes=len(set(data.predictions.tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
-        pictures=draw(data, found, manner),
+        pictures=palette.sections,
+        palette=palette,
         markup=markup,
         level=f"{100 * manner.level:.10g} %",
         manner=manner,
@@ -109,14 +135,15 @@ def _verdict(board: Leaderboard, model: int, models: int) -> str:
         return "not compared"
     if model == board.verdict.best:
         return "best"
-    return "tied" if board.verdict.tied[model] else "behind"
+    return "not significantly different" if board.verdict.tied[model] else "significantly worse"
 
 
 def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT001
     value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
     is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
     limits = between(low, high) if judged and not math.isnan(low) else ""
-    return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]))
+    rough = bool(limits) and is_rough(int(verdict.status[model]), low)
+    return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
 
 
 def _key(value: float) -> str:

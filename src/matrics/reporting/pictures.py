@@ -5,29 +5,35 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from matrics import plot
+from matrics.catalogue.naming import named
 from matrics.plot import Display
 from matrics.ranking.curves import roc_curve
+from matrics.reporting.dark import in_variables, with_dark_images
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics.reporting.verdicts import ModelVerdict
-from matrics.reporting.wording import listed, short
+from matrics.reporting.wording import capital, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.results import Comparison, Interval, ModelComparison
 
-__all__ = ["Picture", "draw"]
+__all__ = ["Palette", "Picture", "draw", "on_page"]
 
 MOST_FOREST = 3  # measures in the forest plot
 MOST_CURVES = 8  # the number of models in a picture of curves
 MOST_CALIBRATED = 4
-WIDE = 330  # points
+LEAST_LABEL = 11  # pixels of the smallest text of a picture on the page; a narrower window scrolls the picture
+NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as a phone shows it with such text
+LARGEST = 1.45  # times its own size
+WIDE = 4.5  # inches, from which a picture has a row of its own
 FEW_MEASURES, FEW_MODELS = 3, 5
 NEARLY_ONE = 0.995  # a correlation that the picture writes as 1
 MOST_MEASURES = 45  # in the heat map of agreement
@@ -35,17 +41,43 @@ MOST_MEASURES = 45  # in the heat map of agreement
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: its section, its ``<svg>`` element, and its caption."""
+    """One picture: its name, what it draws, its ``<svg>`` element for the page, and its caption."""
 
     name: str
+    display: Display
     svg: str
     caption: str
 
     @property
+    def width(self) -> float:
+        """Its own width in pixels."""
+        found = re.search(r'<svg [^>]*?\bwidth="([0-9.]+)pt"', self.svg)
+        return 96 / 72 * float(found[1]) if found else 0.0
+
+    @property
+    def least(self) -> float:
+        """The width in pixels in which its smallest text can be read."""
+        sizes = [float(size) for size in re.findall(r"font(?:-size)?: ?(?:\w+ )?([0-9.]+)px", self.svg)]
+        return math.ceil(self.width * LEAST_LABEL / (96 / 72 * min(sizes))) if sizes else self.width
+
+    @property
+    def most(self) -> float:
+        """The width in pixels beyond which it would only be coarser."""
+        return round(max(self.least, LARGEST * self.width))
+
+    @property
     def is_wide(self) -> bool:
-        """Whether it would be too small to read on a phone, and so is scrolled there."""
-        width = re.search(r'<svg [^>]*?\bwidth="([0-9.]+)pt"', self.svg)
-        return width is not None and float(width[1]) > WIDE
+        """Whether it has a row of its own."""
+        return self.width > 96 * WIDE
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The pictures of a page, by section, and the declarations of their colours for light and for dark pages."""
+
+    sections: dict[str, list[Picture]]
+    light: str
+    dark: str
 
 
 def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, list[Picture]]:
@@ -58,8 +90,24 @@ def draw(data: Data, found: Findings, manner: IntervalSettings) -> dict[str, lis
     }
 
 
+def on_page(sections: dict[str, list[Picture]]) -> Palette:
+    """The pictures with colours that follow those of the page."""
+    changed, light, dark = in_variables(with_dark_images(one.svg) for one in _all(sections))
+    new = iter(changed)
+    return Palette(
+        {name: [replace(one, svg=next(new)) for one in found] for name, found in sections.items()}, light, dark
+    )
+
+
+def _all(sections: dict[str, list[Picture]]) -> Iterable[Picture]:
+    return (one for found in sections.values() for one in found)
+
+
 def _picture(name: str, display: Display, caption: str) -> Picture:
     """A picture whose elements have unique names on a page with several pictures."""
+    width, height = display.figure_.get_size_inches()
+    if display.panels() == 1 and COLUMN < width <= NARROW:
+        display.figure_.set_size_inches(COLUMN, height * (1 + COLUMN / width) / 2)
     with warnings.catch_warnings():
         # Characters that Matplotlib's font lacks stay text, which the browser draws with its own font.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
@@ -67,7 +115,7 @@ def _picture(name: str, display: Display, caption: str) -> Picture:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # which the page has for all of them
     svg = re.sub(r'(\bid="|href="#|url\(#)(?=[\w.-])', rf"\g<1>{name}-", svg)
-    return Picture(name, svg, caption)
+    return Picture(name, display, svg, caption)
 
 
 def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
@@ -80,18 +128,21 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
     pictures = []
     level = f"{100 * manner.level:.10g} %"
     for place, models in enumerate(_shown(board)):
-        results = {name: _compared(board.verdicts[name], models) for name in chosen}
-        display = plot.models(results, names=[short(data.models[k]) for k in models])
         some = (
             f" of the best {len(models)} of {len(data.models)} models"
             if len(models) < len(data.models)
             else " of the models"
         )
-        caption = (
-            f"{listed(board.titles(results))}{some} with {level} limits, the best first. Filled points are not "
-            "significantly different from the best, and the dashed line is at its value."
-        )
-        pictures.append(_picture(f"forest{place + 1}", display, caption))
+        # One picture for each measure, which a phone shows below each other; all have the order of the first.
+        for measure, name in enumerate(chosen if place == 0 else chosen[:1]):
+            verdict = board.verdicts[name]
+            key = named(name, verdict.title, board.metrics[name])
+            display = plot.models({key: _compared(verdict, models)}, names=[short(data.models[k]) for k in models])
+            caption = (
+                f"{capital(verdict.title)}{some} with {level} limits, the best first. Filled points are not "
+                "significantly different from the best, whose value is the dashed line."
+            )
+            pictures.append(_picture(f"forest{place + 1}-{measure + 1}", display, caption))
     return pictures
 
 
@@ -129,7 +180,7 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
         display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0)
         counts = "counts and " if display.text == "both" else ""
         inside = f"; {counts}shares of the true class (%) are in the cells" if display.text in ("both", "share") else ""
-        caption = f"{short(data.models[k])}: correct predictions blue, errors orange, darker for larger shares{inside}."
+        caption = f"{short(data.models[k])}: correct predictions blue, errors orange, stronger for larger shares{inside}."
         pictures.append(_picture(f"matrix{place + 1}", display, caption))
     return pictures
 

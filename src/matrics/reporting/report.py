@@ -16,13 +16,19 @@ import numpy as np
 from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, to_dict
+from matrics.plot import Display
 from matrics.quoting import quoted
 from matrics.reporting.by_model import are_labels, table_of_models
+from matrics.reporting.calls import call_of
+from matrics.reporting.changes import Changes, changes_since
 from matrics.reporting.data import Data, ReportColumns, data_of_matrices, data_of_table
 from matrics.reporting.findings import Findings, find
-from matrics.reporting.leaderboard import DEFAULT_METRICS, IntervalSettings
+from matrics.reporting.leaderboard import IntervalSettings
+from matrics.reporting.markdown import markdown_of
 from matrics.reporting.origin import Origin
 from matrics.reporting.page import rendered
+from matrics.reporting.pdf import pdf_of
+from matrics.reporting.pictures import Picture, draw
 from matrics.reporting.wording import short
 from matrics.tables.any_table import names_of_columns
 from matrics.typing import ArrayLike
@@ -31,7 +37,7 @@ from matrics.uncertainty.options import check_level
 if TYPE_CHECKING:
     from matrics.reporting.from_file import FileData
 
-__all__ = ["Report", "make_manner", "make_report", "report"]
+__all__ = ["Report", "kind_of", "make_manner", "make_report", "report"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +50,25 @@ class Report:
         The data: models, classes, matrices.
     findings : Findings
         The findings, as plain values: ``leaderboard``, ``classes``, ``winners``, ``cautions``, ….
+    manner : IntervalSettings
+        How intervals and comparisons were made: ``level``, ``num``, ``seed``.
+    version : str
+        The version of this library.
+    title : str
+        The title of the page.
+    call : str
+        The call of Python that makes this report.
+    changes : Changes or None
+        What changed since an older report, if one was given.
     """
 
     data: Data = field(repr=False)
     findings: Findings = field(repr=False)
     manner: IntervalSettings = field(repr=False)
     version: str = field(repr=False)
+    title: str = field(repr=False)
+    call: str = field(repr=False)
+    changes: Changes | None = field(repr=False)
 
     def __repr__(self) -> str:
         return f"<Report: {' '.join(self.findings.summary[:2])}>"
@@ -68,31 +87,74 @@ class Report:
         return frame_of(named | values, indexed=False)
 
     @cached_property
+    def _drawn(self) -> dict[str, list[Picture]]:
+        return draw(self.data, self.findings, self.manner)
+
+    @property
+    def pictures(self) -> dict[str, Display]:
+        """The pictures by the names that the page gives them, such as ``"roc"``: to save them in other formats."""
+        return {one.name: one.display for found in self._drawn.values() for one in found}
+
+    @cached_property
     def _page(self) -> str:
-        return rendered(self.data, self.findings, self.manner, self.version)
+        return rendered(
+            self.data,
+            self.findings,
+            self.manner,
+            version=self.version,
+            pictures=self._drawn,
+            title=self.title,
+            call=self.call,
+            changes=self.changes,
+        )
 
     def html(self) -> str:
         """The report as one page of HTML that needs no other file and no network."""
         return self._page
 
+    def markdown(self) -> str:
+        """The sentences and tables of the page as Markdown, without pictures."""
+        return markdown_of(self.title, self.data, self.findings, self.changes)
+
+    def pdf(self) -> bytes:
+        """The page as a PDF, printed by a browser without a window, or by WeasyPrint.
+
+        Raises
+        ------
+        ImportError
+            Neither of them is there.
+        """
+        return pdf_of(self.html())
+
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file.
+        """Write the report to a file, of the kind that its name ends with.
 
         Parameters
         ----------
         path : str or Path
-            The file; its name ends in .html.
+            The file; its name ends in .html, .md or .pdf.
 
         Returns
         -------
         Path
             The file.
+
+        Raises
+        ------
+        ImportError
+            A PDF needs a browser, such as Chromium, or WeasyPrint, and neither is there.
+        ValueError
+            The name of the file ends otherwise.
         """
         path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"path: expected a name that ends in .html, got {quoted(str(path))}")
-        path.write_text(self.html(), encoding="utf-8", newline="\n")
+        path.write_bytes(self.encoded(kind_of(path, "path")))
         return path
+
+    def encoded(self, kind: str) -> bytes:
+        """The bytes of a file of this kind: ``"html"``, ``"md"`` or ``"pdf"``."""
+        if kind == "pdf":
+            return self.pdf()
+        return (self.html() if kind == "html" else self.markdown()).encode()
 
     def describe(self) -> str:
         """The report as plain text: the summary, the leaderboard, the errors and the warnings."""
@@ -102,7 +164,7 @@ class Report:
         parts.append(
             "\n".join(
                 f"{rank + 1}. {short(self.data.models[k])}: {board.title} {board.verdict.estimate[k]:.3f}"
-                + (" (tied with the best)" if rank and k in board.tied else "")
+                + (" (not significantly different from the best)" if rank and k in board.tied else "")
                 for rank, k in enumerate(board.order)
             )
         )
@@ -118,7 +180,8 @@ class Report:
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame, so that its styles and those of the notebook do not interfere."""
         page = html.escape(self.html(), quote=True)
-        style = "width: 100%; height: 800px; border: 1px solid #bbbbbb"
+        # As high as most of the window, and the reader may pull it: the page within adapts to the width of the cell.
+        style = "width: 100%; height: 80vh; min-height: 24rem; resize: vertical; border: 1px solid #bbbbbb"
         return f'<iframe title="Report" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
 
@@ -138,6 +201,8 @@ def report(
     level: float = 0.95,
     num: int | None = None,
     rng: Any = 0,
+    title: str | None = None,
+    compare: str | Path | None = None,
 ) -> Report:
     """Report on the predictions of one or several models: the best model, the errors, and warnings.
 
@@ -182,6 +247,10 @@ def report(
     rng : int, numpy.random.Generator or None, default 0
         The seed of the replicates: an integer, a generator that draws one, or None for a new one. The same data and
         seed, which is on the page, give the same page, byte by byte.
+    title : str, optional
+        The title of the page; ``Report on`` and the name of the data if left out.
+    compare : str or Path, optional
+        The page of an older report, such as of last week's models: the new one then says what changed since.
 
     Returns
     -------
@@ -230,8 +299,8 @@ def report(
         positive=positive,
         sample_weight=sample_weight,
     )
-    chosen = DEFAULT_METRICS if metrics is None else metrics
-    return make_report(data, wanted, chosen, make_manner(level, num, rng), class_names=class_names)
+    manner = make_manner(level, num, rng)
+    return make_report(data, wanted, metrics, manner, class_names=class_names, title=title, compare=compare)
 
 
 def make_report(
@@ -242,13 +311,20 @@ def make_report(
     *,
     class_names: Sequence[str] | None = None,
     origin: Origin | None = None,
+    title: str | None = None,
+    compare: str | Path | None = None,
 ) -> Report:
     """The part shared by the function and the command; ``origin`` is given for files."""
     _check_packages()
+    if title is not None and (not isinstance(title, str) or not title.strip()):
+        raise ValueError(f"title: expected a text, got {quoted(title)}")
+    source = "data" if origin is None else repr(origin.path)
     if isinstance(data, (str, Path)):
+        source = repr(str(data))
         data, origin, of_file = _read_file(Path(data), wanted)
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
             class_names = of_file  # and not numbers, which are positions here
+    asked = wanted
     if are_labels(wanted.y_true):
         data, wanted = table_of_models(data, wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
@@ -261,7 +337,24 @@ def make_report(
     else:
         read = data_of_table(data, wanted, origin)
     version = importlib.metadata.version("matrics")
-    return Report(read, find(read, metrics, manner, version), manner, version)
+    found = find(read, metrics, manner, version)
+    return Report(
+        read,
+        found,
+        manner,
+        version,
+        f"Report on {short(read.origin.name)}" if title is None else short(title),
+        call_of(source, asked, metrics, manner),
+        None if compare is None else changes_since(compare, read, found),
+    )
+
+
+def kind_of(path: Path, option: str) -> str:
+    """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
+    found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
+    if found is None:
+        raise ValueError(f"{option}: expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}")
+    return found
 
 
 def _read_file(path: Path, wanted: ReportColumns) -> FileData:

@@ -12,6 +12,7 @@ from matrics.arrays import Array
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
 from matrics.catalogue.record import Metric
+from matrics.catalogue.written import written
 from matrics.uncertainty.compare import compare
 from matrics.uncertainty.interval import interval
 from matrics.uncertainty.models import compare_models
@@ -55,6 +56,11 @@ class ModelVerdict:
     probability_best: Array | None
     higher_is_better: bool
     status: Array
+
+    @property
+    def title(self) -> str:
+        """The label as people write it: ``Cohen's kappa``."""
+        return written(self.label)
 
 
 def aligned(

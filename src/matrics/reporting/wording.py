@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["amount", "between", "count", "listed", "number", "percent", "short"]
+__all__ = ["amount", "between", "capital", "count", "joined", "listed", "number", "percent", "short"]
 
 LONGEST_NAME = 60
 
@@ -60,6 +60,16 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     if any(", " in name for name in found):
         return f"{'; '.join(shown)}; and {last}"
     return f"{', '.join(shown)} and {last}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join clauses with commas and "and"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def capital(text: str) -> str:
+    """A text with a capital letter at its start, as a sentence has it."""
+    return text[:1].upper() + text[1:]
 
 
 def short(name: str) -> str:

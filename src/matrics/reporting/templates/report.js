@@ -20,3 +20,66 @@ for (const button of document.querySelectorAll("thead button")) {
     body.append(...[...body.rows].sort(compare));
   });
 }
+
+// Copy tables as text of other programs, and the code of pictures. Without this script there are no buttons.
+const textOf = (cell) => {
+  const limits = cell.querySelector("small");
+  const value = [...cell.childNodes].filter((node) => node !== limits).map((node) => node.textContent).join("").trim();
+  return limits ? `${value} (${limits.textContent.trim()})` : value;
+};
+const rowsOf = (table) => [...table.rows].map((row) => [...row.cells].map(textOf));
+const oneLine = (text) => text.replace(/\s+/g, " ");
+const formats = {
+  Markdown: (table) => {
+    const rows = rowsOf(table).map((row) => row.map((cell) => oneLine(cell).replace(/[\\|*_<>[\]`$#]/g, "\\$&")));
+    rows.splice(1, 0, rows[0].map((_, k) => (k ? "--:" : "---")));
+    return rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
+  },
+  LaTeX: (table) => {
+    const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "≈": "$\\approx$", "∞": "$\\infty$" };
+    const safe = (cell) => oneLine(cell).replace(/[&%$#_{}]/g, "\\$&").replace(/\\(?![&%$#_{}])|[~^−≈∞]/g, (sign) => signs[sign]);
+    const rows = rowsOf(table).map((row) => `${row.map(safe).join(" & ")} \\\\`);
+    const columns = "l" + "r".repeat(table.rows[0].cells.length - 1);
+    return [`\\begin{tabular}{${columns}}`, "\\hline", rows[0], "\\hline", ...rows.slice(1), "\\hline", "\\end{tabular}"].join("\n");
+  },
+  CSV: (table) => {
+    const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);
+    return rowsOf(table).map((row) => row.map((cell) => quoted(oneLine(cell))).join(",")).join("\n");
+  },
+};
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {  // in a frame of a notebook, which has no clipboard of its own
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+};
+const copier = (label, name, text) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = label;
+  button.setAttribute("aria-label", name);
+  button.addEventListener("click", async () => {
+    await copy(text());
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+  return button;
+};
+for (const frame of document.querySelectorAll(".scroll")) {
+  const table = frame.querySelector("table"), line = document.createElement("p");
+  line.className = "copy";
+  line.append("Copy as ", ...Object.entries(formats).map(([label, text]) => copier(label, `Copy the table as ${label}`, () => text(table))));
+  frame.after(line);
+}
+for (const figure of document.querySelectorAll("figure[data-code]")) {
+  const line = document.createElement("p");
+  line.className = "copy";
+  line.append(copier("Copy the code of this picture", `Copy the code of the picture ${figure.id.replace(/-figure$/, "")}`, () => figure.dataset.code));
+  figure.append(line);
+}

@@ -1,0 +1,86 @@
+"""Pictures for a dark page: every colour is reflected, so that all contrasts stay as they were on white."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from matrics.plot.style import luminance
+from matrics.typing import NumPyArray
+
+__all__ = ["in_variables", "reflected", "with_dark_images"]
+
+PAPER = np.array([0x14, 0x17, 0x1A]) / 255  # the background of the page where it is dark
+COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+
+
+def reflected(colours: NumPyArray) -> NumPyArray:
+    """Colours (…, 3) between 0 and 1 for a dark page, of the same hue.
+
+    White becomes the paper. The contrast that WCAG defines is a ratio of luminances, each plus 0.05; here that sum is
+    turned over, so that two colours have the same contrast as before, and text can be read wherever it could be.
+    """
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    before = luminance(colours)[..., None]
+    wanted = (luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05
+    scaled = linear * wanted / np.maximum(before, 1e-4)
+    scaled = np.where(before < 1e-4, wanted, scaled)
+    # What is too bright for its hue is mixed with white.
+    most = np.maximum(scaled.max(axis=-1, keepdims=True), 1)
+    inside = scaled / most
+    missing = wanted - wanted / most
+    white = missing / np.maximum(1 - wanted / most, 1e-9)
+    linear = np.clip(inside + (1 - inside) * np.clip(white, 0, 1), 0, 1)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
+def in_variables(pictures: Iterable[str]) -> tuple[list[str], str, str]:
+    """Pictures whose colours are variables of CSS, and the declarations of these for light and for dark pages."""
+    found = list(pictures)
+    names: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        return f"var(--{names.setdefault(match[0], f'c{len(names)}')})"
+
+    changed = [COLOUR.sub(named, _long(svg)) for svg in found]
+    light = " ".join(f"--{name}: {colour};" for colour, name in names.items())
+    dark = " ".join(f"--{name}: {_dark(colour)};" for colour, name in names.items())
+    return changed, light, dark
+
+
+def with_dark_images(svg: str) -> str:
+    """A picture in which each image of dots, as of the cells of a heat map, is followed by its reflection."""
+
+    def twice(match: re.Match[str]) -> str:
+        before, dots, after = match.groups()
+        dark = base64.b64encode(_reflected_image(base64.b64decode(dots))).decode()
+        second = re.sub(r'\bid="[^"]*"', "", f"{before}{dark}{after}")
+        return match[0].replace("<image ", '<image class="light" ') + second.replace("<image ", '<image class="dark" ')
+
+    return re.sub(r'(<image [^>]*?href="data:image/png;base64,)([^"]*)("[^>]*?/>)', twice, svg)
+
+
+def _long(svg: str) -> str:
+    """Matplotlib writes some colours as words."""
+    return re.sub(r"(?<=: )(?:white|black)\b", lambda word: {"white": "#ffffff", "black": "#000000"}[word[0]], svg)
+
+
+def _dark(colour: str) -> str:
+    values = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return "#" + "".join(f"{round(255 * float(value)):02x}" for value in reflected(values))
+
+
+def _reflected_image(png: bytes) -> bytes:
+    from PIL import Image  # which Matplotlib needs as well
+
+    dots = np.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
+    colours, place = np.unique(dots.reshape(-1, 4), axis=0, return_inverse=True)
+    dark = np.round(255 * reflected(colours[:, :3] / 255)).astype(np.uint8)
+    changed = np.concatenate([dark, colours[:, 3:]], axis=1)[place.reshape(-1)].reshape(dots.shape)
+    file = io.BytesIO()
+    Image.fromarray(changed).save(file, format="png", optimize=True)
+    return file.getvalue()

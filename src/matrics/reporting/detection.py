@@ -1,0 +1,76 @@
+"""Two classes, one of them positive: sensitivity, specificity, predictive values and ROC area of each model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matrics.reporting.areas import ModelScores
+from matrics.reporting.data import Data
+from matrics.reporting.leaderboard import IntervalSettings, cells_of
+from matrics.reporting.wording import short
+from matrics.uncertainty.interval import interval
+
+__all__ = ["Detection", "Limited", "detection"]
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
+
+    value: float
+    low: float
+    high: float
+    status: int = 0
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How well the models detect the positive class of two.
+
+    Parameters
+    ----------
+    positive, negative : str
+        The names of the classes.
+    names : tuple of str
+        The measures: sensitivity, specificity, PPV, NPV, and the ROC area where there are scores.
+    rows : list of list of Limited
+        For each model, in the order of the data, the measures with their limits.
+    """
+
+    positive: str
+    negative: str
+    names: tuple[str, ...]
+    rows: list[list[Limited]]
+
+
+def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSettings) -> Detection | None:
+    """The measures of the positive class; None unless there are two classes, one of them positive."""
+    known = data.known
+    positive = known.positive if known.positive is not None else 1 if known.ordered else None
+    if len(data.classes) != 2 or positive is None:
+        return None
+    with_areas = bool(scores) and data.scores is not None and data.scores.positives == (positive,)
+    rows = []
+    for model in range(len(data.models)):
+        cells, options = cells_of(data, model)
+        recall, precision = interval(
+            cells, ["recall:class", "precision:class"], level=manner.level, **options
+        ).values()
+        row = [
+            Limited(*(float(part[k]) for part in one[:3]), int(one.status[k]))
+            for one in (recall, precision)
+            for k in (positive, 1 - positive)
+        ]
+        if with_areas:
+            area = scores[model]
+            row.append(Limited(area.roc_auc, area.low, area.high, area.status))
+        rows.append(row)
+    names = ("sensitivity", "specificity", "PPV", "NPV", *(("ROC AUC",) if with_areas else ()))
+    return Detection(short(data.classes[positive]), short(data.classes[1 - positive]), names, rows)
+
+
+def is_rough(status: int, low: float) -> bool:
+    """Whether limits that are shown are to be taken with care, as of few samples."""
+    return status != 0 and not math.isnan(low)

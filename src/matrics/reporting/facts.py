@@ -1,0 +1,42 @@
+"""What a page says at its top: the file, its date, the models, samples and classes, and the positive class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matrics.reporting.data import Data
+from matrics.reporting.wording import amount, short
+
+__all__ = ["facts"]
+
+
+def facts(data: Data) -> dict[str, str]:
+    """The facts by their names, in the order of the page."""
+    sizes = data.predictions
+    if data.paired is not None:
+        samples = amount(len(np.unique(data.paired.samples))) + (", the same for all models" * (len(data.models) > 1))
+    else:
+        ends = [amount(float(end)) for end in (sizes.min(), sizes.max())]
+        several = " of each model" if len(data.models) > 1 else ""
+        samples = ends[0] + several if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}{several}"
+    found = {
+        "Data": short(data.origin.name),
+        "Date": data.origin.date.partition(" ")[0],
+        "Models": amount(len(data.models)),
+        "Samples": samples,
+        "Classes": amount(len(data.classes)),
+        "Positive class": _positive(data),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _positive(data: Data) -> str:
+    """Its name; of two classes also that there is none, as measures of one class are then means over both."""
+    known = data.known
+    if known.positive is not None:
+        return short(data.classes[known.positive])
+    if data.scores is not None and len(data.scores.positives) == 1:
+        return short(data.classes[data.scores.positives[0]])
+    if len(data.classes) != 2:
+        return ""
+    return short(data.classes[1]) if known.ordered else "none: measures are means over both classes"
