@@ -23,6 +23,7 @@ from matrics.plot.curve_data import (
     spelt,
     steps,
 )
+from matrics.plot.curve_inset import draw_corner
 from matrics.plot.curve_lines import BEHIND, draw_equal_values
 from matrics.plot.lines import (
     LEGEND_LINE,
@@ -117,6 +118,7 @@ class CurveDisplay(LinesDisplay):
             behind = self._draw_behind(axes)
             found = self._draw_lines(axes, number)
             self._name_axes(axes, number)
+            self._draw_corner(axes, number)
             if number == 0:
                 handles = [*found, *behind]
         legend_below(panels, handles, owns_figure=self.owns_figure)
@@ -171,6 +173,13 @@ class CurveDisplay(LinesDisplay):
             label = f"{len(lines) - len(named)} others; named are the {len(named)} with the {best}"
             handles.append(Line2D([], [], color=FAINT, linewidth=0.8, label=label))
         return handles
+
+    def _draw_corner(self, axes: Axes, number: int) -> None:
+        """Enlarge where good models overlap."""
+        lines = [self.lines[number][k] for k in self.named]
+        if len(self.named) < len(self.lines[number]) or any(line.problem for line in lines):
+            return
+        draw_corner(axes, self.kind, [self._corners(line) for line in lines], looks(len(lines), in_a_crowd=False))
 
     def _corners(self, line: CurveLine) -> tuple[NumPyArray, NumPyArray]:
         """The drawn line: a ROC curve straight from point to point, everything else in steps."""

@@ -177,14 +177,16 @@ class ModelsDisplay(Display):
         elif self.panels() > 1:
             notes = [
                 "",
-                "● tied with the best (dashed)",
-                "○ worse than the best",
-                f"bold: tied by {self.measures[0].name}",
+                "● not significantly different from the best (dashed)",
+                "○ significantly worse",
+                f"bold: not different by {self.measures[0].name}",
             ]
         elif tied.all():
-            notes = [f"● none of {number} differs significantly from the best (dashed)"]
+            notes = [f"● none of {number} is significantly different from", "   the best (dashed)"]
         else:
-            notes = [f"● tied with the best (dashed): {np.count_nonzero(tied)} of {number}", "○ worse than the best"]
+            alike = np.count_nonzero(tied) - 1
+            notes = [f"● the best (dashed){f', {alike} not significantly different' if alike else ''}"]
+            notes.append("○ significantly worse")
         if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
             notes.append("◆ without limits")
         if self.shown < number:
@@ -210,7 +212,7 @@ class ModelsDisplay(Display):
                 told.append(
                     f"Not significantly different from it: {_listed(others)}."
                     if others
-                    else "No other is tied with it."
+                    else "All others are significantly worse."
                 )
             undefined = np.count_nonzero(np.isnan(measure.estimate))
             if undefined:

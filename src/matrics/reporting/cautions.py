@@ -324,7 +324,7 @@ def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
     for family in same:
         yield Caution(
             "note",
-            f"{listed(family)} order all {len(data.models)} models alike: here they are one piece of evidence, not "
+            f"{capital(listed(family))} order all {len(data.models)} models alike: here they are one piece of evidence, not "
             f"{len(family)}.",
         )
     seen: dict[bytes, list[str]] = {}

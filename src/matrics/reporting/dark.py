@@ -15,6 +15,7 @@ from matrics.typing import NumPyArray
 __all__ = ["in_variables", "reflected", "with_dark_images"]
 
 PAPER = np.array([0x14, 0x17, 0x1A]) / 255  # the background of the page where it is dark
+LEAST_CONTRAST = 3  # of lines and marks with what is around them, by WCAG
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 
@@ -22,20 +23,23 @@ def reflected(colours: NumPyArray) -> NumPyArray:
     """Colours (…, 3) between 0 and 1 for a dark page, of the same hue.
 
     White becomes the paper. The contrast that WCAG defines is a ratio of luminances, each plus 0.05; here that sum is
-    turned over, so that two colours have the same contrast as before, and text can be read wherever it could be.
+    turned over, so that two colours have the same contrast as before, and text can be read wherever it could be. Pale
+    colours become more vivid, because a faint hue that is seen next to white is not seen in the dark.
     """
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     before = luminance(colours)[..., None]
-    wanted = (luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05
-    scaled = linear * wanted / np.maximum(before, 1e-4)
-    scaled = np.where(before < 1e-4, wanted, scaled)
-    # What is too bright for its hue is mixed with white.
-    most = np.maximum(scaled.max(axis=-1, keepdims=True), 1)
-    inside = scaled / most
-    missing = wanted - wanted / most
-    white = missing / np.maximum(1 - wanted / most, 1e-9)
-    linear = np.clip(inside + (1 - inside) * np.clip(white, 0, 1), 0, 1)
+    after = np.clip((luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05, 0, 1)
+    hue = _linear(colours) / np.maximum(before, 1e-6) - (before > 1e-6)  # per unit of luminance, less that of grey
+    # Greys get the tint of the paper where they are dark. A tint has the luminance 1, and so is their mixture.
+    grey = 1 + (_linear(PAPER) / luminance(PAPER) - 1) * (1 - after) ** 8
+    vivid = 1 + 2 * np.clip((before - 0.3) / 0.7, 0, 1)
+    room = np.where(hue < 0, -grey, 1 / np.maximum(after, 1e-6) - grey)  # until a channel is 0 or 1
+    most = np.where(hue == 0, np.inf, room / np.where(hue == 0, 1, hue)).min(axis=-1, keepdims=True)
+    linear = np.clip(after * (grey + np.minimum(vivid, most) * hue), 0, 1)
     return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
+def _linear(colours: NumPyArray) -> NumPyArray:
+    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 
 
 def in_variables(pictures: Iterable[str]) -> tuple[list[str], str, str]:
@@ -65,12 +69,16 @@ def with_dark_images(svg: str) -> str:
 
 
 def _long(svg: str) -> str:
-    """Matplotlib writes some colours as words."""
+    """Matplotlib writes some colours as words, and no black, which is what is filled without a colour."""
+    svg = svg.replace(' style="font-family', ' style="fill: #000000; font-family', 1)
     return re.sub(r"(?<=: )(?:white|black)\b", lambda word: {"white": "#ffffff", "black": "#000000"}[word[0]], svg)
 
 
 def _dark(colour: str) -> str:
     values = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    contrast = (luminance(values) + 0.05) / (luminance(PAPER) + 0.05)
+    if np.ptp(values) > 0.1 and contrast >= LEAST_CONTRAST:
+        return colour  # a line or mark that is seen on both, whose hue is best kept as it is
     return "#" + "".join(f"{round(255 * float(value)):02x}" for value in reflected(values))
 
 

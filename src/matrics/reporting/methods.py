@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, is_proportion, repeats
-from matrics.reporting.wording import count, listed
+from matrics.reporting.wording import capital, count, listed
 
 __all__ = ["methods"]
 
@@ -56,15 +56,16 @@ def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: s
         units = "samples, with all their predictions," if repeats(data) > 1 else "samples"
         told.append(
             f"Models were compared on the same samples by a paired bootstrap ({SHORT['bootstrap']}) of {units} with "
-            f"{found.num:,} replicates (seed {manner.seed}). A model counts as tied with the best unless their "
-            "difference is farther from 0, in standard errors, than the largest of all pairwise differences is from "
-            f"its estimate in {level} of the replicates ({SHORT['max']}), so that the truly best model is among the "
-            "tied ones with about that probability."
+            f"{found.num:,} replicates (seed {manner.seed}). A model counts as significantly worse than the best if "
+            "their difference is farther from 0, in standard errors, than the largest of all pairwise differences is "
+            f"from its estimate in {level} of the replicates ({SHORT['max']}), so that the truly best model is among "
+            "the others with about that probability."
         )
     elif len(data.models) > 1:
         told.append(
             f"Models were compared with the best one as independent samples, by {level} intervals of differences whose "
-            "level is shared by all pairs (Bonferroni); models whose interval contains 0 count as tied."
+            "level is shared by all pairs (Bonferroni); models whose interval contains 0 count as not significantly "
+            "different."
         )
     if len(found.compared) < len(data.models):
         told.append(
@@ -100,13 +101,13 @@ def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]
         have = "has a" if len(proportions) == 1 else "have"
         plural = "" if len(proportions) == 1 else "s"
         told.append(
-            f"{listed(found.titles(proportions))} {have} {level} Wilson score interval{plural} ({SHORT['wilson']})."
+            f"{capital(listed(found.titles(proportions)))} {have} {level} Wilson score interval{plural} ({SHORT['wilson']})."
         )
     if others:
         used.append("delta")
         have = "has a" if len(others) == 1 else "have"
         plural = "" if len(others) == 1 else "s"
-        names = listed(found.titles(others))
+        names = capital(listed(found.titles(others)))
         told.append(
             f"{names} {have} {level} interval{plural} by the delta method ({SHORT['delta']}), of the matrix with a "
             "single sample spread over its cells, on a scale on which limits cannot leave the range of the measure, or "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
 from matrics.reporting.pictures import Picture, on_page
 from matrics.reporting.verdicts import ModelVerdict
-from matrics.reporting.wording import amount, between, number, percent, short
+from matrics.reporting.wording import amount, between, capital, number, percent, short
 
 __all__ = ["rendered"]
 
@@ -59,6 +59,7 @@ def rendered(
 ) -> str:
     """The page."""
     jinja2 = importlib.import_module("jinja2")
+    markup = importlib.import_module("markupsafe").Markup
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
@@ -66,11 +67,15 @@ def rendered(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update({"number": number, "percent": percent, "short": short})
+
+    def breakable(text: str) -> Any:
+        """A name that is broken after underscores where there is no room for it."""
+        return markup("_<wbr>").join(short(text).split("_"))
+
+    environment.filters.update({"number": number, "percent": percent, "short": short, "breakable": breakable, "capital": capital, "max_or": _largest})
     environment.globals.update(
         {"amount": amount, "between": between, "is_rough": is_rough, "isnan": math.isnan, "key": _key}
     )
-    markup = importlib.import_module("markupsafe").Markup
     board = found.leaderboard
     palette, rows = on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
@@ -144,6 +149,10 @@ def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT
     limits = between(low, high) if judged and not math.isnan(low) else ""
     rough = bool(limits) and is_rough(int(verdict.status[model]), low)
     return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
+
+
+def _largest(values: list[float], otherwise: float) -> float:
+    return max(values, default=otherwise)
 
 
 def _key(value: float) -> str:

@@ -31,6 +31,7 @@ MOST_FOREST = 3  # measures in the forest plot
 MOST_CURVES = 8  # the number of models in a picture of curves
 MOST_CALIBRATED = 4
 LEAST_LABEL = 11  # pixels of the smallest text of a picture on the page; a narrower window scrolls the picture
+MOST_COUNTED, MOST_WRITTEN = 4, 25  # classes whose cells have counts and shares, or shares
 NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as a phone shows it with such text
 LARGEST = 1.45  # times its own size
 WIDE = 4.5  # inches, from which a picture has a row of its own
@@ -127,21 +128,19 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
         return []
     pictures = []
     level = f"{100 * manner.level:.10g} %"
-    for place, models in enumerate(_shown(board)):
+    shown = _shown(board)
+    for place, models in enumerate(shown):
         some = (
             f" of the best {len(models)} of {len(data.models)} models"
             if len(models) < len(data.models)
             else " of the models"
         )
         # One picture for each measure, which a phone shows below each other; all have the order of the first.
-        for measure, name in enumerate(chosen if place == 0 else chosen[:1]):
+        for measure, name in enumerate(chosen[:1] if place == 0 and len(shown) > 1 else chosen[: 3 - (place > 0)]):
             verdict = board.verdicts[name]
             key = named(name, verdict.title, board.metrics[name])
             display = plot.models({key: _compared(verdict, models)}, names=[short(data.models[k]) for k in models])
-            caption = (
-                f"{capital(verdict.title)}{some} with {level} limits, the best first. Filled points are not "
-                "significantly different from the best, whose value is the dashed line."
-            )
+            caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
             pictures.append(_picture(f"forest{place + 1}-{measure + 1}", display, caption))
     return pictures
 
@@ -177,7 +176,9 @@ def _class_names(data: Data) -> list[str]:
 def _heat_maps(data: Data, found: Findings) -> list[Picture]:
     pictures = []
     for place, k in enumerate(found.best):
-        display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0)
+        # With more classes counts would make it too wide for a row of two; the errors are counted in words.
+        text: Any = {"text": "share"} if MOST_COUNTED < len(data.classes) <= MOST_WRITTEN else {}
+        display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0, **text)
         counts = "counts and " if display.text == "both" else ""
         inside = f"; {counts}shares of the true class (%) are in the cells" if display.text in ("both", "share") else ""
         caption = f"{short(data.models[k])}: correct predictions blue, errors orange, stronger for larger shares{inside}."
@@ -204,11 +205,7 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
         tested = "by McNemar's exact test"
         if repeats(data) > 1:
             tested += ", on the first prediction of each sample, so that samples are independent"
-    caption = (
-        f"{names[1]} less {names[0]}, as differences of shares of the true class: blue where {names[1]} is better, "
-        f"orange where it is worse. Marked cells differ significantly {tested}, corrected for the number of "
-        "cells (Holm)."
-    )
+    caption = f"{names[1]} less {names[0]}, the best model; cells tested {tested}."
     return [_picture("difference", display, caption)]
 
 
@@ -291,9 +288,11 @@ def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[
         else:
             outcome, y_prob = true, values[:, np.argsort(scores.positives)]
         display = plot.calibration(outcome, y_prob, level=manner.level, **named)
-        caption = (
-            f"Calibration of {short(data.models[k])}: below the diagonal probabilities are too high, above it too low; "
-            "the bars are Wilson limits, the histogram below has the samples of each bin."
-        )
+        caption = f"Calibration of {short(data.models[k])}."
+        if not place:
+            caption = (
+                f"{caption[:-1]}: below the diagonal probabilities are too high, above it too low. The bars are Wilson "
+                "limits, the shaded curve is a smooth fit with its limits, and the histogram below counts samples."
+            )
         pictures.append(_picture(f"calibration{place + 1}", display, caption))
     return pictures

@@ -74,12 +74,12 @@ const copier = (label, name, text) => {
 for (const frame of document.querySelectorAll(".scroll")) {
   const table = frame.querySelector("table"), line = document.createElement("p");
   line.className = "copy";
-  line.append("Copy as ", ...Object.entries(formats).map(([label, text]) => copier(label, `Copy the table as ${label}`, () => text(table))));
+  line.append("Copy as ", ...Object.entries(formats).map(([label, text]) => copier(label, `${label}: copy the table`, () => text(table))));
   frame.after(line);
 }
 for (const figure of document.querySelectorAll("figure[data-code]")) {
   const line = document.createElement("p");
   line.className = "copy";
-  line.append(copier("Copy the code of this picture", `Copy the code of the picture ${figure.id.replace(/-figure$/, "")}`, () => figure.dataset.code));
+  line.append(copier("Copy the code", `Copy the code of the picture ${figure.id.replace(/-figure$/, "")}`, () => figure.dataset.code));
   figure.append(line);
 }
