@@ -167,3 +167,34 @@ def test_frames_have_names() -> None:
     y_true, y_prob = models(60, 2)
     frame = matrics.compare_rankings(y_true, {"net": y_prob[0], "tree": y_prob[1]}, "roc_auc")["roc_auc"].to_frame()
     assert frame["model"].tolist() == ["net", "tree"]
+
+
+@pytest.mark.parametrize("elements", [2, 3])
+def test_named_models_of_a_batch_are_not_mixed(elements: int) -> None:
+    """As many elements as models, too: the axis of models comes after that of the batch."""
+    random = np.random.default_rng(4)
+    y_true = random.integers(0, 2, (elements, 40))
+    scores = {"a": 0.3 * y_true + random.random((elements, 40)), "b": random.random((elements, 40))}
+    found = matrics.compare_rankings(y_true, scores, "roc_auc")["roc_auc"]
+    expected = np.stack([matrics.roc_auc(y_true, one) for one in scores.values()], axis=-1)
+    np.testing.assert_allclose(found.intervals.estimate, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "brier_score"])
+def test_models_that_are_alike_are_as_likely_to_be_best(metric: str) -> None:
+    random = np.random.default_rng(1)
+    y_true, scores = random.integers(0, 2, 60), random.random(60)
+    found = matrics.compare_rankings(y_true, np.stack([scores] * 3), metric)[metric]
+    np.testing.assert_allclose(found.probability_best, 1 / 3, atol=0.01)
+
+
+def test_a_point_of_several_classes_is_compared() -> None:
+    random = np.random.default_rng(2)
+    y_true, scores = random.integers(0, 3, 90), random.dirichlet([1, 1, 1], (2, 90))
+    scores[0] += 2 * np.eye(3)[y_true]
+    found = matrics.compare_rankings(y_true, scores / scores.sum(-1, keepdims=True), POINT, rng=0, num=300)[POINT]
+    assert found.p_value[0, 1] < 1e-4
+    by_class = matrics.ranking_interval(y_true, scores[1], POINT, average="class", rng=0, num=300)[POINT]
+    mean = matrics.ranking_interval(y_true, scores[1], POINT, rng=0, num=300)[POINT]
+    assert mean.estimate == pytest.approx(by_class.estimate.mean())
+    assert mean.high - mean.low < (by_class.high - by_class.low).min()  # of three times as many samples

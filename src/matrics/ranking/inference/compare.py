@@ -26,6 +26,8 @@ from matrics.uncertainty.results import Comparison, Interval, IntervalStatus
 NUM_DRAWS = 20_000
 # Standard errors up to this are rounding.
 NOISE = 1e-12
+# Draws of two models that are this much of the largest deviation apart are the same.
+ROUNDING = 1e-6
 
 
 class RankingComparison(NamedTuple):
@@ -152,9 +154,9 @@ def compare_rankings(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    names, scores = named_scores(y_score)
     y_true = on_host(y_true)
     shape = np.asarray(y_true).shape
+    names, scores = named_scores(y_score, axis=len(shape) - 1)
     has_classes = _has_classes(shape, scores)
     samples = Samples.of(
         y_true if len(shape) == 1 else np.expand_dims(np.asarray(y_true), -2),  # one set of labels for all
@@ -242,7 +244,8 @@ def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
         values, vectors = np.linalg.eigh(np.where(known[:, None] & known, covariance[place], 0))
         moved = rng.standard_normal((NUM_DRAWS, models)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
         drawn = np.where(known, side * (estimate[place] + moved), -math.inf)
-        is_best = drawn == drawn.max(axis=-1, keepdims=True)
+        # Draws of models that are alike differ by rounding.
+        is_best = drawn >= drawn.max(axis=-1, keepdims=True) - ROUNDING * np.abs(moved).max(axis=-1, keepdims=True)
         best[place] = (is_best / is_best.sum(axis=-1, keepdims=True)).mean(axis=0)
         largest = np.zeros(NUM_DRAWS)
         for i, j in zip(*upper, strict=True):
@@ -277,8 +280,8 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
     return len(shape) - len(labels) == 2
 
 
-def named_scores(y_score: Any, argument: str = "y_score") -> tuple[tuple[str, ...] | None, Any]:
-    """The names of models and their scores, models first, of a mapping; anything else has no names."""
+def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> tuple[tuple[str, ...] | None, Any]:
+    """The names of models and their scores, with an axis of models, of a mapping; anything else has no names."""
     if not isinstance(y_score, Mapping):
         return None, y_score
     names = tuple(map(str, y_score))
@@ -294,4 +297,8 @@ def named_scores(y_score: Any, argument: str = "y_score") -> tuple[tuple[str, ..
             f"{argument}: expected the scores of each model for the same samples, got "
             + ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(names[:8], rows, strict=False))
         )
-    return names, backend.xp.stack(rows)
+    if rows[0].ndim <= axis:
+        raise ValueError(
+            f"{argument}: expected the scores of each model, of the same shape as the labels, got {tuple(rows[0].shape)}"
+        )
+    return names, backend.xp.stack(rows, axis=axis)
