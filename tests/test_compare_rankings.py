@@ -198,3 +198,14 @@ def test_a_point_of_several_classes_is_compared() -> None:
     mean = matrics.ranking_interval(y_true, scores[1], POINT, rng=0, num=300)[POINT]
     assert mean.estimate == pytest.approx(by_class.estimate.mean())
     assert mean.high - mean.low < (by_class.high - by_class.low).min()  # of three times as many samples
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_has_a_column_for_each_model(library: str) -> None:
+    frames = pytest.importorskip(library)
+    y_true, scores = models(number=2)
+    named = dict(zip("ab", scores, strict=True))
+    found = matrics.compare_rankings(y_true, frames.DataFrame(named), "roc_auc")["roc_auc"]
+    expected = matrics.compare_rankings(y_true, named, "roc_auc")["roc_auc"]
+    assert found.names == ("a", "b")
+    np.testing.assert_array_equal(found.p_value, expected.p_value)

@@ -163,3 +163,9 @@ def test_many_clusters_take_little_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2e8
+
+
+def test_equal_models_have_equal_limits() -> None:
+    y_true, y_prob = RANDOM.integers(0, 2, 200), RANDOM.random(200)
+    found = matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2, 0.5], rng=0).net_benefit
+    np.testing.assert_array_equal(found.low[0], found.low[1])

@@ -101,7 +101,7 @@ def decision_curve(
         True labels, as in :func:`matrics.roc_auc`.
     y_prob : array_like of floating numbers, shape (*B, N), or mapping of str to array_like, shape (N,)
         Predicted probabilities of the positive class, between 0 and 1; of several models on the same samples (M, N), or
-        a mapping with their names.
+        a mapping with their names, or a data frame with a column for each.
     thresholds : array_like, shape (T,), optional
         From 0 to below 1, in any order; 0.01, 0.02, …, 0.99 if left out.
     prevalence : float, optional
@@ -177,9 +177,16 @@ def decision_curve(
         raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
     limits = _thresholds(thresholds)
     generator = generator_of(rng)
+    # Models of the same samples have the same draws, so that equal models have equal limits.
+    seed = int(generator.integers(2**63)) if names is not None or np.ndim(y_true) == 1 else None
     # As p >= threshold does, which rounds the threshold to the type of p.
     compared = as_scores_are(limits, scores)
-    found = [_of_element(one, limits, compared, prevalence, level, num, generator) for one in samples.elements()]
+    found = [
+        _of_element(
+            one, limits, compared, prevalence, level, num, generator if seed is None else np.random.default_rng(seed)
+        )
+        for one in samples.elements()
+    ]
     parts = [[row[k] for row in found] for k in range(len(MEASURES))]
 
     def finished(part: list[Interval]) -> Interval:

@@ -40,7 +40,8 @@ class RankingComparison(NamedTuple):
     differences : Comparison
         All pairwise differences, row less column: arrays (*B, M, M) or (*B, M, M, n).
     p_value : array, shape (*B, M, M) or (*B, M, M, n)
-        Of the hypothesis that two models have the same value, two-sided; 1 on the diagonal.
+        Of the hypothesis that two models have the same value, two-sided; 1 on the diagonal. Of each pair alone: it is
+        ``tied`` that is corrected for looking at all pairs.
     probability_best : array, shape (*B, M) or (*B, M, n)
         The probability of each model of being the best.
     tied : array of bool, shape (*B, M) or (*B, M, n)
@@ -96,7 +97,7 @@ def compare_rankings(
         True labels, as in :func:`matrics.roc_auc`; the same for all models.
     y_score : array_like, shape (*B, M, N) or (*B, M, N, n), or mapping of str to array_like
         The scores of M models for class 1 of two, or for each of n classes; a mapping has the names of the models,
-        which results keep, and the scores (*B, N) or (*B, N, n) of each.
+        which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
         As in :func:`matrics.ranking_interval`, but for calibration errors.
     average, positive, ignore_index, clusters, level, workers
@@ -282,6 +283,8 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
 
 def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> tuple[tuple[str, ...] | None, Any]:
     """The names of models and their scores, with an axis of models, of a mapping; anything else has no names."""
+    if hasattr(y_score, "columns") and not isinstance(y_score, Mapping):  # a data frame with a column for each model
+        y_score = {name: y_score[name].to_numpy() for name in y_score.columns}
     if not isinstance(y_score, Mapping):
         return None, y_score
     names = tuple(map(str, y_score))
