@@ -62,7 +62,10 @@ def test_the_page_is_written_and_summed_up(command: Any, file: str) -> None:
         (["labels.csv", "--by", "model", "--paired-on", "model"], "--paired-on: expected a column that no other"),
         (["labels.csv", "--level", "2"], "--level: expected"),
         (["labels.csv", "--metrics", "recall:class"], "--metrics: expected measures with one value"),
-        (["labels.csv", "--output", "page.pdf"], "--output: expected the name of a file that ends in .html"),
+        (
+            ["labels.csv", "--output", "page.docx"],
+            "--output: expected the name of a file that ends in .html, .md or .pdf",
+        ),
         (["labels.csv", "--output", "no/page.html"], "--output: expected an existing directory"),
         (["labels.csv", "--scores", "id"], "--positive: expected the label of the class"),
         (["none.csv"], "none.csv: No such file"),
@@ -81,7 +84,7 @@ def test_python_reads_files_alike(command: Any, file: str) -> None:
     done(command, "report", file, "--by", "model", "--metrics", "accuracy")
     made = matrics.report(file, by="model", metrics="accuracy")
     page = Path("report.html").read_text("utf-8")
-    start, end = page.index("<dt>Command</dt>"), page.index("<dt>Version</dt>")
+    start, end = page.index("<dt>Command</dt>"), page.index("<dt>Python</dt>")
     assert [line.strip() for line in (page[:start] + page[end:]).splitlines()] == [
         line.strip() for line in made.html().splitlines()
     ]
@@ -101,6 +104,20 @@ def test_the_positive_class(command: Any, file: str) -> None:
     assert "with sensitivity of no " in " ".join(done(command, *arguments, "--positive", "no").split())
 
 
+def test_other_formats_and_titles(command: Any, file: str) -> None:
+    arguments = ("report", file, "--by", "model", "--metrics", "accuracy", "--title", "Week 48")
+    assert "report.md: " in done(command, *arguments, "--format", "md")
+    assert Path("report.md").read_text("utf-8").startswith("# Week 48\n")
+    done(command, *arguments, "--output", "last.html")
+    done(command, *arguments, "--compare", "last.html")
+    page = Path("report.html").read_text("utf-8")
+    assert "Changes since last.html, data of 2023-11-14" in page
+    assert "--title &#39;Week 48&#39; --compare last.html" in page
+    assert "--format: expected html, md or pdf, got 'doc'" in refused(command, *arguments, "--format", "doc")
+    assert "--compare: expected a page" in refused(command, *arguments, "--compare", file)
+    assert "No such file" in refused(command, *arguments, "--compare", "none.html")
+
+
 def test_matrices_of_a_file(command: Any) -> None:
     np.savez("runs.npz", first=np.array([[40, 2], [3, 35]]), second=np.array([[30, 12], [9, 29]]))
     out = done(command, "report", "runs.npz", "--metrics", "accuracy")
@@ -112,7 +129,7 @@ def test_the_examples(command: Any) -> None:
     """What the page on reports shows."""
     out = done(command, "report", EXAMPLES / "digits_sweep.parquet", "--by", "model", "--paired-on", "sample")
     assert (
-        "svm_rbf is best, with mcc 0.989 (0.984 to 0.993), and is not significantly different from nearest_neighbours."
+        "svm_rbf is best, with MCC 0.989 (0.984 to 0.993), and is not significantly different from nearest_neighbours."
         in out
     )
     assert Path("report.html").stat().st_size < 500_000

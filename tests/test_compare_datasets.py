@@ -71,7 +71,7 @@ def test_a_control_is_compared_with_all_others() -> None:
 
 
 def test_probabilities_are_those_of_baycomp() -> None:
-    """baycomp 1.0.3: ``SignedRankTest.probs(1000 * x, 1000 * y, 10, nsamples=50000)``, up to the error of so many draws.
+    """baycomp 1.0.3: ``SignedRankTest.probs(1000 * x, 1000 * y, 10, nsamples=50000)``, up to the error of the draws.
 
     Of whole numbers, as baycomp compares differences of decimals with the region by their last bit.
     """

@@ -6,27 +6,9 @@ import re
 
 __all__ = ["written"]
 
+# What is written in capital letters.
 ABBREVIATIONS = frozenset(
-    [
-        "mcc",
-        "tmcc",
-        "cen",
-        "mcen",
-        "eve",
-        "npv",
-        "ppv",
-        "tpr",
-        "tnr",
-        "fpr",
-        "fnr",
-        "fdr",
-        "auc",
-        "nmi",
-        "rci",
-        "iba",
-        "csi",
-        "icsi",
-    ]  # written in capital letters
+    ("mcc", "tmcc", "cen", "mcen", "eve", "npv", "ppv", "tpr", "tnr", "fpr", "fnr", "fdr", "auc", "nmi", "rci", "iba")
 )
 # Names of people, and signs. All other names are words, which have spaces in place of underscores.
 NAMES = {
@@ -69,7 +51,8 @@ def written(title: str) -> str:
     >>> written("f1, macro"), written("fbeta(beta=2), micro")
     ('F1, mean over classes', 'F-beta(beta=2), pooled over classes')
     """
-    name, rest = re.match(r"(\w*)(.*)", title, re.DOTALL).groups()  # type: ignore[union-attr] (which matches all texts)
+    name = re.split(r"\W", title, maxsplit=1)[0]
+    rest = title[len(name) :]
     name = NAMES.get(name) or (name.upper() if name in ABBREVIATIONS else name.replace("_", " "))
     average = re.fullmatch(r"(\([^)]*\))?, (\w+)", rest)
     if average is not None and average[2] in AVERAGES:

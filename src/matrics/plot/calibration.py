@@ -238,7 +238,8 @@ class CalibrationDisplay(LinesDisplay):
 
     def _label(self, line: CalibrationLine) -> str:
         name = cut_name(line.name)
-        told = f"calibration error {line.error:.3f}{self._kind_of_bins()}"
+        what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
+        told = f"{what} {line.error:.3f}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
             told = "undefined: a NaN, or no samples"
         return f"{name}: {told}" if name else told

@@ -22,7 +22,7 @@ def call_of(source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSe
         "y_pred": None if wanted.y_pred == "y_pred" else wanted.y_pred,
         "paired_on": wanted.paired_on,
         "groups": wanted.groups,
-        "y_score": scores[None] if None in scores else scores or None,
+        "y_score": scores.get(None, scores or None),
         "positive": wanted.positive,
         "sample_weight": wanted.sample_weight,
         "metrics": metrics if metrics is None or isinstance(metrics, str) else [str(one) for one in _several(metrics)],
@@ -30,11 +30,12 @@ def call_of(source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSe
         "num": manner.num,
         "rng": manner.seed or None,
     }
-    options = ", ".join(
-        f"{name}={value!r}" if name != "y_true" or _is_name(value) else "y_true=y_true"
+    texts = {
+        name: repr(value) if name != "y_true" or _is_name(value) else name
         for name, value in given.items()
         if value is not None
-    )
+    }
+    options = ", ".join(f"{name}={text}" for name, text in texts.items())
     return f"matrics.report({source}{', ' if options else ''}{options})"
 
 

@@ -324,8 +324,8 @@ def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
     for family in same:
         yield Caution(
             "note",
-            f"{capital(listed(family))} order all {len(data.models)} models alike: here they are one piece of evidence, not "
-            f"{len(family)}.",
+            f"{capital(listed(family))} order all {len(data.models)} models alike: here they are one piece of "
+            f"evidence, not {len(family)}.",
         )
     seen: dict[bytes, list[str]] = {}
     for name, matrix in zip(data.models, data.matrices, strict=True):

@@ -11,7 +11,8 @@ from matrics.plot import Confusion
 from matrics.plot.confusion import most_frequent
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, cells_of, repeats
-from matrics.reporting.wording import amount, between, count, joined, number, percent, short
+from matrics.reporting.limited import Limited
+from matrics.reporting.wording import amount, count, joined, number, percent, short
 from matrics.scoring.score import score
 from matrics.uncertainty.interval import interval
 
@@ -28,24 +29,8 @@ class ClassRow:
     name: str
     samples: float
     predicted: float
-    recall: float
-    recall_low: float
-    recall_high: float
-    recall_status: int
-    precision: float
-    precision_low: float
-    precision_high: float
-    precision_status: int
-
-    @property
-    def recall_between(self) -> str:
-        """The limits of recall in words."""
-        return between(self.recall_low, self.recall_high)
-
-    @property
-    def precision_between(self) -> str:
-        """The limits of precision in words."""
-        return between(self.precision_low, self.precision_high)
+    recall: Limited
+    precision: Limited
 
 
 @dataclass(frozen=True)
@@ -64,10 +49,10 @@ class ModelClasses:
         if not self.errors:
             return ["It makes no errors on these samples."]
         told = []
-        known = [row for row in self.classes if row.samples > 0 and row.recall < 1][:IN_WORDS]
+        known = [row for row in self.classes if row.samples > 0 and row.recall.value < 1][:IN_WORDS]
         if known:
             parts = [
-                f"{number(row.recall)} of class {short(row.name)} ({row.recall_between}; "
+                f"{number(row.recall.value)} of class {short(row.name)} ({row.recall.between}; "
                 f"{count(row.samples, self.unit)})"
                 for row in known
             ]
@@ -100,10 +85,8 @@ def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClas
             data.classes[k],
             float(matrix[k].sum()),
             float(matrix[:, k].sum()),
-            *(float(part[k]) for part in recall[:3]),
-            int(recall.status[k]),
-            *(float(part[k]) for part in precision[:3]),
-            int(precision.status[k]),
+            Limited.of(recall, int(k)),
+            Limited.of(precision, int(k)),
         )
         for k in in_order[:MOST_CLASSES]
     ]

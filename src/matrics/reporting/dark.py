@@ -35,7 +35,8 @@ def reflected(colours: NumPyArray) -> NumPyArray:
     room = np.where(hue < 0, -grey, 1 / np.maximum(after, 1e-6) - grey)  # until a channel is 0 or 1
     most = np.where(hue == 0, np.inf, room / np.where(hue == 0, 1, hue)).min(axis=-1, keepdims=True)
     linear = np.clip(after * (grey + np.minimum(vivid, most) * hue), 0, 1)
-    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    found: NumPyArray = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return found
 
 
 def _linear(colours: NumPyArray) -> NumPyArray:

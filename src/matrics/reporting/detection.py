@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matrics.reporting.areas import ModelScores
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, cells_of
+from matrics.reporting.limited import Limited
 from matrics.reporting.wording import short
 from matrics.uncertainty.interval import interval
 
-__all__ = ["Detection", "Limited", "detection"]
-
-
-@dataclass(frozen=True)
-class Limited:
-    """A value with its limits, and the code of :class:`matrics.IntervalStatus`."""
-
-    value: float
-    low: float
-    high: float
-    status: int = 0
+__all__ = ["Detection", "detection"]
 
 
 @dataclass(frozen=True)
@@ -56,19 +46,10 @@ def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSetting
     for model in range(len(data.models)):
         cells, options = cells_of(data, model)
         recall, precision = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options).values()
-        row = [
-            Limited(*(float(part[k]) for part in one[:3]), int(one.status[k]))
-            for one in (recall, precision)
-            for k in (positive, 1 - positive)
-        ]
+        row = [Limited.of(one, k) for one in (recall, precision) for k in (positive, 1 - positive)]
         if with_areas:
             area = scores[model]
             row.append(Limited(area.roc_auc, area.low, area.high, area.status))
         rows.append(row)
     names = ("sensitivity", "specificity", "PPV", "NPV", *(("ROC AUC",) if with_areas else ()))
     return Detection(short(data.classes[positive]), short(data.classes[1 - positive]), names, rows)
-
-
-def is_rough(status: int, low: float) -> bool:
-    """Whether limits that are shown are to be taken with care, as of few samples."""
-    return status != 0 and not math.isnan(low)

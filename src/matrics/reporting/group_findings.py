@@ -11,7 +11,8 @@ import numpy as np
 
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
-from matrics.reporting.wording import between, count, number, short
+from matrics.reporting.limited import Limited
+from matrics.reporting.wording import capital, count, number, short
 from matrics.scoring.fairness import demographic_parity, disparity, equal_opportunity, equalized_odds
 from matrics.typing import NumPyArray
 from matrics.uncertainty.compare import compare
@@ -26,15 +27,7 @@ class GroupRow:
 
     name: str
     samples: float
-    value: float
-    low: float
-    high: float
-    status: int
-
-    @property
-    def between(self) -> str:
-        """The limits in words."""
-        return between(self.low, self.high)
+    measured: Limited
 
 
 @dataclass(frozen=True)
@@ -67,15 +60,18 @@ class ModelGroups:
     @property
     def sentence(self) -> str:
         """The difference in words."""
-        known = sorted((row for row in self.rows if not math.isnan(row.value)), key=lambda row: row.value)
+        known = sorted(
+            (row for row in self.rows if not math.isnan(row.measured.value)), key=lambda row: row.measured.value
+        )
         if len(known) < 2:
-            return f"{self.measure} is defined in fewer than two groups."
+            return f"{capital(self.measure)} is defined in fewer than two groups."
         low, high = known[0], known[-1]
-        if low.value == high.value:
-            return f"{self.measure} is {number(low.value)} in all {len(known)} groups where it is defined."
+        worst, best = low.measured.value, high.measured.value
+        if worst == best:
+            return f"{capital(self.measure)} is {number(worst)} in all {len(known)} groups where it is defined."
         told = (
-            f"{self.measure} is between {number(low.value)} in {short(low.name)} ({count(low.samples, 'sample')}) and "
-            f"{number(high.value)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
+            f"{capital(self.measure)} is between {number(worst)} in {short(low.name)} ({count(low.samples, 'sample')}) "
+            f"and {number(best)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
             f"{number(self.difference)}"
         )
         if self.is_beyond_chance is None:
@@ -97,10 +93,7 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
     filled = [k for k in range(len(matrices)) if matrices[k].any()]
     (one,) = interval(matrices[filled], measure, level=manner.level).values()
     rows = [
-        GroupRow(
-            groups.names[k], float(matrices[k].sum()), *(float(part[place]) for part in one[:3]), int(one.status[place])
-        )
-        for place, k in enumerate(filled)
+        GroupRow(groups.names[k], float(matrices[k].sum()), Limited.of(one, place)) for place, k in enumerate(filled)
     ]
     side = 1 if found.verdict.higher_is_better else -1
     apart = disparity(np.asarray(one.estimate))
@@ -114,7 +107,7 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
     parities = {}
     if matrices.shape[-1] == 2:
         parities = _parities(data, matrices[filled])
-    rows.sort(key=lambda row: math.inf if math.isnan(row.value) else side * row.value)
+    rows.sort(key=lambda row: math.inf if math.isnan(row.measured.value) else side * row.measured.value)
     return ModelGroups(
         data.models[model], found.title, rows, float(apart.difference), float(apart.ratio), beyond, parities
     )

@@ -101,7 +101,8 @@ def _limits(data: Data, found: Leaderboard, level: str) -> tuple[str, list[str]]
         have = "has a" if len(proportions) == 1 else "have"
         plural = "" if len(proportions) == 1 else "s"
         told.append(
-            f"{capital(listed(found.titles(proportions)))} {have} {level} Wilson score interval{plural} ({SHORT['wilson']})."
+            f"{capital(listed(found.titles(proportions)))} {have} {level} Wilson score interval{plural} "
+            f"({SHORT['wilson']})."
         )
     if others:
         used.append("delta")

@@ -11,7 +11,6 @@ import numpy as np
 
 from matrics.reporting.changes import Changes, stored_values
 from matrics.reporting.data import Data
-from matrics.reporting.detection import is_rough
 from matrics.reporting.facts import facts
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
@@ -82,9 +81,7 @@ def rendered(
             "max_or": _largest,
         }
     )
-    environment.globals.update(
-        {"amount": amount, "between": between, "is_rough": is_rough, "isnan": math.isnan, "key": _key}
-    )
+    environment.globals.update({"amount": amount, "between": between, "isnan": math.isnan, "key": _key})
     board = found.leaderboard
     palette, rows = on_page(pictures), _rows(data, board)
     text: str = environment.get_template("report.html").render(
@@ -100,7 +97,7 @@ def rendered(
         stored=markup(stored_values(data, found).replace("<", "\\u003c")),
         has_rough=any(cell.is_rough for row in rows for cell in row.cells),
         has_rough_detection=found.detection is not None
-        and any(is_rough(one.status, one.low) for row in found.detection.rows for one in row),
+        and any(one.is_rough for row in found.detection.rows for one in row),
         has_sizes=len(set(data.predictions.tolist())) > 1,
         has_chances=board.verdict.probability_best is not None and len(data.models) > 1,
         pictures=palette.sections,
@@ -156,7 +153,7 @@ def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT
     value, low, high = (float(part[model]) for part in (verdict.estimate, verdict.low, verdict.high))
     is_best = verdict.best is not None and value == verdict.estimate[verdict.best]
     limits = between(low, high) if judged and not math.isnan(low) else ""
-    rough = bool(limits) and is_rough(int(verdict.status[model]), low)
+    rough = bool(limits) and int(verdict.status[model]) != 0
     return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
 
 

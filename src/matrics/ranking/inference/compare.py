@@ -302,6 +302,6 @@ def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> t
         )
     if rows[0].ndim <= axis:
         raise ValueError(
-            f"{argument}: expected the scores of each model, of the same shape as the labels, got {tuple(rows[0].shape)}"
+            f"{argument}: expected the scores of each model in the shape of the labels, got {tuple(rows[0].shape)}"
         )
     return names, backend.xp.stack(rows, axis=axis)

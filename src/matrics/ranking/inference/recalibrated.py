@@ -82,8 +82,8 @@ def calibration_interval(
     -------
     dict of str to Interval
         Each an :class:`matrics.Interval` with fields of shape (*B,). Undefined (status 6) are logistic measures where a
-        probability is 0 or 1, a class has no samples, or the probabilities separate the classes. The status is 1 where a
-        class has fewer than 20 samples: with 3 positive samples, limits of 95 % contain the truth in 80 to 95 % of
+        probability is 0 or 1, a class has no samples, or the probabilities separate the classes. The status is 1 where
+        a class has fewer than 20 samples: with 3 positive samples, limits of 95 % contain the truth in 80 to 95 % of
         data sets.
 
     Raises
