@@ -124,9 +124,10 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
         if metric.higher_is_better is None:
             raise ValueError(f"metrics: expected measures with a better direction, got {name}")
     models, n = len(data.models), data.matrices.shape[-1]
+    scored = score(data.matrices, list(chosen.values()), workers=-1)
     left_out: list[str] = []
     if metrics is None:
-        chosen, left_out = _telling(chosen, data)
+        chosen, left_out = _telling(chosen, scored, len(data.models))
     candidates = min(models, MOST_COMPARED)
     costly = [name for name, metric in chosen.items() if not is_proportion(metric)]
     judged = chosen
@@ -136,7 +137,6 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
             judged = resolve("accuracy", data.known)
         chosen = judged | chosen
     first = next(iter(judged))
-    scored = score(data.matrices, list(chosen.values()))
     values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
     side = 1 if chosen[first].higher_is_better else -1
     order = [int(k) for k in np.argsort(np.nan_to_num(-side * values[first], nan=math.inf), kind="stable")]
@@ -162,9 +162,10 @@ def _different(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     return found
 
 
-def _telling(metrics: Mapping[str, Metric], data: Data) -> tuple[dict[str, Metric], list[str]]:
+def _telling(
+    metrics: Mapping[str, Metric], scored: Mapping[str, Any], models: int
+) -> tuple[dict[str, Metric], list[str]]:
     """The measures that tell the models apart, and the titles of those by which half of the models look the same."""
-    scored = score(data.matrices, list(metrics.values()))
     found: dict[str, Metric] = {}
     left_out: list[str] = []
     usual = 0  # models that the first measure does not tell apart
@@ -172,7 +173,7 @@ def _telling(metrics: Mapping[str, Metric], data: Data) -> tuple[dict[str, Metri
         values = np.asarray(scored[str(metric)])
         alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
         usual = usual if found else max(alike, 1)
-        if alike > usual and 2 * alike >= len(data.models):
+        if alike > usual and 2 * alike >= models:
             left_out.append(written(title_of(name)))
         else:
             found[name] = metric
