@@ -131,3 +131,9 @@ def test_bad_samples_stay_alone() -> None:
 def test_bad_input_raises(y_prob: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         matrics.decision_curve([0, 1], y_prob, **options)
+
+
+def test_thresholds_that_are_traced_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="thresholds: expected known values, outside jit, compile and vmap"):
+        jax.jit(lambda given: matrics.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
