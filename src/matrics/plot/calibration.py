@@ -240,7 +240,7 @@ class CalibrationDisplay(LinesDisplay):
         name = cut_name(line.name)
         told = f"calibration error {line.error:.3f}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
-            told = "undefined: a NaN, or no samples"
+            told = "undefined: a NaN"
         return f"{name}: {told}" if name else told
 
     def _kind_of_bins(self) -> str:
@@ -419,6 +419,8 @@ def _lines_of(
     made = forecasts(samples, options["of"])
     each = [on_host("samples", part).astype(float) for part in (made.probability, made.outcome)]
     size = each[0].shape[-1]
+    if not size:
+        raise ValueError("y_true: expected at least one sample, got none")
     lines = []
     for k, (name, p, y, number, ends, value) in enumerate(zip(names, *flat, errors, strict=True)):
         low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)
