@@ -25,6 +25,7 @@ OF_R = {
     "e50": (0.08367968069032590, None),
     "e90": (0.12249195988045679, None),
 }
+DISTANCES = ["ici", "e50", "e90"]
 OF_CLUSTERS = {"intercept": 0.1641751194796852, "slope": 0.1251803001549429}
 
 
@@ -119,3 +120,15 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="positive= picks one"):
         matrics.calibration_interval([0, 1], [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]])
     assert np.isnan(matrics.calibration_interval([], np.zeros(0), rng=0)["slope"].estimate)
+
+
+def test_distances_that_are_0_by_luck_have_upper_limits() -> None:
+    """Shares of 0.3 and 0.7 that are met exactly: as far as 1,000 samples allow, and never beyond 1."""
+    y_true = ([0] * 7 + [1] * 3 + [0] * 3 + [1] * 7) * 50
+    found = matrics.calibration_interval(y_true, ([0.3] * 10 + [0.7] * 10) * 50, DISTANCES, rng=0)
+    for one in found.values():
+        assert one.estimate == pytest.approx(0, abs=1e-9)
+        assert one.low == 0
+        assert 0.02 < one.high < 0.08
+    for one in matrics.calibration_interval([1, 0, 1], [0.3, 0.2, 0.1], DISTANCES, rng=0).values():
+        assert one.high <= 1

@@ -71,15 +71,18 @@ def test_a_control_is_compared_with_all_others() -> None:
 
 
 def test_probabilities_are_those_of_baycomp() -> None:
-    """baycomp 1.0.3: ``SignedRankTest.probs(x, y, rope, nsamples=50000)``, up to the error of so many draws."""
+    """baycomp 1.0.3: ``SignedRankTest.probs(1000 * x, 1000 * y, 10, nsamples=50000)``, up to the error of so many draws.
+
+    Of whole numbers, as baycomp compares differences of decimals with the region by their last bit.
+    """
     found = matrics.compare_datasets(DEMSAR, rope=0.01, rng=0)
     assert found.probability_better is not None
     assert found.probability_equal is not None
     for (i, j), (first, equal, second) in {
-        (0, 1): (0.0, 0.33084, 0.66916),
-        (0, 2): (0.11574, 0.69666, 0.1876),
-        (1, 2): (0.48366, 0.50956, 0.00678),
-        (2, 3): (0.00076, 0.22066, 0.77858),
+        (0, 1): (0.0, 0.33068, 0.66932),
+        (0, 2): (0.0857, 0.74596, 0.16834),
+        (1, 2): (0.46528, 0.52788, 0.00684),
+        (2, 3): (0.0009, 0.21736, 0.78174),
     }.items():
         got = found.probability_better[i, j], found.probability_equal[i, j], found.probability_better[j, i]
         np.testing.assert_allclose(got, (first, equal, second), atol=0.01)
@@ -180,3 +183,15 @@ class TestPicture:
             TypeError, match=f"{next(iter(options))}: expected none with a comparison, which has its own"
         ):
             plot.critical_difference(found, **options)
+
+
+def test_decimals_are_as_exact_as_whole_numbers() -> None:
+    """0.82 − 0.81 and 0.57 − 0.56 are the same difference, and no more than 0.01."""
+    whole = np.array([82, 57, 29, 35, 81, 77, 66, 43, 58, 92])
+    steps = np.array([1, -1, 1, 1, -1, 1, 1, 1, -1, 1])
+    for other, rope in ((whole - 1, 1), (whole + steps, 0)):
+        exact = matrics.compare_datasets({"a": other, "b": whole}, rope=rope, rng=0)
+        found = matrics.compare_datasets({"a": other / 100, "b": whole / 100}, rope=rope / 100, rng=0)
+        np.testing.assert_array_equal(found.probability_equal, exact.probability_equal)
+        np.testing.assert_array_equal(found.probability_better, exact.probability_better)
+        np.testing.assert_array_equal(found.p_values, exact.p_values)

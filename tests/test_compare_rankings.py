@@ -177,3 +177,45 @@ def test_labels_that_are_traced_are_refused() -> None:
     y_true, y_prob = models(60, 2)
     with pytest.raises(TypeError, match="y_true: expected known values, outside jit, compile and vmap"):
         jax.jit(lambda labels: matrics.compare_rankings(labels, y_prob, "roc_auc"))(y_true)
+
+
+@pytest.mark.parametrize("elements", [2, 3])
+def test_named_models_of_a_batch_are_not_mixed(elements: int) -> None:
+    """As many elements as models, too: the axis of models comes after that of the batch."""
+    random = np.random.default_rng(4)
+    y_true = random.integers(0, 2, (elements, 40))
+    scores = {"a": 0.3 * y_true + random.random((elements, 40)), "b": random.random((elements, 40))}
+    found = matrics.compare_rankings(y_true, scores, "roc_auc")["roc_auc"]
+    expected = np.stack([matrics.roc_auc(y_true, one) for one in scores.values()], axis=-1)
+    np.testing.assert_allclose(found.intervals.estimate, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "brier_score"])
+def test_models_that_are_alike_are_as_likely_to_be_best(metric: str) -> None:
+    random = np.random.default_rng(1)
+    y_true, scores = random.integers(0, 2, 60), random.random(60)
+    found = matrics.compare_rankings(y_true, np.stack([scores] * 3), metric)[metric]
+    np.testing.assert_allclose(found.probability_best, 1 / 3, atol=0.01)
+
+
+def test_a_point_of_several_classes_is_compared() -> None:
+    random = np.random.default_rng(2)
+    y_true, scores = random.integers(0, 3, 90), random.dirichlet([1, 1, 1], (2, 90))
+    scores[0] += 2 * np.eye(3)[y_true]
+    found = matrics.compare_rankings(y_true, scores / scores.sum(-1, keepdims=True), POINT, rng=0, num=300)[POINT]
+    assert found.p_value[0, 1] < 1e-4
+    by_class = matrics.ranking_interval(y_true, scores[1], POINT, average="class", rng=0, num=300)[POINT]
+    mean = matrics.ranking_interval(y_true, scores[1], POINT, rng=0, num=300)[POINT]
+    assert mean.estimate == pytest.approx(by_class.estimate.mean())
+    assert mean.high - mean.low < (by_class.high - by_class.low).min()  # of three times as many samples
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_has_a_column_for_each_model(library: str) -> None:
+    frames = pytest.importorskip(library)
+    y_true, scores = models(number=2)
+    named = dict(zip("ab", scores, strict=True))
+    found = matrics.compare_rankings(y_true, frames.DataFrame(named), "roc_auc")["roc_auc"]
+    expected = matrics.compare_rankings(y_true, named, "roc_auc")["roc_auc"]
+    assert found.names == ("a", "b")
+    np.testing.assert_array_equal(found.p_value, expected.p_value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,40 @@ def test_thresholds_that_are_traced_are_refused() -> None:
     jax = pytest.importorskip("jax")
     with pytest.raises(TypeError, match="thresholds: expected known values, outside jit, compile and vmap"):
         jax.jit(lambda given: matrics.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_a_threshold_is_rounded_as_probabilities_are(backend: Any, kind: str) -> None:
+    """A probability of 0.7 in single precision reaches the threshold 0.7, as ``y_prob >= 0.7`` says."""
+    y_true, thresholds = np.tile([1, 0, 1, 0], 25), np.arange(1, 100) / 100
+    y_prob = backend.asarray((np.arange(100) / 100).astype(kind))
+    found = matrics.decision_curve(y_true, y_prob, thresholds, num=2, rng=0)
+    here = backend.numpy(y_prob)
+    for place, threshold in enumerate(thresholds):
+        treated = here >= here.dtype.type(threshold)
+        odds = threshold / (1 - threshold)
+        expected = np.mean(treated & (y_true == 1)) - odds * np.mean(treated & (y_true == 0))
+        assert float(found.net_benefit.estimate[place]) == pytest.approx(expected, abs=1e-5)
+
+
+def test_named_models_of_a_batch_are_refused() -> None:
+    y_true, y_prob = np.array([[0, 1]] * 2), np.full((2, 2), 0.5)
+    with pytest.raises(ValueError, match=r"y_prob: expected the probabilities \(N,\) of each model in a mapping"):
+        matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2])
+
+
+def test_many_clusters_take_little_memory() -> None:
+    """Replicates are drawn in parts: those of 20,000 clusters at once would be 0.3 GB."""
+    random = np.random.default_rng(0)
+    y_true, y_prob = random.integers(0, 2, 20_000), random.random(20_000)
+    tracemalloc.start()
+    matrics.decision_curve(y_true, y_prob, [0.2], clusters=np.arange(20_000), num=2000, rng=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e8
+
+
+def test_equal_models_have_equal_limits() -> None:
+    y_true, y_prob = RANDOM.integers(0, 2, 200), RANDOM.random(200)
+    found = matrics.decision_curve(y_true, {"a": y_prob, "b": y_prob}, [0.2, 0.5], rng=0).net_benefit
+    np.testing.assert_array_equal(found.low[0], found.low[1])

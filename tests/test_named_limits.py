@@ -167,3 +167,14 @@ def test_weights_count_as_trials() -> None:
         plain = matrics.interval(cm, "accuracy", method=method)["accuracy"]  # type: ignore[arg-type]
         weighted = matrics.interval(2.0 * cm, "accuracy", method=method, squared_weights=4.0 * cm)["accuracy"]  # type: ignore[arg-type]
         assert (weighted.low, weighted.high) == (pytest.approx(plain.low), pytest.approx(plain.high))
+
+
+@pytest.mark.parametrize("method", ["clopper_pearson", "jeffreys"])
+@pytest.mark.parametrize("size", [1e13, 1e15])
+def test_huge_counts_have_the_limits_of_a_normal_law(method: Any, size: float) -> None:
+    """SciPy's quantiles have lost their digits there."""
+    share = 0.75
+    found = matrics.interval([[share * size, 0.25 * size], [0, 0]], "accuracy", method=method)["accuracy"]
+    reach = 1.959963984540054 * math.sqrt(share * (1 - share) / size)
+    for limit in (share - found.low, found.high - share):
+        assert limit == pytest.approx(reach, rel=0.02)

@@ -98,3 +98,21 @@ def test_labels_that_are_traced_are_refused() -> None:
             jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(predicted)
     with pytest.raises(TypeError, match="y_pred: expected known values"):  # by this name, as one model has none
         jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(y)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y_true", "y_pred"),
+    [
+        ("diagnostic_odds_ratio", [0, 1], [0, 1]),
+        ("positive_likelihood_ratio", [0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]),
+    ],
+)
+def test_an_infinite_score_is_one_of_several(metric: str, y_true: list[int], y_pred: list[int]) -> None:
+    """The shuffles with an infinite score are as good; all orders of the labels are counted."""
+    options: dict[str, Any] = {"num_classes": 2, "positive": 1}
+    orders = np.asarray(list(itertools.permutations(y_true)))
+    cm = matrics.confusion_matrix(orders, np.broadcast_to(y_pred, orders.shape), num_classes=2)
+    exact = np.mean([not value < math.inf for value in matrics.score(cm, metric, positive=1)[metric]])
+    found = matrics.permutation_test(y_true, y_pred, metric, rng=0, **options)
+    assert found.score == math.inf
+    assert found.p_value == pytest.approx(exact, abs=0.02)

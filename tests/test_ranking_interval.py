@@ -20,6 +20,7 @@ RANDOM = np.random.default_rng(0)
 # Turck and others 2010: outcome after a subarachnoid haemorrhage (1 is poor) and three markers. The numbers below are
 # of pROC 1.18.0 with these data, in R 4.2.2.
 WITH = Path(__file__).parent / "data" / "asah.csv"
+ECE = "expected_calibration_error"
 MEASURES = ("roc_auc", "average_precision", "log_loss", "brier_score")
 
 
@@ -325,3 +326,48 @@ def test_clusters_are_known_and_of_one_kind() -> None:
     assert found == matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=codes)["roc_auc"]
     with pytest.raises(TypeError, match="clusters: expected known values, outside jit"):
         jax.jit(lambda given: matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=given))(codes)
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.5, 20), (0.2, 20), (0.3, 200)])
+def test_a_lucky_calibration_error_has_an_upper_limit(share: float, size: int) -> None:
+    """An error of exactly 0 says no more than that as many successes are likely: at least as far as Wilson's limits."""
+    y_true = (np.arange(size) < share * size).astype(int)
+    found = matrics.ranking_interval(y_true, np.full(size, share), ECE, rng=0)[ECE]
+    cm = [[0, 0], [size * (1 - share), size * share]]
+    limits = matrics.interval(cm, "recall:binary")["recall:binary"]
+    assert (found.estimate, found.low) == (pytest.approx(0, abs=1e-12), 0)
+    assert share - limits.low < found.high < 2 * (limits.high - share)
+
+
+def test_a_calibration_error_is_at_most_1() -> None:
+    for wrong in (0.01, 0.0):
+        found = matrics.ranking_interval([0, 1] * 15, [1 - wrong, wrong] * 15, ECE, rng=0)[ECE]
+        assert found.estimate == pytest.approx(1 - wrong)
+        assert 0.8 < found.low < found.estimate <= found.high == 1
+
+
+def test_clusters_vary_as_their_sums_do() -> None:
+    """The standard error of samples as clusters of themselves is that of samples."""
+    random = np.random.default_rng(3)
+    y_prob = random.random(2000) * 0.5
+    y_true = (random.random(2000) < 2 * y_prob).astype(int)
+    alone = matrics.ranking_interval(y_true, y_prob, ECE, rng=0)[ECE]
+    clusters = matrics.ranking_interval(y_true, y_prob, ECE, rng=0, clusters=np.arange(2000))[ECE]
+    assert clusters.standard_error == pytest.approx(float(alone.standard_error), rel=0.1)
+    assert (clusters.low, clusters.high) == (
+        pytest.approx(float(alone.low), abs=0.01), pytest.approx(float(alone.high), abs=0.01),
+    )  # fmt: skip
+
+
+def test_a_single_cluster_that_is_left_has_no_limits() -> None:
+    random = np.random.default_rng(5)
+    y_true, y_prob, clusters = random.integers(0, 2, 60), random.random(60), np.arange(60) // 30
+    y_true[30:] = -1
+    options: dict[str, Any] = {"clusters": clusters, "ignore_index": -1, "rng": 0}
+    found = matrics.ranking_interval(y_true, y_prob, ECE, **options) | matrics.calibration_interval(
+        y_true, y_prob, ["slope", "ici", "observed_expected_ratio"], **options
+    )
+    for one in found.values():
+        assert math.isnan(one.low)
+        assert math.isnan(one.high)
+        assert one.status in (IntervalStatus.NO_VARIATION, IntervalStatus.UNDEFINED)

@@ -29,23 +29,25 @@ data.groupby("model", observed=True)["score"].describe().round(3)
 # Quality of the score
 # --------------------
 #
-# Areas under curves summarise all thresholds, so compute them before you choose one.
+# Areas under curves summarise all thresholds, so compute them before you choose one. The tumours are the same for all
+# models, and logistic regression is compared with each other one by DeLong's test.
 
 labels, scores = {}, {}
 for model, rows in data.groupby("model", observed=True):
     labels[model] = (rows["y_true"] == "malignant").to_numpy(int)
     scores[model] = rows["score"].to_numpy()
 
+y_true = labels["logistic_regression"]  # the same for all
+found = matrics.compare_rankings(y_true, scores, "roc_auc", rng=0)["roc_auc"]
+area, low, high = found.intervals[:3]
 pd.DataFrame(
     {
-        "ROC AUC": {
-            model: matrics.roc_auc(labels[model], scores[model]) for model in labels
-        },
-        "average precision": {
-            model: matrics.average_precision(labels[model], scores[model])
-            for model in labels
-        },
-    }
+        "ROC AUC": area,
+        "from": low,
+        "to": high,
+        "p": found.p_value[found.names.index("logistic_regression")],
+    },
+    index=found.names,
 ).round(4)
 
 # %%
@@ -55,7 +57,7 @@ pd.DataFrame(
 # A tumour that is missed costs far more than a false alarm. So the question is not which threshold has the highest
 # accuracy, but: with at least 99 % of the malignant tumours found, how few false alarms are possible?
 
-y_true, score = labels["logistic_regression"], scores["logistic_regression"]
+score = scores["logistic_regression"]
 best = matrics.best_threshold(y_true, score, "precision", subject_to="recall >= 0.99")
 print(f"malignant from {best.threshold:.3f} on: precision {best.value:.3f}")
 
@@ -90,5 +92,5 @@ for name, one in (("threshold", found.threshold), ("MCC", found.value)):
 print(f"luck: {found.optimism:.3f}")
 
 # %%
-# The threshold is far less certain than the value. :doc:`/thresholds` explains more, and :doc:`/probabilities` shows
-# how to check whether the scores are good probabilities.
+# The threshold is far less certain than the value. :doc:`/thresholds` explains more. Where scores are probabilities,
+# the threshold may follow from what errors cost, without a search: :doc:`diagnostic_model_in_a_clinic`.

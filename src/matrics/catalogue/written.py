@@ -7,7 +7,26 @@ import re
 __all__ = ["written"]
 
 ABBREVIATIONS = frozenset(
-    "mcc tmcc cen mcen eve npv ppv tpr tnr fpr fnr fdr auc nmi rci iba csi icsi".split()  # written in capital letters
+    [
+        "mcc",
+        "tmcc",
+        "cen",
+        "mcen",
+        "eve",
+        "npv",
+        "ppv",
+        "tpr",
+        "tnr",
+        "fpr",
+        "fnr",
+        "fdr",
+        "auc",
+        "nmi",
+        "rci",
+        "iba",
+        "csi",
+        "icsi",
+    ]  # written in capital letters
 )
 # Names of people, and signs. All other names are words, which have spaces in place of underscores.
 NAMES = {

@@ -162,7 +162,9 @@ def report(
         manner = make_manner(number("level", level), integer("num", num), integer("seed", seed) or 0)
         wanted.check()
         data, origin, class_names = read_file(path, wanted, command=command)
-        made = make_report(data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare)
+        made = make_report(
+            data, wanted, chosen, manner, class_names=class_names, origin=origin, title=title, compare=compare
+        )
         page = made.encoded(written)
     write_whole(target, page)
     size = len(page) / 1000

@@ -23,6 +23,8 @@ MethodOfDatasets = Literal["auto", "nemenyi", "holm", "wilcoxon"]
 DEFAULT_NUM = 50_000
 # The weight of a data set without a difference, as Benavoli and others have it.
 PRIOR = 0.5
+# Decimal digits to which differences of scores are taken, counted from the largest score.
+DIGITS = 12
 # Entries of the tables of a chunk of draws.
 DRAWS_AT_ONCE = 2**20
 
@@ -146,7 +148,7 @@ def compare_datasets(
     elif method == "holm":
         found = 2 * stats.norm.sf(np.abs([mean_ranks[i] - mean_ranks[j] for i, j in pairs]) / error)
     else:
-        found = [_wilcoxon(better[:, i] - better[:, j], stats) for i, j in pairs]
+        found = [_wilcoxon(_rounded(better[:, i] - better[:, j], table), stats) for i, j in pairs]
     corrected = np.asarray(found) if method == "nemenyi" else _holm(np.asarray(found))
     for (i, j), one in zip(pairs, np.clip(corrected, 0, 1), strict=True):
         p_values[i, j] = p_values[j, i] = one
@@ -222,6 +224,12 @@ def _place(control: Any, titles: tuple[str, ...], method: str) -> int | None:
     raise ValueError(f"control: expected one of the models {', '.join(map(quoted, titles[:8]))}, got {quoted(control)}")
 
 
+def _rounded(gap: Array, table: Array) -> Array:
+    """Differences without what computers add to those of decimals: 0.82 − 0.81 is 0.01, as 0.57 − 0.56 is."""
+    largest = float(np.abs(table).max())
+    return np.round(gap, DIGITS - math.ceil(math.log10(largest))) if largest > 0 else gap
+
+
 def _wilcoxon(gap: Array, stats: Any) -> float:
     """The p-value of Wilcoxon's signed ranks; 1 without any difference."""
     rest = gap[gap != 0]
@@ -244,12 +252,10 @@ def _bayesian(better: Array, rope: float, num: int, rng: np.random.Generator) ->
     step = max(1, DRAWS_AT_ONCE // (datasets + 1))
     weights = [rng.dirichlet([PRIOR, *[1.0] * datasets], size=min(step, num - start)) for start in range(0, num, step)]
     for i, j in itertools.combinations(range(models), 2):
-        gap = np.insert(better[:, i] - better[:, j], 0, 0.0)
+        gap = np.insert(_rounded(better[:, i] - better[:, j], better), 0, 0.0)
         sums = gap[:, None] + gap
-        above, below = (sums > 2 * rope).astype(float), (sums < -2 * rope).astype(float)
-        if rope == 0:  # what is equal counts for both sides by half
-            tie = (sums == 0) / 2
-            above, below = above + tie, below + tie
+        # What is as large as the region counts by half, and so does what is equal where there is none.
+        above, below = (np.heaviside(_rounded(side * sums - 2 * rope, better), 0.5) for side in (1, -1))
         wins = np.zeros(3)
         for some in weights:
             up, down = (np.vecdot(some @ side, some) for side in (above, below))

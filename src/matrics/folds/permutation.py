@@ -136,7 +136,8 @@ def _of_model(cm: Array, own: float, scored: Any, num: int, rng: np.random.Gener
     parts = [scored(shuffled(cm, min(step, num - start), rng)) for start in range(0, num, step)]
     values = np.concatenate(parts)
     missing = np.isnan(values)
-    as_good = np.count_nonzero(missing | (values >= own - ROUNDING * max(1.0, abs(own))))
+    least = own - ROUNDING * max(1.0, abs(own)) if math.isfinite(own) else own
+    as_good = np.count_nonzero(missing | (values >= least))
     known = values[~missing]
     with NUMPY.quiet():
         mean = float(known.mean()) if known.size else math.nan

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array
+from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.engine.results import frame_of, short_repr, to_dict
@@ -103,7 +103,7 @@ def decision_curve(
         True labels, as in :func:`matrics.roc_auc`.
     y_prob : array_like of floating numbers, shape (*B, N), or mapping of str to array_like, shape (N,)
         Predicted probabilities of the positive class, between 0 and 1; of several models on the same samples (M, N), or
-        a mapping with their names.
+        a mapping with their names, or a data frame with a column for each.
     thresholds : array_like, shape (T,), optional
         From 0 to below 1, in any order; 0.01, 0.02, …, 0.99 if left out.
     prevalence : float, optional
@@ -167,6 +167,11 @@ def decision_curve(
     if prevalence is not None and not (is_number(prevalence) and 0 < prevalence < 1):
         raise ValueError(f"prevalence: expected a number between 0 and 1, got {quoted(prevalence)}")
     names, scores = named_scores(y_prob, "y_prob")
+    if names is not None and np.ndim(scores) != 2:
+        raise ValueError(
+            f"y_prob: expected the probabilities (N,) of each model in a mapping, got shape {tuple(scores.shape[1:])}; "
+            "pass batches as arrays"
+        )
     samples = Samples.of(y_true, scores, positive, ignore_index, clusters, "decision_curve", name="y_prob")
     if samples.num_classes is not None:
         raise ValueError("y_prob: expected the probabilities of one class; of several classes positive= picks one")
@@ -174,7 +179,16 @@ def decision_curve(
         raise ValueError("y_prob: expected probabilities, from 0 to 1, got others; of logits take the sigmoid first")
     limits = _thresholds(thresholds)
     generator = generator_of(rng)
-    found = [_of_element(one, limits, prevalence, level, num, generator) for one in samples.elements()]
+    # Models of the same samples have the same draws, so that equal models have equal limits.
+    seed = int(generator.integers(2**63)) if names is not None or np.ndim(y_true) == 1 else None
+    # As p >= threshold does, which rounds the threshold to the type of p.
+    compared = as_scores_are(limits, scores)
+    found = [
+        _of_element(
+            one, limits, compared, prevalence, level, num, generator if seed is None else np.random.default_rng(seed)
+        )
+        for one in samples.elements()
+    ]
     parts = [[row[k] for row in found] for k in range(len(MEASURES))]
 
     def finished(part: list[Interval]) -> Interval:
@@ -202,9 +216,19 @@ def _thresholds(thresholds: Any) -> Array:
     return found
 
 
+def as_scores_are(thresholds: Array, scores: Any) -> Array:
+    """Thresholds rounded to the type of scores of less than double precision, in double precision."""
+    backend, (array,) = as_arrays(scores=scores)
+    if not backend.is_float(array):
+        return thresholds
+    rounded = backend.to_numpy(backend.xp.astype(backend.xp.asarray(thresholds), array.dtype))
+    return np.asarray(rounded, np.float64)
+
+
 def _of_element(  # noqa: PLR0917 (as of the door)
     samples: SampleScores,
     thresholds: Array,
+    compared: Array,
     prevalence: float | None,
     level: float,
     num: int,
@@ -213,7 +237,7 @@ def _of_element(  # noqa: PLR0917 (as of the door)
     """The intervals of one set of samples, and its prevalence."""
     order = np.argsort(thresholds, kind="stable")
     # The number of thresholds up to each probability says at which of them a sample is treated.
-    reached = np.searchsorted(thresholds[order], samples.scores[0], side="right")
+    reached = np.searchsorted(compared[order], samples.scores[0], side="right")
     size = thresholds.size + 1
     place = reached + size * samples.positive[0]
     counts = np.bincount(place, minlength=2 * size).reshape(1, 2, size).astype(np.float64)
@@ -224,7 +248,7 @@ def _of_element(  # noqa: PLR0917 (as of the door)
             return _measures(cells, thresholds[order], prevalence)[..., back]
 
     own = measured(counts)[:, 0]
-    step = max(1, CELLS_AT_ONCE // (2 * size))
+    step = max(1, CELLS_AT_ONCE // max(2 * size, samples.number if samples.units is not None else 0))
     drawn = [
         measured(_replicates(samples, counts[0], place, min(step, num - start), rng, within=prevalence is not None))
         for start in range(0, num, step)

@@ -31,7 +31,9 @@ def call_of(source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSe
         "rng": manner.seed or None,
     }
     options = ", ".join(
-        f"{name}={value!r}" if name != "y_true" or _is_name(value) else "y_true=y_true" for name, value in given.items() if value is not None
+        f"{name}={value!r}" if name != "y_true" or _is_name(value) else "y_true=y_true"
+        for name, value in given.items()
+        if value is not None
     )
     return f"matrics.report({source}{', ' if options else ''}{options})"
 

@@ -55,9 +55,7 @@ def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSetting
     rows = []
     for model in range(len(data.models)):
         cells, options = cells_of(data, model)
-        recall, precision = interval(
-            cells, ["recall:class", "precision:class"], level=manner.level, **options
-        ).values()
+        recall, precision = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options).values()
         row = [
             Limited(*(float(part[k]) for part in one[:3]), int(one.status[k]))
             for one in (recall, precision)

@@ -11,6 +11,7 @@ from matrics.reporting.areas import ModelScores, best_area, model_scores
 from matrics.reporting.cautions import Caution, cautions
 from matrics.reporting.classes import ModelClasses, hardest_classes, model_classes
 from matrics.reporting.data import Data
+from matrics.reporting.detection import Detection, detection
 from matrics.reporting.disagreements import (
     Blindness,
     Limitation,
@@ -21,7 +22,6 @@ from matrics.reporting.disagreements import (
     limitations,
     winners,
 )
-from matrics.reporting.detection import Detection, detection
 from matrics.reporting.group_findings import ModelGroups, model_groups
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics.reporting.methods import methods

@@ -97,7 +97,9 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
     filled = [k for k in range(len(matrices)) if matrices[k].any()]
     (one,) = interval(matrices[filled], measure, level=manner.level).values()
     rows = [
-        GroupRow(groups.names[k], float(matrices[k].sum()), *(float(part[place]) for part in one[:3]), int(one.status[place]))
+        GroupRow(
+            groups.names[k], float(matrices[k].sum()), *(float(part[place]) for part in one[:3]), int(one.status[place])
+        )
         for place, k in enumerate(filled)
     ]
     side = 1 if found.verdict.higher_is_better else -1

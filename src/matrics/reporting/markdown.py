@@ -60,7 +60,10 @@ def markdown_of(title: str, data: Data, found: Findings, changes: Changes | None
     parts += ["## Worst classes and most frequent errors", *([_bullets(found.hardest)] if found.hardest else [])]
     for one in found.classes:
         parts += [f"### {_plain(short(one.model))}", _bullets(one.sentences)]
-    parts += ["## What each measure cannot detect", _bullets(f"{one.measure}: {one.summary}" for one in found.blindness)]
+    parts += [
+        "## What each measure cannot detect",
+        _bullets(f"{one.measure}: {one.summary}" for one in found.blindness),
+    ]
     if found.limitations:
         parts.append(_bullets(f"{one.sentence}: {', '.join(one.measures)}." for one in found.limitations))
     if found.scores:
@@ -87,11 +90,16 @@ def markdown_of(title: str, data: Data, found: Findings, changes: Changes | None
     if found.groups:
         parts.append(f"## Groups of {_plain(data.groups.column if data.groups else '')}")
         for group in found.groups:
-            rows = [[short(row.name), f"{row.samples:,.0f}", f"{number(row.value)} ({row.between})"] for row in group.rows]
+            rows = [
+                [short(row.name), f"{row.samples:,.0f}", f"{number(row.value)} ({row.between})"] for row in group.rows
+            ]
             parts += [f"### {_plain(short(group.model))}", _plain(group.sentence)]
             parts.append(_table(["group", "predictions", group.measure], rows))
     words = {"warning": "**Warning:**", "note": "Note:"}
-    parts += ["## Warnings", "\n".join(f"- {words[one.gravity]} {_plain(one.text)}" for one in found.cautions) or "None."]
+    parts += [
+        "## Warnings",
+        "\n".join(f"- {words[one.gravity]} {_plain(one.text)}" for one in found.cautions) or "None.",
+    ]
     parts += ["## Methods", _plain(found.methods), _bullets(found.references)]
     return "\n\n".join(parts) + "\n"
 

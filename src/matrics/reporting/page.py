@@ -72,7 +72,16 @@ def rendered(
         """A name that is broken after underscores where there is no room for it."""
         return markup("_<wbr>").join(short(text).split("_"))
 
-    environment.filters.update({"number": number, "percent": percent, "short": short, "breakable": breakable, "capital": capital, "max_or": _largest})
+    environment.filters.update(
+        {
+            "number": number,
+            "percent": percent,
+            "short": short,
+            "breakable": breakable,
+            "capital": capital,
+            "max_or": _largest,
+        }
+    )
     environment.globals.update(
         {"amount": amount, "between": between, "is_rough": is_rough, "isnan": math.isnan, "key": _key}
     )

@@ -181,7 +181,9 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
         display = plot.confusion_matrix(data.matrices[k], class_names=_class_names(data), top=0, **text)
         counts = "counts and " if display.text == "both" else ""
         inside = f"; {counts}shares of the true class (%) are in the cells" if display.text in ("both", "share") else ""
-        caption = f"{short(data.models[k])}: correct predictions blue, errors orange, stronger for larger shares{inside}."
+        caption = (
+            f"{short(data.models[k])}: correct predictions blue, errors orange, stronger for larger shares{inside}."
+        )
         pictures.append(_picture(f"matrix{place + 1}", display, caption))
     return pictures
 

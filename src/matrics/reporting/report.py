@@ -353,7 +353,9 @@ def kind_of(path: Path, option: str) -> str:
     """The kind of a report's file by its name: ``"html"``, ``"md"`` or ``"pdf"``."""
     found = {".html": "html", ".htm": "html", ".md": "md", ".pdf": "pdf"}.get(path.suffix.lower())
     if found is None:
-        raise ValueError(f"{option}: expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}")
+        raise ValueError(
+            f"{option}: expected the name of a file that ends in .html, .md or .pdf, got {quoted(str(path))}"
+        )
     return found
 
 

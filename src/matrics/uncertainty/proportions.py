@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from matrics.arrays import Array, Standard
+from matrics.arrays import NUMPY, Array, Standard
 from matrics.uncertainty.limits import wilson
 
 
@@ -40,6 +40,8 @@ METHODS: dict[str, Callable[[Array, Array, Any, Standard], tuple[Array, Array]]]
     "clopper_pearson": clopper_pearson,
     "jeffreys": jeffreys,
 }
+# Of a quantile of a Beta distribution.
+MOST_TRIALS = 1e12
 #: Those that need SciPy.
 BY_BETA = ("clopper_pearson", "jeffreys")
 
@@ -58,6 +60,11 @@ def _by_beta(
         added = upper if is_upper else lower
         a, b = hits + added[0], number - hits + added[1]
         found = special.betaincinv(np.maximum(a, 1e-300), np.maximum(b, 1e-300), 1 - tail if is_upper else tail)
+        # SciPy's quantiles lose their digits there; Wilson's limits differ by less than the half sample that is added.
+        half = 0.5 / np.maximum(number, 1)
+        shifted = np.clip(p + half if is_upper else p - half, 0, 1)
+        wide = wilson(shifted, number, reach, NUMPY)[int(is_upper)]
+        found = np.where(number > MOST_TRIALS, wide, found)
         found = np.where((hits == number) if is_upper else (hits == 0), float(is_upper), found)
         return np.where(number > 0, found, math.nan)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +13,8 @@ from matrics.uncertainty.limits import spread
 NUM_BINS = 15
 # Halvings of the range of the factor, and the largest one.
 STEPS, MOST_TIMES = 30, 2**20
+# Gaps that are 0 but for rounding.
+ROUNDING = 1e-12
 
 
 def calibration_limits(
@@ -25,6 +26,7 @@ def calibration_limits(
     such errors add up even where all gaps are 0, so that the error of a calibrated model is never 0 and quantiles of
     replicates lie above the truth. Here the gaps are multiplied by a factor: the limits are the errors of the largest
     and of the smallest factor with which an error as it was found is not unusual, and 0 if it is usual without gaps.
+    Without any gap their place is taken by gaps of one size in all bins.
     """
     size = made.probability.size
     into = binned(made.probability[None], None, NUM_BINS, "width", NUMPY)
@@ -41,30 +43,39 @@ def calibration_limits(
         of_unit = np.zeros((int(units.max()) + 1, NUM_BINS))
         outcome = made.outcome - (happened / np.maximum(number, 1))[place]
         np.add.at(of_unit, (units, place), outcome / size)
-        factor = math.sqrt(len(of_unit) / max(1, len(of_unit) - 1))
-        moved = factor * rng.standard_normal((num, len(of_unit))) @ of_unit
+        # Sums of clusters that are multiplied by independent normal numbers, by their covariance.
+        values, vectors = np.linalg.eigh(of_unit.T @ of_unit * len(of_unit) / max(1, len(of_unit) - 1))
+        moved = rng.standard_normal((num, NUM_BINS)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+
+    even = error <= ROUNDING
+    pattern = number / size if even else gap
 
     def quantile(times: float, share: float) -> float:
-        return float(np.quantile(np.abs(times * gap + moved).sum(axis=-1), share))
+        return float(np.quantile(np.abs(times * pattern + moved).sum(axis=-1), share))
 
-    low, high = inverted_limits(quantile, error, level)
+    low, high = inverted_limits(quantile, error, 1.0 if even else error, level)
     deviation = float(spread(np.abs(gap + moved).sum(axis=-1), NUMPY)[0])
     return error, low, high, deviation, bool((number[number > 0] < 5).mean() > 0.5)
 
 
-def inverted_limits(quantile: Callable[[float, float], float], error: float, level: float) -> tuple[float, float]:
+def inverted_limits(
+    quantile: Callable[[float, float], float], error: float, size: float, level: float
+) -> tuple[float, float]:
     """Limits of an error that is too large by chance: where, with its gaps multiplied, it would not be unusual.
 
-    ``quantile(times, share)`` is the quantile of the errors that are found with the gaps multiplied by a factor.
+    ``quantile(times, share)`` is the quantile of the errors that are found with the gaps multiplied by a factor, and
+    ``size`` is the error of the gaps themselves. An error that is smaller than half of those that are found without
+    gaps was lucky: it says no more than the middle one of these, whose upper limit it has. No error is above 1.
     """
     tail = (1 - level) / 2
-    low = _factor(lambda times: quantile(times, 1 - tail), error) * error
-    return low, _factor(lambda times: quantile(times, tail), error) * error
+    low = _factor(lambda times: quantile(times, 1 - tail), error) * size
+    high = _factor(lambda times: quantile(times, tail), max(error, quantile(0.0, 0.5))) * size
+    return min(low, 1.0), min(high, 1.0)
 
 
 def _factor(quantile: Callable[[float], float], error: float) -> float:
     """The factor at which a quantile is the error that was found; 0 if it is larger with any."""
-    if error == 0 or quantile(0.0) >= error:
+    if quantile(0.0) >= error:
         return 0.0
     low, high = 0.0, 1.0
     while quantile(high) < error and high < MOST_TIMES:

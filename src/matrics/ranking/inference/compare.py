@@ -27,6 +27,8 @@ from matrics.uncertainty.results import Comparison, Interval, IntervalStatus
 NUM_DRAWS = 20_000
 # Standard errors up to this are rounding.
 NOISE = 1e-12
+# Draws of two models that are this much of the largest deviation apart are the same.
+ROUNDING = 1e-6
 
 
 class RankingComparison(NamedTuple):
@@ -39,7 +41,8 @@ class RankingComparison(NamedTuple):
     differences : Comparison
         All pairwise differences, row less column: arrays (*B, M, M) or (*B, M, M, n).
     p_value : array, shape (*B, M, M) or (*B, M, M, n)
-        Of the hypothesis that two models have the same value, two-sided; 1 on the diagonal.
+        Of the hypothesis that two models have the same value, two-sided; 1 on the diagonal. Of each pair alone: it is
+        ``tied`` that is corrected for looking at all pairs.
     probability_best : array, shape (*B, M) or (*B, M, n)
         The probability of each model of being the best.
     tied : array of bool, shape (*B, M) or (*B, M, n)
@@ -95,7 +98,7 @@ def compare_rankings(
         True labels, as in :func:`matrics.roc_auc`; the same for all models.
     y_score : array_like, shape (*B, M, N) or (*B, M, N, n), or mapping of str to array_like
         The scores of M models for class 1 of two, or for each of n classes; a mapping has the names of the models,
-        which results keep, and the scores (*B, N) or (*B, N, n) of each.
+        which results keep, and the scores (*B, N) or (*B, N, n) of each. So does a data frame with a column for each.
     metrics : str or sequence of str, optional
         As in :func:`matrics.ranking_interval`, but for calibration errors.
     average, positive, ignore_index, clusters, level, workers
@@ -153,9 +156,9 @@ def compare_rankings(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    names, scores = named_scores(y_score)
     y_true = on_host(y_true, "y_true")
     shape = np.asarray(y_true).shape
+    names, scores = named_scores(y_score, axis=len(shape) - 1)
     has_classes = _has_classes(shape, scores)
     samples = Samples.of(
         y_true if len(shape) == 1 else np.expand_dims(np.asarray(y_true), -2),  # one set of labels for all
@@ -243,7 +246,8 @@ def _of_all(  # noqa: PLR0917 (one step of ``_compared``)
         values, vectors = np.linalg.eigh(np.where(known[:, None] & known, covariance[place], 0))
         moved = rng.standard_normal((NUM_DRAWS, models)) * np.sqrt(np.maximum(values, 0)) @ vectors.T
         drawn = np.where(known, side * (estimate[place] + moved), -math.inf)
-        is_best = drawn == drawn.max(axis=-1, keepdims=True)
+        # Draws of models that are alike differ by rounding.
+        is_best = drawn >= drawn.max(axis=-1, keepdims=True) - ROUNDING * np.abs(moved).max(axis=-1, keepdims=True)
         best[place] = (is_best / is_best.sum(axis=-1, keepdims=True)).mean(axis=0)
         largest = np.zeros(NUM_DRAWS)
         for i, j in zip(*upper, strict=True):
@@ -280,8 +284,10 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
     return len(shape) - len(labels) == 2
 
 
-def named_scores(y_score: Any, argument: str = "y_score") -> tuple[tuple[str, ...] | None, Any]:
-    """The names of models and their scores, models first, of a mapping; anything else has no names."""
+def named_scores(y_score: Any, argument: str = "y_score", *, axis: int = 0) -> tuple[tuple[str, ...] | None, Any]:
+    """The names of models and their scores, with an axis of models, of a mapping; anything else has no names."""
+    if hasattr(y_score, "columns") and not isinstance(y_score, Mapping):  # a data frame with a column for each model
+        y_score = {name: y_score[name].to_numpy() for name in y_score.columns}
     if not isinstance(y_score, Mapping):
         return None, y_score
     names = tuple(map(str, y_score))
@@ -297,4 +303,8 @@ def named_scores(y_score: Any, argument: str = "y_score") -> tuple[tuple[str, ..
             f"{argument}: expected the scores of each model for the same samples, got "
             + ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(names[:8], rows, strict=False))
         )
-    return names, backend.xp.stack(rows)
+    if rows[0].ndim <= axis:
+        raise ValueError(
+            f"{argument}: expected the scores of each model, of the same shape as the labels, got {tuple(rows[0].shape)}"
+        )
+    return names, backend.xp.stack(rows, axis=axis)

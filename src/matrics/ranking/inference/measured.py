@@ -182,7 +182,12 @@ def _of_point(estimate: Array, replicated: Array, samples: SampleScores, manner:
     As Zhou and Qin's BTII, but around the estimate, and no narrower than for a threshold that is known.
     """
     z = normal_quantile(manner.level)
-    positives = samples.sides[0][:, None]
+    positives = samples.sides[0]
+    if len(estimate) < len(positives):
+        # The variance of a mean of shares is that of one share of so many samples.
+        filled = positives[positives > 0]
+        positives = np.atleast_1d(filled.size**2 / (1 / filled).sum() if filled.size else 0.0)
+    positives = positives[:, None]
     whole = positives + z * z
     middle = (estimate * positives + z * z / 2) / whole
     error = np.nan_to_num(spread(replicated, NUMPY)[0]) * positives / whole
@@ -194,6 +199,8 @@ def _of_calibration(samples: SampleScores, made: list[Array], manner: Manner, rn
     rows = zip(*(np.atleast_2d(part) for part in made), strict=True)
     found = [calibration_limits(Forecasts(*row), samples.units, manner.level, manner.num, rng) for row in rows]
     error, low, high, deviation, few = (np.asarray(part, float)[None] for part in zip(*found, strict=True))
+    if samples.units is not None and samples.number < 2:  # a single cluster, which has no variance
+        low, high, deviation = (np.full(error.shape, math.nan) for _ in range(3))
     covariance = np.full((1, samples.models, samples.models), math.nan)
     fewest = np.where(few.any(axis=-1), 0, samples.number)
     return Moments.of_draws(error, covariance, np.stack([low, high, deviation, np.zeros(error.shape)]), fewest)

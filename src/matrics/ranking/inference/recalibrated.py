@@ -12,7 +12,7 @@ from matrics.arrays import NUMPY, Array
 from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.quoting import quoted, split_outside
-from matrics.ranking.inference.calibration import inverted_limits
+from matrics.ranking.inference.calibration import ROUNDING, inverted_limits
 from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.recalibration import Logistic, fit_logistic, fit_smooth
@@ -32,6 +32,7 @@ DISTANCES: dict[str, Callable[[Array], Array]] = {
 # Logits at which replicates of the curve are computed.
 MOST_POINTS = 200
 Row = tuple[float, float, float, float, int, int]
+WITHOUT_LIMITS = (math.nan, math.nan, math.nan, 0, int(IntervalStatus.NO_VARIATION))
 NOTHING: Row = (math.nan, math.nan, math.nan, math.nan, 0, int(IntervalStatus.UNDEFINED))
 
 
@@ -156,6 +157,7 @@ def _of_element(
     y, p = samples.positive[0].astype(np.float64), samples.scores[0]
     if samples.spoiled[0]:
         return dict.fromkeys(chosen, (*NOTHING[:5], int(IntervalStatus.INVALID)))
+    alone = samples.units is not None and samples.number < 2  # a single cluster, which has no variance
     few = min(samples.class_sizes, default=0) < FEW_UNITS
     status = int(IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK)
     found = dict.fromkeys(chosen, NOTHING)
@@ -176,6 +178,8 @@ def _of_element(
     distances = [name for name in DISTANCES if name in chosen]
     if distances:
         found |= _distances(samples, y, p, logit, distances, level, num, rng, status)
+    if alone:
+        return {name: (row[0], *WITHOUT_LIMITS) if not math.isnan(row[0]) else row for name, row in found.items()}
     return found
 
 
@@ -232,14 +236,17 @@ def _distances(  # noqa: PLR0917 (one step of ``_of_element``)
     found = {}
     for name in names:
         measure = DISTANCES[name]
-        estimate = float(measure(np.abs(own)))
+        estimate, here = float(measure(np.abs(own))), float(measure(np.abs(gap)))
+        even = here <= ROUNDING
+        scale = 1.0 if even else estimate / here
+        pattern = np.ones_like(gap) if even else gap
 
-        def quantile(times: float, share: float, measure: Callable[[Array], Array] = measure) -> float:
-            return float(np.quantile(measure(np.abs(times * gap + noise)), share))
+        def quantile(
+            times: float, share: float, measure: Callable[[Array], Array] = measure, pattern: Array = pattern
+        ) -> float:
+            return float(np.quantile(measure(np.abs(times * pattern + noise)), share))
 
-        here = float(measure(np.abs(gap)))
-        low, high = inverted_limits(quantile, here, level)
-        scale = estimate / here if here > 0 else 1.0
+        low, high = (min(1.0, scale * limit) for limit in inverted_limits(quantile, here, 1.0 if even else here, level))
         error = float(spread(measure(np.abs(gap + noise)), NUMPY)[0])
-        found[name] = (estimate, low * scale, high * scale, error, 0, status)
+        found[name] = (estimate, low, high, error, 0, status)
     return found

@@ -1,0 +1,144 @@
+"""
+An evaluation of language models
+================================
+
+Three models have answered 800 questions, three times each, and a fourth has graded their answers. Which of them is
+the best, and is the judge to be believed?
+"""
+
+# %%
+# The logs
+# --------
+#
+# The evaluation is simulated, so that we know the truth: the judge fails 7 % of the right answers and passes 10 % of
+# the wrong ones, but 45 % of those of the fluent model. People have graded the first answers to 300 questions.
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import matrics
+import matrics.plot
+from matrics.integrations import evals
+
+random = np.random.default_rng(0)
+names = ["small", "large", "fluent"]
+skill, convincing = np.array([[0.2, 1.3, 0.6], [0.1, 0.1, 0.45]])[:, :, None, None]
+hard = random.normal(0, 2, 800)  # the same questions are hard for all models
+chance = 1 / (1 + np.exp(hard[:, None] - skill)) * np.ones(3)  # of three answers
+truth = (random.random(chance.shape) < chance).astype(int)  # model, question, answer
+passes = np.where(truth == 1, 0.93, convincing)
+judge = (random.random(chance.shape) < passes).astype(int)
+people = np.full(truth.shape, -1)
+asked = random.choice(800, 300, replace=False)
+people[:, asked, 0] = truth[:, asked, 0]
+
+# %%
+# Logs of Inspect, lm-evaluation-harness and promptfoo are read as they are. Ours are JSON Lines:
+
+folder = Path(tempfile.mkdtemp())
+logs = {name: folder / f"{name}.jsonl" for name in names}
+for log, *both in zip(logs.values(), people, judge, strict=True):
+    rows = [
+        {"sample": k, "epoch": epoch + 1, "scorer": scorer, "score": int(grade)}
+        for scorer, grades in zip(["people", "judge"], both, strict=True)
+        for (k, epoch), grade in np.ndenumerate(grades)
+        if grade >= 0
+    ]
+    log.write_text("\n".join(map(json.dumps, rows)))
+
+# %%
+# What the judge says
+# -------------------
+#
+# Both models had the same questions, so they are compared question by question, and three answers to a question are
+# not three questions.
+
+found = {one.scorer: one for one in evals.compare(logs["fluent"], logs["large"])}
+for scorer, one in found.items():
+    value, low, high = one.difference[:3]
+    print(f"{scorer:6} fluent less large: {value:+.3f}, from {low:+.3f} to {high:+.3f}")
+
+# %%
+# The judge is sure that the fluent model is better, and people say the opposite. The limits are for other questions
+# and other answers, but for the same judge: they know nothing of its errors.
+#
+# How good is the judge?
+# ----------------------
+
+counts = matrics.judged_counts(
+    people.reshape(3, -1), judge.reshape(3, -1), num_classes=2
+)
+recall = matrics.judge_quality(counts, "recall:class").scores["recall:class"]
+for name, (wrong, right) in zip(names, recall.estimate, strict=True):
+    print(f"{name:6} {wrong:.0%} of wrong answers found, {right:.0%} of right passed")
+
+# %%
+# The judge is not equally good for all models, so its errors do not cancel in a comparison.
+#
+# Corrected pass rates
+# --------------------
+#
+# People show how many of the answers that the judge passed are wrong, and how many of the others are right. That
+# corrects all 2,400 grades of a model, whatever errors the judge makes. (Answers are taken as independent here.)
+
+by_judge, corrected = (
+    matrics.judged_interval(counts, "accuracy", method=method)["accuracy"]
+    for method in ("judge", "auto")
+)
+both = zip(by_judge[:6], corrected[:6], strict=True)
+rates = matrics.Interval(*(np.concatenate(pair) for pair in both))
+rows = [f"{name}, {by}" for by in ("judge", "corrected") for name in names]
+matrics.plot.models({"accuracy": rates}, names=rows)
+
+# %%
+# The judge's own limits are narrower, and those of the fluent model are around a wrong value.
+#
+# Which is better, and how sure is that?
+# --------------------------------------
+#
+# Answers to one question are alike, within a model and between models. So whole questions are drawn anew, with all
+# that belongs to them: each question has counts of its own along a batch axis, and a draw is a sum along this axis.
+
+by_question = matrics.judged_counts(people, judge, num_classes=2)
+times = random.multinomial(800, np.full(800, 1 / 800), size=2000)
+drawn = matrics.JudgedCounts(
+    *(np.einsum("rq,mq...->mr...", times, part) for part in by_question[:2])
+)
+draws = matrics.accuracy(matrics.judged_confusion_matrix(drawn))
+gaps = {f"large less {names[k]}": draws[1] - draws[k] for k in (0, 2)}
+for name, gap in gaps.items():
+    low, high = np.quantile(gap, [0.025, 0.975])
+    print(f"{name}: from {low:.3f} to {high:.3f}")
+print("the truth:", (truth[1] - truth[[0, 2]]).mean((1, 2)).round(3))
+matrics.plot.distribution(gaps, title="difference of pass rates")
+
+# %%
+# The large model is better than both others. Its lead over the fluent one is less certain, as the judge helps little
+# there.
+#
+# What would make it more certain?
+# --------------------------------
+#
+# More labels of people do. For limits of each pass rate that are 0.03 away from it, about these are needed, if
+# answers were independent (there are 300):
+
+needed = matrics.labels_needed(counts, "accuracy", half_width=0.03).labels
+matrices = matrics.judged_confusion_matrix(counts)
+alone = matrics.samples_needed(matrices, "accuracy", half_width=0.03)
+for name, labels, more in zip(names, needed, alone, strict=True):
+    print(f"{name:6} {labels:.0f} labels, or {more} without the judge")
+
+# %%
+# More questions, or more answers to the same, only help where the judge is fair. So far are the limits of its own
+# difference from the middle, now and with twice as many of either:
+
+one = found["judge"]
+for more in ({}, {"samples": 2}, {"epochs": 2}):
+    print(more, f"{one.half_width(**more):.3f}")
+
+# %%
+# More answers are nearly as good as new questions, which somebody has to write. See also :doc:`/judged` and
+# :doc:`/evals`; with :doc:`/gate`, a pipeline decides by such limits.
