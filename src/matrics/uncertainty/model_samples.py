@@ -39,7 +39,7 @@ class PairedSamples(NamedTuple):
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
         backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
-        true, predictions = backend.known("y_true", true), backend.known("y_pred", predictions)
+        true, predictions = (backend.known("y_true, y_pred", x) for x in (true, predictions))  # one library for both
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
             raise ValueError(
