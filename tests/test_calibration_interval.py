@@ -113,6 +113,8 @@ def test_bad_input() -> None:
     assert not np.isnan(found["slope"].low[1])
     with pytest.raises(ValueError, match=r"measures: expected slope, .*got 'brier'"):
         matrics.calibration_interval(y_true, y_prob, "brier")
+    with pytest.raises(TypeError, match=r"measures: expected names, such as slope, intercept, got \[5\]"):
+        matrics.calibration_interval(y_true, y_prob, 5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="from 0 to 1"):
         matrics.calibration_interval([0, 1], [0.2, 3.0])
     with pytest.raises(ValueError, match="positive= picks one"):

@@ -79,9 +79,21 @@ def test_rows_of_one_sample_are_a_cluster(command: Any, tmp_path: Path) -> None:
         (("--by", "model", "--paired-on", "score"), "neither the model, a label nor a score"),
         (("--by", "model", "--paired-on", "nobody"), "got no 'nobody'"),
         (("--by", "model", "--paired-on", "sample", "--output", "x.parquet"), "--output: expected a name that ends"),
+        (
+            ("--by", "model", "--paired-on", "sample", "--prevalence", "0.02"),
+            "--prevalence: expected no such option with --paired-on, where measures are those of the samples",
+        ),
     ],
 )
 def test_errors(command: Any, options: tuple[str, ...], message: str) -> None:
     code, _, error = command(*ASKED, *options)
     assert code != 0
     assert message in error
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "json")])
+def test_a_prevalence_is_not_that_of_areas_and_losses(command: Any, options: tuple[str, ...]) -> None:
+    code, shown, _ = command(*ASKED, "--by", "model", "--prevalence", "0.02", *options)
+    assert code == 0
+    assert "areas and losses: of the samples as they are" in " ".join(shown.split())
+    assert "areas and losses" not in command(*ASKED, "--by", "model", *options)[1]

@@ -116,6 +116,8 @@ def test_equal_scores_differ_by_nothing() -> None:
         ([[1.0, math.nan], [2.0, 3.0]], {}, "got nan of '1' on data set 0"),
         (np.ones((4, 3)), {"names": ["a", "a", "b"]}, "'a' twice"),
         (np.ones((4, 3)), {"names": ["a"]}, "expected 3 different names"),
+        (np.ones((4, 3)), {"names": 5}, "names: expected 3 different names, one for each model, got 5"),
+        (np.ones((4, 3)), {"names": "abc"}, "names: expected 3 different names, one for each model, got 'abc'"),
         (np.ones((4, 3)), {"control": 0}, "Nemenyi's test is of all pairs"),
         (np.ones((4, 3)), {"control": "z", "method": "holm"}, "one of the models '0', '1', '2'"),
         (np.ones((4, 3)), {"method": "t"}, "'nemenyi', 'holm', 'wilcoxon'"),
@@ -126,6 +128,24 @@ def test_equal_scores_differ_by_nothing() -> None:
 def test_bad_input_raises(scores: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         matrics.compare_datasets(scores, **options)
+
+
+@pytest.mark.parametrize("rng", ["a", -1, True, [1], np.random.RandomState(0)])
+def test_generators_are_those_of_other_functions(rng: Any) -> None:
+    with pytest.raises(TypeError, match="rng: expected a seed"):
+        matrics.compare_datasets(DEMSAR, rope=0.1, rng=rng)
+
+
+def test_other_types_are_refused() -> None:
+    with pytest.raises(TypeError, match="higher_is_better: expected True or False, got 'no'"):
+        matrics.compare_datasets(DEMSAR, higher_is_better="no")  # type: ignore[arg-type]
+    jax = pytest.importorskip("jax")
+    for read in (
+        matrics.compare_datasets,
+        lambda table: matrics.compare_datasets({"a": table[:, 0], "b": table[:, 1]}),
+    ):
+        with pytest.raises(TypeError, match="scores: expected known values, outside jit, compile and vmap"):
+            jax.jit(read)(np.ones((4, 3)))
 
 
 class TestPicture:
@@ -151,6 +171,18 @@ class TestPicture:
         assert "are not significantly different" in display.describe()
         with pytest.raises(ValueError, match="got one with a control"):
             plot.critical_difference(matrics.compare_datasets(DEMSAR, method="holm", control=0))
+
+    @pytest.mark.parametrize(
+        "options", [{"names": NAMES}, {"level": 0.95}, {"method": "auto"}, {"higher_is_better": True}]
+    )
+    def test_a_comparison_has_its_own_options(self, options: dict[str, Any]) -> None:
+        pytest.importorskip("matplotlib")
+        found = matrics.compare_datasets(DEMSAR, level=0.9)
+        assert "at 0.1" in plot.critical_difference(found).describe()
+        with pytest.raises(
+            TypeError, match=f"{next(iter(options))}: expected none with a comparison, which has its own"
+        ):
+            plot.critical_difference(found, **options)
 
 
 def test_decimals_are_as_exact_as_whole_numbers() -> None:

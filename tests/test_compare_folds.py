@@ -75,6 +75,13 @@ def test_what_does_not_vary_says_nothing() -> None:
     [
         (A, B, {}, r"test_fraction: expected n_test / \(n_test \+ n_train\)"),
         (A, B, {"test_fraction": 10}, "between 0 and 1"),
+        (A, B, {"test_fraction": np.full(2, 0.5)}, "test_fraction: expected n_test"),
+        (
+            np.zeros((5, 2)),
+            np.zeros((5, 2)),
+            {"method": "5x2_t", "test_fraction": np.full(2, 0.5)},
+            "test_fraction: expected 0.5 or None",
+        ),
         (A, B[:9], {"test_fraction": 0.1}, r"same folds .*scores_a \(10,\), scores_b \(9,\)"),
         ([0.8], [0.7], {"test_fraction": 0.1}, "at least two folds"),
         (A, B, {"method": "5x2_t"}, r"\(\*B, 5, 2\)"),

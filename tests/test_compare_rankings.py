@@ -156,6 +156,9 @@ def test_an_infinite_loss_has_no_differences() -> None:
         ({"a": np.zeros(4), "b": np.zeros(3)}, {}, r"'a' \(4,\), 'b' \(3,\)"),
         (np.zeros((2, 4)), {"metrics": "expected_calibration_error"}, "compare log_loss or brier_score"),
         (np.zeros((2, 3)), {}, "y_true"),
+        (np.zeros((0, 4)), {}, r"y_score: expected the scores of at least one model, got shape \(0, 4\)"),
+        (np.zeros((0, 4, 2)), {}, r"y_score: expected the scores of at least one model, got shape \(0, 4, 2\)"),
+        (np.zeros((2, 4)), {"average": ["macro"]}, "average: expected one of 'macro', 'class'"),
     ],
 )
 def test_bad_input_raises(y_score: Any, options: dict[str, Any], message: str) -> None:
@@ -167,6 +170,13 @@ def test_frames_have_names() -> None:
     y_true, y_prob = models(60, 2)
     frame = matrics.compare_rankings(y_true, {"net": y_prob[0], "tree": y_prob[1]}, "roc_auc")["roc_auc"].to_frame()
     assert frame["model"].tolist() == ["net", "tree"]
+
+
+def test_labels_that_are_traced_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    y_true, y_prob = models(60, 2)
+    with pytest.raises(TypeError, match="y_true: expected known values, outside jit, compile and vmap"):
+        jax.jit(lambda labels: matrics.compare_rankings(labels, y_prob, "roc_auc"))(y_true)
 
 
 @pytest.mark.parametrize("elements", [2, 3])

@@ -134,6 +134,12 @@ def test_bad_input_raises(y_prob: Any, options: dict[str, Any], message: str) ->
         matrics.decision_curve([0, 1], y_prob, **options)
 
 
+def test_thresholds_that_are_traced_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="thresholds: expected known values, outside jit, compile and vmap"):
+        jax.jit(lambda given: matrics.decision_curve([0, 1], [0.2, 0.3], given))(np.asarray([0.1]))
+
+
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_a_threshold_is_rounded_as_probabilities_are(backend: Any, kind: str) -> None:
     """A probability of 0.7 in single precision reaches the threshold 0.7, as ``y_prob >= 0.7`` says."""

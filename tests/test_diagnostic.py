@@ -119,6 +119,20 @@ def test_empty_cells_and_classes_are_said() -> None:
     assert (huge.status == 0).all()
 
 
+def test_cells_that_are_no_counts_are_said() -> None:
+    found = matrics.diagnostic_table([[5.5, 1.25], [3, 2]])
+    assert set(found.status) == {IntervalStatus.NOT_COUNTS}
+    assert found.remarks() == [
+        "All rows: cells are not whole numbers, and limits treat them as counts: those of weighted samples are others."
+    ]
+
+
+def test_cells_that_are_traced_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="cm: expected known values, outside jit, compile and vmap"):
+        jax.jit(matrics.diagnostic_table)(np.ones((2, 2)))
+
+
 def test_what_it_hands_on(backend: Any) -> None:
     found = matrics.diagnostic_table(backend.asarray(CM))
     frame = found.to_frame()

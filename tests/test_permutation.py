@@ -88,6 +88,18 @@ def test_bad_input_raises(metric: str, options: dict[str, Any], message: str) ->
         matrics.permutation_test(Y, PREDICTED, metric, **{"num_classes": 3, **options})
 
 
+def test_labels_that_are_traced_are_refused() -> None:
+    jax = pytest.importorskip("jax")
+    y = np.arange(60) % 3
+    with pytest.raises(TypeError, match="y_true, y_pred: expected known values, outside jit"):
+        jax.jit(lambda labels: matrics.permutation_test(labels, y, "mcc", num_classes=3))(y)
+    for predicted in (y, np.stack([y, y])):
+        with pytest.raises(TypeError, match="y_pred: expected known values, outside jit"):
+            jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(predicted)
+    with pytest.raises(TypeError, match="y_pred: expected known values"):  # by this name, as one model has none
+        jax.jit(lambda labels: matrics.permutation_test(y, labels, "mcc", num_classes=3))(y)
+
+
 @pytest.mark.parametrize(
     ("metric", "y_true", "y_pred"),
     [

@@ -128,7 +128,7 @@ def test_the_positive_class_and_names_of_classes() -> None:
 def test_what_is_undefined_is_said() -> None:
     display = plot.calibration([0, 1, 1], {"nan": [0.1, np.nan, 0.2], "fine": [0.1, 0.2, 0.9]})
     assert "nan: undefined" in display.describe()
-    assert display.ax_[0].get_title() == "nan\nundefined: a NaN, or no samples"
+    assert display.ax_[0].get_title() == "nan\nundefined: a NaN"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,8 @@ def test_what_is_undefined_is_said() -> None:
         ((Y, {"a": PROBS}), {"names": ["b"]}, "names: expected none"),
         ((Y, {}), {}, "at least one model"),
         ((Y, np.zeros((0, 400))), {}, "at least one model"),
+        (([], []), {}, "y_true: expected at least one sample, got none"),
+        ((np.zeros(0, int), np.zeros((0, 3))), {}, "y_true: expected at least one sample, got none"),
     ],
 )
 def test_errors_say_what_was_expected(arguments: tuple, options: dict, message: str) -> None:

@@ -62,3 +62,31 @@ def test_thresholds_end_where_probabilities_do() -> None:
 def test_bad_input_raises(y_prob: object, names: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         plot.decision_curve(Y, y_prob, [0.2], names=names, num=20)  # type: ignore[arg-type]
+
+
+def test_what_is_undefined_is_said() -> None:
+    spoiled = np.where(np.arange(500) == 3, np.nan, GOOD)
+    told = plot.decision_curve(Y, spoiled, num=20).describe()
+    assert "the model is undefined: a NaN." in told
+    assert "worth" not in told
+    display = plot.decision_curve(Y, {"spoiled": spoiled, "fine": GOOD}, [0.1, 0.3], num=20)
+    assert "spoiled is undefined: a NaN. fine is worth more" in display.describe()
+    drawn = {line.get_label(): line for line in display.ax_.lines}
+    assert "spoiled: undefined: a NaN" in drawn
+    alone = matrics.decision_curve(Y, GOOD, [0.1, 0.3], num=20)
+    np.testing.assert_array_equal(drawn["treat all"].get_ydata(), alone.treat_all.estimate)  # of the other model
+    nobody = plot.decision_curve([0, 0, 0], [0.1, 0.2, 0.3], prevalence=0.2, num=20)
+    assert "the model is undefined: no samples of a class." in nobody.describe()
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob", "thresholds", "message"),
+    [
+        (Y, GOOD, [], "thresholds: expected at least one, got none"),
+        ([], [], None, "y_true: expected at least one sample, got none"),
+        (np.zeros(0, int), np.zeros((2, 0)), [0.1], "y_true: expected at least one sample, got none"),
+    ],
+)
+def test_nothing_to_draw(y_true: object, y_prob: object, thresholds: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plot.decision_curve(y_true, y_prob, thresholds, num=20)  # type: ignore[arg-type]

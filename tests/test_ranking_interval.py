@@ -272,7 +272,9 @@ def test_no_samples_are_undefined() -> None:
         ({"clusters": [1, 2]}, "one for each sample"),
         ({"clusters": [1] * 40}, "at least two"),
         ({"average": "class", "positive": 1}, "expected None with positive=1"),
-        ({"average": "micro"}, "'macro' or 'class'"),
+        ({"average": "micro"}, "average: expected one of 'macro', 'class', got 'micro'"),
+        ({"average": ["macro"]}, "average: expected one of 'macro', 'class', got .'macro'"),
+        ({"average": np.asarray(["macro", "class"])}, "average: expected one of 'macro', 'class'"),
     ],
 )
 def test_bad_options_raise(options: dict[str, Any], message: str) -> None:
@@ -298,6 +300,32 @@ def test_a_class_without_samples_is_left_out() -> None:
     assert np.isnan(two.low).tolist() == [False, False, True]
     drawn = matrics.ranking_interval(y_true, y_score, "roc_auc", average="class", method="bootstrap", num=50, rng=0)
     assert np.isnan(drawn["roc_auc"].low).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_the_bootstrap_says_that_a_class_is_left_out(name: str) -> None:
+    y_true, y_score = RANDOM.integers(0, 2, 90), RANDOM.dirichlet(np.ones(3), 90)
+    options: dict[str, Any] = {"method": "bootstrap", "num": 100, "rng": 0}
+    found = matrics.ranking_interval(y_true, y_score, [name, "log_loss"], **options)
+    assert found[name].status == IntervalStatus.EMPTY_CLASS
+    assert found["log_loss"].status == IntervalStatus.FEW_SAMPLES  # is of all classes
+    every = RANDOM.permutation(np.arange(90) % 3)
+    assert matrics.ranking_interval(every, y_score, name, **options)[name].status == IntervalStatus.OK
+
+
+def test_clusters_are_known_and_of_one_kind() -> None:
+    y_true, y_score = drawn(60)
+    mixed = np.asarray([1, "a"] * 30, object)
+    with pytest.raises(TypeError, match="clusters: expected values of one kind, such as texts, got int, str"):
+        matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=mixed)
+    with pytest.raises(TypeError, match="clusters: expected values of one kind"):
+        matrics.compare_models(y_true, [y_true, 1 - y_true], "mcc", num_classes=2, clusters=mixed)
+    jax = pytest.importorskip("jax")
+    codes = np.arange(60) // 3
+    found = matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=jax.numpy.asarray(codes))["roc_auc"]
+    assert found == matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=codes)["roc_auc"]
+    with pytest.raises(TypeError, match="clusters: expected known values, outside jit"):
+        jax.jit(lambda given: matrics.ranking_interval(y_true, y_score, "roc_auc", clusters=given))(codes)
 
 
 @pytest.mark.parametrize(("share", "size"), [(0.5, 20), (0.2, 20), (0.3, 200)])

@@ -78,6 +78,12 @@ class Standard:
         """The values on the host; waits for the device."""
         return np.asarray(x)
 
+    def known(self, name: str, x: Array) -> Array:
+        """The values of an argument on the host; those that are traced are not known yet, and raise an error."""
+        if not self.can_look(x):
+            raise TypeError(f"{name}: expected known values, outside jit, compile and vmap, got a traced array")
+        return self.to_numpy(self.detached(x))
+
     def all_to_numpy(self, arrays: list[Array]) -> list[Array]:
         """The values of several arrays on the host; waits for a device once, not for each array."""
         return [self.to_numpy(x) for x in arrays]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Array = Any
 
 RECALL = "recall[1]"
+# What a prevalence does not change, in words.
+OF_SAMPLES = "areas and losses: of the samples as they are"
 HIGHER = {"roc_auc": True, "average_precision": True, "log_loss": False, "brier_score": False}
 
 

@@ -87,7 +87,7 @@ def curve(
     from rich.text import Text
 
     from matrics.cli import printing
-    from matrics.cli.curve import CurveRun, read_thresholds
+    from matrics.cli.curve import OF_SAMPLES, CurveRun, read_thresholds
     from matrics.cli.curve_comparison import compare_curves, refuse_paired, show_comparisons
     from matrics.cli.curve_report import show_curves
     from matrics.cli.delivery import read_delivery
@@ -114,6 +114,8 @@ def curve(
     refuse_paired(paired_on, names.by, {true, *names.scores})
     source = _read(path, replace(names, clusters=paired_on, **Reading.read(missing, encoding).names), target)
     there = _target(prevalence, source)
+    if paired_on is not None:
+        refuse(prevalence, "with --paired-on, where measures are those of the samples as they are")
     chosen = measures(metrics or CURVE_METRICS, lambda: source.known)
     run = CurveRun(source, chosen, limits, zero, share, there, paired_on)
     title = _title(source, "curve", there)
@@ -122,6 +124,8 @@ def curve(
         delivery.write(made(run, [title.plain]))
         return
 
+    if there is not None and delivery is not None:
+        title.append(f"; {OF_SAMPLES}")
     compared = [] if paired_on is None or delivery is None else compare_curves(run)
 
     def show(console: Console) -> None:

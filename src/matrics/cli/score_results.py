@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from matrics.catalogue.naming import columns as named_columns
 from matrics.catalogue.naming import title_of
+from matrics.cli.curve import OF_SAMPLES
 from matrics.cli.curve_comparison import compare_curves, comparison_rows
 from matrics.cli.result import Result, Rows, about_measure, column, keys_of
 from matrics.quoting import quoted
@@ -43,7 +44,8 @@ def curve_result(run: CurveRun, titles: list[str]) -> Result:
     values = np.concatenate([values for _, values in found])
     rows |= {name: column(one, undefined=reasons[name]) for name, one in zip(reasons, values.T, strict=True)}
     about = {**_facts(source, run.target), "level": run.level, "seed": None}
-    return Result("curve", titles, about, rows, measures, {"curves": _of_scores(run)})
+    remarks = [] if run.target is None else [OF_SAMPLES]
+    return Result("curve", titles, about, rows, measures, {"curves": _of_scores(run)}, remarks=remarks)
 
 
 def comparison_result(run: CurveRun, titles: list[str]) -> Result:

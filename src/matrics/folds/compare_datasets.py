@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from matrics.arrays import Array, as_arrays
+from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
-from matrics.folds.compare_folds import check_rope
+from matrics.folds.compare_folds import check_direction, check_rope
 from matrics.folds.results import DatasetComparison
 from matrics.quoting import first_twice, quoted
 from matrics.typing import ArrayLike
@@ -116,6 +117,7 @@ def compare_datasets(
     if method not in get_args(MethodOfDatasets):
         options = ", ".join(map(repr, get_args(MethodOfDatasets)))
         raise ValueError(f"method: expected one of {options}, got {quoted(method)}")
+    check_direction(higher_is_better)
     titles, table = _read(scores, names)
     datasets, models = table.shape
     if method == "auto":
@@ -123,6 +125,8 @@ def compare_datasets(
     place = _place(control, titles, method)
     if rope is None and (num is not None or rng is not None):
         raise ValueError("num, rng: expected rope= with them, as only the Bayesian test draws, got none")
+    rope = None if rope is None else check_rope(rope)
+    generator = generator_of(rng)
     stats = _stats()
     better = table if higher_is_better else -table
     ranks = stats.rankdata(-better, axis=1)
@@ -151,7 +155,7 @@ def compare_datasets(
     first = equal = None
     if rope is not None:
         draws = DEFAULT_NUM if num is None else check_draws(num)
-        first, equal = _bayesian(better, check_rope(rope), draws, np.random.default_rng(rng))
+        first, equal = _bayesian(better, rope, draws, generator)
     return DatasetComparison(
         titles,
         mean_ranks,
@@ -180,21 +184,22 @@ def _read(scores: Any, names: Any) -> tuple[tuple[str, ...], Array]:
         if len({tuple(row.shape) for row in rows}) != 1 or rows[0].ndim != 1:
             shapes = ", ".join(f"{quoted(name)} {tuple(row.shape)}" for name, row in zip(known[:8], rows, strict=False))
             raise ValueError(f"scores: expected one score of each model on each data set, got {shapes or 'no model'}")
-        table = np.stack([backend.to_numpy(backend.detached(row)) for row in rows], axis=1)
+        table = np.stack([backend.known("scores", row) for row in rows], axis=1)
     else:
         if hasattr(scores, "columns"):
             known = [str(name) for name in scores.columns]
             scores = scores.to_numpy()  # a data frame of matrices would be square
         backend, (array,) = as_arrays(scores=scores)
-        table = backend.to_numpy(backend.detached(array))
+        table = backend.known("scores", array)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise ValueError(f"scores: expected (datasets, models), at least two of each, got shape {table.shape}")
     if table.dtype.kind not in "iuf":
         raise TypeError(f"scores: expected numbers, got dtype {table.dtype}")
     table = table.astype(np.float64)
     bad = np.argwhere(~np.isfinite(table))
-    titles = tuple(known or map(str, range(table.shape[1]))) if names is None else tuple(map(str, names))
-    if isinstance(names, str) or len(titles) != table.shape[1] or len(set(titles)) < len(titles):
+    is_list = isinstance(names, Iterable) and not isinstance(names, str)
+    titles = tuple(map(str, names)) if is_list else tuple(known or map(str, range(table.shape[1])))
+    if (names is not None and not is_list) or len(titles) != table.shape[1] or len(set(titles)) < len(titles):
         twice = first_twice(titles)
         got = f"{quoted(twice)} twice" if twice is not None else quoted(names)
         raise ValueError(f"names: expected {table.shape[1]} different names, one for each model, got {got}")

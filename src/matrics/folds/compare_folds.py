@@ -104,8 +104,7 @@ def compare_folds(
     if two_folds and rope:
         raise ValueError(f"rope: expected 0, as method={quoted(method)} gives no probabilities, got {quoted(rope)}")
     fraction = _test_fraction(test_fraction, method, two_folds=two_folds)
-    if not isinstance(higher_is_better, (bool, np.bool_)):
-        raise TypeError(f"higher_is_better: expected True or False, got {quoted(higher_is_better)}")
+    check_direction(higher_is_better)
     backend, (a, b) = as_arrays(scores_a=scores_a, scores_b=scores_b)
     a, b = (_scores(name, one, backend) for name, one in (("scores_a", a), ("scores_b", b)))
     _check_shapes(tuple(a.shape), tuple(b.shape), two_folds=two_folds)
@@ -154,14 +153,20 @@ def check_rope(rope: Any) -> float:
     return float(rope)
 
 
+def check_direction(higher_is_better: Any) -> None:
+    """Raise for what is neither True nor False: a text would count as True."""
+    if not isinstance(higher_is_better, (bool, np.bool_)):
+        raise TypeError(f"higher_is_better: expected True or False, got {quoted(higher_is_better)}")
+
+
 def _test_fraction(value: Any, method: str, *, two_folds: bool) -> float:
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if two_folds:
-        if value is not None and value != 0.5:
+        if value is not None and not (is_number and value == 0.5):
             raise ValueError(
                 f"test_fraction: expected 0.5 or None, as method={quoted(method)} has two folds, got {quoted(value)}"
             )
         return 0.5
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (is_number and 0 < value < 1):
         raise ValueError(
             "test_fraction: expected n_test / (n_test + n_train), between 0 and 1, such as 0.1 for ten folds, got "

@@ -241,7 +241,7 @@ class CalibrationDisplay(LinesDisplay):
         what = "calibration error" if self.together or len(self.lines) == 1 else "error"  # titles of small panels
         told = f"{what} {line.error:.3f}{self._kind_of_bins()}"
         if not np.isfinite(line.error):
-            told = "undefined: a NaN, or no samples"
+            told = "undefined: a NaN"
         return f"{name}: {told}" if name else told
 
     def _kind_of_bins(self) -> str:
@@ -420,6 +420,8 @@ def _lines_of(
     made = forecasts(samples, options["of"])
     each = [on_host("samples", part).astype(float) for part in (made.probability, made.outcome)]
     size = each[0].shape[-1]
+    if not size:
+        raise ValueError("y_true: expected at least one sample, got none")
     lines = []
     for k, (name, p, y, number, ends, value) in enumerate(zip(names, *flat, errors, strict=True)):
         low, high = wilson(y, np.nan_to_num(number), normal_quantile(level), NUMPY)

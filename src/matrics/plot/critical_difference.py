@@ -13,6 +13,7 @@ from matrics.folds.results import DatasetComparison
 from matrics.plot.display import Display
 from matrics.plot.lines import cut_name
 from matrics.plot.style import INK, SMALL
+from matrics.quoting import quoted
 from matrics.typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ def critical_difference(
     scores: ArrayLike | Mapping[str, ArrayLike] | DatasetComparison,
     *,
     names: Sequence[str] | None = None,
-    higher_is_better: bool = True,
-    method: MethodOfDatasets = "auto",
-    level: float = 0.95,
+    higher_is_better: bool | None = None,
+    method: MethodOfDatasets | None = None,
+    level: float | None = None,
     ax: Any = None,
 ) -> CriticalDifferenceDisplay:
     """Draw the mean ranks of models over data sets, with a bar over those that do not differ significantly.
@@ -114,9 +115,10 @@ def critical_difference(
     scores : array_like, shape (datasets, models), data frame, mapping of str to scores, or DatasetComparison
         As in :func:`matrics.compare_datasets`, or what that returned, without a control.
     names, higher_is_better, method
-        As in :func:`matrics.compare_datasets`.
-    level : float, default 0.95
-        Models differ significantly with a p-value below 1 less this.
+        As in :func:`matrics.compare_datasets`, with its defaults; none of these with a DatasetComparison, which has its
+        own.
+    level : float, optional
+        Models differ significantly with a p-value below 1 less this; 0.95 if left out, and that of a DatasetComparison.
     ax : matplotlib.axes.Axes, optional
         The axes to draw on; a new figure if left out.
 
@@ -129,6 +131,8 @@ def critical_difference(
     ------
     ImportError
         Matplotlib or SciPy is not installed.
+    TypeError
+        There is an option beside a comparison, which has its own; or as :func:`matrics.compare_datasets`.
     ValueError
         As :func:`matrics.compare_datasets`; a comparison is with a control only.
 
@@ -144,9 +148,14 @@ def critical_difference(
     >>> [[display.comparison.names[k] for k in group] for group in display.groups]
     [['boosting', 'forest'], ['forest', 'tree']]
     """
-    found = scores
-    if not isinstance(found, DatasetComparison):
-        found = compare_datasets(found, names=names, higher_is_better=higher_is_better, method=method, level=level)
+    options = {"names": names, "higher_is_better": higher_is_better, "method": method, "level": level}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if isinstance(scores, DatasetComparison):
+        for name, value in given.items():
+            raise TypeError(f"{name}: expected none with a comparison, which has its own, got {quoted(value)}")
+        found = scores
+    else:
+        found = compare_datasets(scores, **given)
     off = ~np.eye(len(found.names), dtype=bool)
     if np.isnan(found.p_values[off]).any():
         raise ValueError("scores: expected a comparison of all pairs of models, got one with a control")

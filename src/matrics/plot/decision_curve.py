@@ -15,7 +15,7 @@ from matrics.quoting import quoted
 from matrics.ranking.decisions import DecisionCurve
 from matrics.ranking.decisions import decision_curve as compute
 from matrics.typing import ArrayLike, NumPyArray
-from matrics.uncertainty.results import Interval
+from matrics.uncertainty.results import Interval, IntervalStatus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,17 +52,21 @@ class DecisionCurveDisplay(LinesDisplay):
         x = np.asarray(self.curve.thresholds, float)
         order = np.argsort(x)
         benefit, low, high = (part[:, order] for part in self._parts())
-        of_all = np.atleast_2d(self.curve.treat_all.estimate)[0, order]
+        of_all = self._of_all()[order]
         handles = []
         for k, look in enumerate(styles(len(self.names))):
             draw_band(axes, x[order], low[k], high[k], look, beside=len(self.names))
-            name = cut_name(self.names[k]) or "the model"
-            handles.append(draw_line(axes, x[order], benefit[k], look, name, beside=len(self.names), marker=""))
+            name, problem = cut_name(self.names[k]) or "the model", self._problem(k)
+            label, options = name, {"marker": ""}
+            if problem:
+                label, options = f"{name}: {problem}", {"marker": "", "linestyle": "none"}
+            handles.append(draw_line(axes, x[order], benefit[k], look, label, beside=len(self.names), **options))
         handles += axes.plot(x[order], of_all, color="#6b6b6b", linewidth=1.0, linestyle="-", label="treat all")
         handles += axes.plot(
             x[order], np.zeros(x.size), color=INK, linewidth=1.0, linestyle=(0, (1, 1.5)), label="treat none"
         )
-        top = np.nanmax([float(np.nanmax(self.curve.prevalence)), 1e-3])
+        shares = np.asarray(self.curve.prevalence)
+        top = float(np.max(shares[np.isfinite(shares)], initial=1e-3))
         axes.set(xlim=(0, float(x.max())), ylim=(-0.12 * top, 1.08 * top))
         axes.set_xlabel("threshold probability")
         axes.set_ylabel("net benefit")
@@ -73,15 +77,31 @@ class DecisionCurveDisplay(LinesDisplay):
         found = self.curve.net_benefit
         return np.atleast_2d(found.estimate), np.atleast_2d(found.low), np.atleast_2d(found.high)
 
+    def _of_all(self) -> NumPyArray:
+        """The net benefit of treating all samples, from a model that has it: a NaN spoils its own."""
+        rows = np.atleast_2d(self.curve.treat_all.estimate)
+        found: NumPyArray = rows[int(np.argmax(np.isfinite(rows).all(axis=-1)))]
+        return found
+
+    def _problem(self, model: int) -> str:
+        """Why a model has no curve; empty if it has one."""
+        if np.isfinite(self._parts()[0][model]).any():
+            return ""
+        spoiled = np.atleast_2d(self.curve.net_benefit.status)[model, 0] == IntervalStatus.INVALID
+        return f"undefined: {'a NaN' if spoiled else 'no samples of a class'}"
+
     def describe(self) -> str:
         """Describe the picture in a few sentences."""
         x = np.asarray(self.curve.thresholds, float)
         benefit = self._parts()[0]
-        rivals = np.maximum(np.atleast_2d(self.curve.treat_all.estimate), 0)
+        rival = np.maximum(self._of_all(), 0)
         told = [f"decision curves at {x.size} thresholds from {x.min():.2g} to {x.max():.2g}."]
-        for name, row, other in zip(self.names, benefit, np.broadcast_to(rivals, benefit.shape), strict=True):
-            better = np.flatnonzero(row > other)
-            who = cut_name(name) or "the model"
+        for k, (name, row) in enumerate(zip(self.names, benefit, strict=True)):
+            better = np.flatnonzero(row > rival)
+            who, problem = cut_name(name) or "the model", self._problem(k)
+            if problem:
+                told.append(f"{who} is {problem}.")
+                continue
             told.append(
                 f"{who} is worth more than treating all and than treating none at {better.size} of them"
                 + (f", from {x[better].min():.2g} to {x[better].max():.2g}." if better.size else ".")
@@ -142,6 +162,10 @@ def decision_curve(
         thresholds = _up_to_the_highest(y_prob)
     options: dict[str, Any] = {"positive": positive, "clusters": clusters, "level": level, "num": num, "rng": rng}
     found = compute(y_true, y_prob, thresholds, prevalence=prevalence, **options)
+    if not found.thresholds.shape[0]:
+        raise ValueError("thresholds: expected at least one, got none")
+    if np.shape(y_true)[-1:] == (0,):  # type: ignore[arg-type]
+        raise ValueError("y_true: expected at least one sample, got none")
     parts = [Interval(*(np.atleast_2d(on_host("curve", x)) for x in part)) for part in found[1:5]]
     limits, shares = on_host("thresholds", found.thresholds), on_host("prevalence", found.prevalence)
     found = DecisionCurve(limits, parts[0], parts[1], parts[2], parts[3], shares, found.names)
@@ -159,5 +183,6 @@ def decision_curve(
 def _up_to_the_highest(y_prob: Any) -> NumPyArray:
     """Hundredths up to the highest probability: beyond it no sample is treated."""
     rows = y_prob.values() if isinstance(y_prob, Mapping) else [y_prob]
-    highest = max((float(np.nanmax(on_host("y_prob", row), initial=0.02)) for row in rows), default=0.02)
+    each = [on_host("y_prob", row) for row in rows]
+    highest = max((float(np.max(row[np.isfinite(row)], initial=0.02)) for row in each), default=0.02)
     return np.arange(1, max(2, min(99, int(100 * highest))) + 1) / 100

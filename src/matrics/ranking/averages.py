@@ -27,7 +27,7 @@ def check_average(average: Any, known: tuple[str, ...] = get_args(Average), *, p
             "against the rest"
         )
     found = "macro" if average is None else average
-    if found not in known:
+    if not isinstance(found, str) or found not in known:
         raise ValueError(f"average: expected one of {', '.join(map(repr, known))}, got {quoted(average)}")
     return str(found)
 

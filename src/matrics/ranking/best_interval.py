@@ -13,12 +13,12 @@ from matrics.arrays.sizes import check_draws
 from matrics.catalogue.record import Metric
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.ranking.best import Goal, find_best, read_goal
-from matrics.ranking.inference.samples import cluster_codes
 from matrics.ranking.inputs import read
 from matrics.ranking.prevalence import read_shares
 from matrics.ranking.rows import SampleRows, as_rows
 from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
+from matrics.uncertainty.clusters import cluster_codes
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
 

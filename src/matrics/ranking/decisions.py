@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import quoted
 from matrics.ranking.inference.compare import named_scores
 from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_UNITS, MANY_UNDEFINED
-from matrics.ranking.inference.replicates import drawn_times, generator_of
+from matrics.ranking.inference.replicates import drawn_times
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.inputs import is_number
 from matrics.typing import ArrayLike
+from matrics.uncertainty.clusters import on_host
 from matrics.uncertainty.limits import percentile_limits, spread
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
@@ -208,7 +210,7 @@ MEASURES = ("net_benefit", "treat_all", "standardized", "interventions_avoided")
 def _thresholds(thresholds: Any) -> Array:
     if thresholds is None:
         return np.arange(1, 100) / 100
-    found = np.asarray(thresholds)
+    found = np.asarray(on_host(thresholds, "thresholds"))
     if found.ndim != 1 or found.dtype.kind not in "iuf":
         raise ValueError(f"thresholds: expected numbers of shape (T,), got shape {found.shape} and dtype {found.dtype}")
     found = found.astype(np.float64)

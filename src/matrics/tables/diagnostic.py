@@ -43,7 +43,12 @@ RATIOS = {
     "odds ratio": "diagnostic_odds_ratio",
 }
 WIDTH = 100  # of a line of text
-SENTENCES = {int(status): status.sentence for status in IntervalStatus}
+SENTENCES = {
+    **{int(status): status.sentence for status in IntervalStatus},
+    # The table takes no squared weights, for which the sentence of the status asks.
+    int(IntervalStatus.NOT_COUNTS): "cells are not whole numbers, and limits treat them as counts: those of weighted "
+    "samples are others",
+}
 AT_PREVALENCE = ("positive predictive value", "negative predictive value", "accuracy")
 METHOD_NAMES = {
     "wilson": "Wilson",
@@ -237,7 +242,7 @@ def diagnostic_table(
     if not (prevalence is None or isinstance(prevalence, PrevalenceEstimate) or is_share(prevalence)):
         raise ValueError(f"prevalence: expected a number between 0 and 1, or an estimate, got {quoted(prevalence)}")
     level = check_level(level)
-    cells = backend.to_numpy(backend.detached(array)).astype(np.float64)
+    cells = backend.known("cm", array).astype(np.float64)
     raise_if_invalid(cells, NUMPY)
     classes = classes_of(cells.shape[0], class_names, positive, cm)
     place = _positive(classes, positive)
@@ -335,8 +340,9 @@ def _share(hits: float, number: float, level: float, method: str) -> Interval:
     share, trials = np.asarray(hits / number), np.asarray(float(number))
     low, high = METHODS[method](share, trials, normal_quantile(level), NUMPY)
     error = math.sqrt(share * (1 - share) / number)
-    few = min(hits, number - hits) < FEW_SAMPLES
-    return Interval(share, low, high, error, 0, IntervalStatus.FEW_SAMPLES if few else IntervalStatus.OK)
+    status = IntervalStatus.FEW_SAMPLES if min(hits, number - hits) < FEW_SAMPLES else IntervalStatus.OK
+    status = status if float(hits).is_integer() and float(number).is_integer() else IntervalStatus.NOT_COUNTS
+    return Interval(share, low, high, error, 0, status)
 
 
 def _given(prevalence: float | PrevalenceEstimate, level: float) -> Interval:

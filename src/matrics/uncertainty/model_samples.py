@@ -11,7 +11,8 @@ from matrics.arrays import NUMPY, Array, as_arrays
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host
 from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
-from matrics.quoting import cut, first_twice, quoted
+from matrics.quoting import first_twice, quoted
+from matrics.uncertainty.clusters import cluster_codes, on_host
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB.
 CELLS_AT_ONCE = 2**23
@@ -38,7 +39,7 @@ class PairedSamples(NamedTuple):
         else:
             y_true, y_pred, ignored = as_codes(classes.labels, y_true, y_pred, ignore_index, may_drop=False)
         backend, (true, predictions) = as_arrays(y_true=y_true, y_pred=y_pred)
-        true, predictions = backend.to_numpy(true), backend.to_numpy(predictions)
+        true, predictions = (backend.known("y_true, y_pred", x) for x in (true, predictions))  # one library for both
         fits = true.ndim == 1 and predictions.ndim == 2 and predictions.shape[1:] == true.shape
         if not (fits and predictions.size):
             raise ValueError(
@@ -83,7 +84,8 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
             + (f"{quoted(first_twice(names))} twice" if names else "an empty mapping")
         )
     rows = [
-        _labels_of_model(f"{argument}[{quoted(name)}]", one) for name, one in zip(names, y_pred.values(), strict=True)
+        _labels_of_model(f"{argument}[{quoted(name)}]" if name else argument, one)
+        for name, one in zip(names, y_pred.values(), strict=True)
     ]
     if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
         raise ValueError(
@@ -99,7 +101,7 @@ def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...]
 
 def _labels_of_model(name: str, labels: Any) -> Array:
     found, backend = labels_on_host(labels, name)
-    return backend.to_numpy(backend.detached(as_arrays(**{name: labels})[1][0])) if found is None else found
+    return backend.known(name, as_arrays(**{name: labels})[1][0]) if found is None else found
 
 
 def _are_integers(found: Array) -> bool:
@@ -112,7 +114,7 @@ def _beside(true: Array, values: Any, name: str) -> Array:
         backend, (found,) = as_arrays(sample_weight=values)
         found = backend.to_numpy(check_weights(backend.detached(found), backend))
     else:
-        found = np.asarray(values)
+        found = np.asarray(on_host(values, name))
     if found.shape != true.shape:
         raise ValueError(f"{name}: expected one for each sample, {true.shape}, got shape {found.shape}")
     return found
@@ -150,15 +152,8 @@ class Draws:
             own = np.ones(len(first)) if weights is None else weights[first]
             return cls(cells[:, first], counts, own, n, None)
         names = samples.clusters
-        missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
-        if missing:
-            raise ValueError(
-                f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}"
-            )
-        _, code = np.unique(names, return_inverse=True)
-        number = int(code.max()) + 1 if code.size else 0
-        if number < 2:
-            raise ValueError(f"clusters: expected at least two, got {number}")
+        code = cluster_codes(names, names.size)
+        number = int(code.max()) + 1
         bins = (code * models + np.arange(models)[:, None]) * n * n + cells
         of_each = None if weights is None else np.tile(weights, models)
         counted = np.bincount(bins.ravel(), of_each, minlength=number * models * n * n)

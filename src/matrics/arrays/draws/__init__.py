@@ -14,7 +14,7 @@ import numpy as np
 from matrics.arrays.draws.source import RandomSource
 from matrics.quoting import quoted
 
-__all__ = ["RandomSource", "source_of"]
+__all__ = ["RandomSource", "generator_of", "source_of"]
 
 
 def source_of(rng: Any) -> RandomSource:
@@ -41,3 +41,13 @@ def source_of(rng: Any) -> RandomSource:
         "rng: expected a seed (an integer from 0), numpy.random.default_rng(seed), a torch.Generator or a key of "
         f"jax.random.key(seed), got {got}"
     )
+
+
+def generator_of(rng: Any) -> np.random.Generator:
+    """NumPy's generator, of a seed or itself."""
+    from matrics.arrays.draws.numpy import NumPySource
+
+    source = source_of(rng)
+    if not isinstance(source, NumPySource):
+        raise TypeError(f"rng: expected a seed or numpy.random.default_rng(seed), got {quoted(rng)}")
+    return source.generator

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays.draws import generator_of
 from matrics.engine.evaluation import check_options
 from matrics.engine.results import frame_of, short_repr, to_dict
 from matrics.quoting import first_twice, quoted
 from matrics.ranking.inference.interval import AverageOfInterval, check_average_of_interval
 from matrics.ranking.inference.measured import Manner, Measured, Method, check_method, measure_all
 from matrics.ranking.inference.names import CURVES, Named, read_measures
-from matrics.ranking.inference.replicates import generator_of
-from matrics.ranking.inference.samples import Samples, on_host
+from matrics.ranking.inference.samples import Samples
 from matrics.typing import ArrayLike
+from matrics.uncertainty.clusters import on_host
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus
@@ -155,7 +156,7 @@ def compare_rankings(
     """
     level = check_level(level)
     check_options(float("nan"), "nan", workers)
-    y_true = on_host(y_true)
+    y_true = on_host(y_true, "y_true")
     shape = np.asarray(y_true).shape
     names, scores = named_scores(y_score, axis=len(shape) - 1)
     has_classes = _has_classes(shape, scores)
@@ -278,6 +279,8 @@ def _has_classes(labels: tuple[int, ...], scores: Any) -> bool:
             "expected true labels (N,) and scores (M, N) of M models, or (M, N, n) of n classes, after the same axes "
             f"of a batch, got y_true {labels}, y_score {shape}"
         )
+    if not shape[len(labels) - 1]:
+        raise ValueError(f"y_score: expected the scores of at least one model, got shape {shape}")
     return len(shape) - len(labels) == 2
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from matrics.arrays import Array
 from matrics.engine.evaluation import check_options
-from matrics.quoting import quoted
+from matrics.ranking.averages import check_average
 from matrics.ranking.inference.measured import Manner, Method, check_method, measure_all
 from matrics.ranking.inference.names import CURVES, read_measures
 from matrics.ranking.inference.samples import Samples
@@ -134,11 +134,5 @@ def ranking_interval(
 
 def check_average_of_interval(average: Any, num_classes: int | None, positive: Any) -> str:
     """The average in words; None is the mean over classes, as in the measures themselves."""
-    if average is not None and positive is not None:
-        raise ValueError(
-            f"average={quoted(average)}: expected None with positive={quoted(positive)}, which is one class "
-            "against the rest"
-        )
-    if average not in {None, "macro", "class"}:
-        raise ValueError(f"average: expected 'macro' or 'class', got {quoted(average)}")
-    return "macro" if average is None or num_classes is None else str(average)
+    found = check_average(average, get_args(AverageOfInterval), positive=positive)
+    return "macro" if num_classes is None else found

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
+from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.engine.execution.blocks import in_threads
 from matrics.quoting import quoted
@@ -25,7 +26,7 @@ from matrics.ranking.inference.limits import (
 )
 from matrics.ranking.inference.moments import Moments, losses_of
 from matrics.ranking.inference.names import CURVES, Named
-from matrics.ranking.inference.replicates import curves_of, generator_of, replicates, values_of
+from matrics.ranking.inference.replicates import curves_of, replicates, values_of
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.probability_bins import Forecasts, forecasts
 from matrics.uncertainty.limits import normal_quantile, percentile_limits, spread
@@ -167,7 +168,12 @@ def _of_replicates(estimate: Array, values: Array, measure: Named, samples: Samp
     away = np.where(whole, replicated - mean, 0)
     covariance = away @ np.swapaxes(away, -1, -2) / (number - 1)
     fewest = np.minimum(*samples.sides) if len(estimate) == len(samples.positive) else [samples.class_sizes.min()]
-    return Moments.of_draws(estimate, covariance, np.stack([low, high, error, undefined]), np.asarray(fewest))
+    moments = Moments.of_draws(estimate, covariance, np.stack([low, high, error, undefined]), np.asarray(fewest))
+    if measure.kind not in CURVES or len(estimate) == len(samples.positive):
+        return moments
+    positives, negatives = samples.sides  # a mean over classes leaves out those that are undefined
+    empty = (positives == 0) | ((negatives == 0) & (measure.kind != "precision"))
+    return moments._replace(left_out=np.asarray([empty.any()]))
 
 
 def _of_point(estimate: Array, replicated: Array, samples: SampleScores, manner: Manner) -> tuple[Array, Array]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from matrics.arrays import NUMPY, Array
+from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.quoting import quoted, split_outside
 from matrics.ranking.inference.calibration import ROUNDING, inverted_limits
 from matrics.ranking.inference.measured import DEFAULT_NUM, FEW_UNITS
-from matrics.ranking.inference.replicates import generator_of
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.recalibration import Logistic, fit_logistic, fit_smooth
 from matrics.typing import ArrayLike
@@ -139,8 +139,10 @@ def calibration_interval(
 def _chosen(measures: Any) -> tuple[str, ...]:
     if measures is None:
         return MEASURES
-    given = [measures] if isinstance(measures, str) else list(measures)
-    names = [part.strip() for one in given for part in split_outside(str(one)) if part.strip()]
+    given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else list(measures)
+    if not all(isinstance(one, str) for one in given):
+        raise TypeError(f"measures: expected names, such as {', '.join(MEASURES[:2])}, got {quoted(given)}")
+    names = [part.strip() for one in given for part in split_outside(one) if part.strip()]
     unknown = [name for name in names if name not in MEASURES]
     if unknown or not names:
         got = ", ".join(map(quoted, unknown)) if unknown else "none"

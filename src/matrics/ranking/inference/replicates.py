@@ -8,22 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from matrics.arrays import Array
-from matrics.arrays.draws import source_of
-from matrics.arrays.draws.numpy import NumPySource
-from matrics.quoting import quoted
 from matrics.ranking.inference.names import Named
 from matrics.ranking.inference.samples import SampleScores
 
 # Weights of samples that are in memory at a time.
 SAMPLES_AT_ONCE = 2**20
-
-
-def generator_of(rng: object) -> np.random.Generator:
-    """NumPy's generator, of a seed or itself."""
-    source = source_of(rng)
-    if not isinstance(source, NumPySource):
-        raise TypeError(f"rng: expected a seed or numpy.random.default_rng(seed), got {quoted(rng)}")
-    return source.generator
 
 
 def replicates(  # noqa: PLR0917 (all of it is what is drawn)

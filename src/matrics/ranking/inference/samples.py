@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import NUMPY, Array, as_arrays
-from matrics.quoting import cut
 from matrics.ranking.inputs import ScoredSamples, read
+from matrics.uncertainty.clusters import cluster_codes, on_host
 
 
 class SampleScores:
@@ -152,25 +152,3 @@ class Samples(NamedTuple):
             spoiled = np.isnan(own).any(axis=tuple(range(1, own.ndim)))
             units = None if self.codes is None else np.unique(self.codes[chosen], return_inverse=True)[1]
             yield SampleScores(true[k, 0, chosen], np.where(np.isnan(own), 0, own), units, spoiled)
-
-
-def on_host(x: Any) -> Any:
-    """An array of another library as one of NumPy, if its values are known; anything else unchanged."""
-    if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") or hasattr(x, "numel")):
-        return x
-    backend, (found,) = as_arrays(x=x)
-    return backend.to_numpy(backend.detached(found)) if backend.can_look(found) else x
-
-
-def cluster_codes(clusters: Any, number: int) -> Array:
-    """The cluster of each sample, by number; at least two."""
-    names = np.asarray(clusters)
-    if names.shape != (number,):
-        raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
-    missing = [k for k, name in enumerate(names.tolist()) if name is None or name != name]  # noqa: PLR0124 (NaN)
-    if missing:
-        raise ValueError(f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}")
-    found, codes = np.unique(names, return_inverse=True)
-    if found.size < 2:
-        raise ValueError(f"clusters: expected at least two, got {found.size}")
-    return codes
