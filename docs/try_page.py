@@ -10,6 +10,7 @@ import html
 import importlib.metadata
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -49,7 +50,10 @@ def examples():
     for title, what, classes, cm in EXAMPLES:
         scores = matrics.interval(cm, try_matrix.METRICS)
         lines += [f"### {title}", what]
-        lines += [f"```{{raw}} html\n{part}```" for part in try_matrix.parts(cm, classes, scores)]
+        for part in try_matrix.parts(cm, classes, scores):
+            # A remark as text, which the page in Markdown has, too; of raw HTML that has the tables alone.
+            is_remark = "<table" not in part
+            lines.append(re.sub("<[^>]*>", "", part) if is_remark else f"```{{raw}} html\n{part}```")
         lines += [f"```python\n{try_matrix.call(cm, try_matrix.METRICS)}\n```"]
     return "\n\n".join(lines)
 
@@ -94,7 +98,7 @@ has none, or scripts are switched off. The examples below do without, and
 <input id="try-metrics" autocomplete="off" spellcheck="false" value="{metrics}">
 <p>Python itself runs in this window, and the matrix stays here: nothing is uploaded. The first computation loads
 Python (<a href="https://pyodide.org">Pyodide</a>), NumPy and matrics from the server of this page,
-<span id="try-size"></span> MB.</p>
+<span id="try-size"></span>&nbsp;MB.</p>
 <button type="submit">Compute</button>
 </form>
 <p id="try-status" role="status"></p>

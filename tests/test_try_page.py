@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import io
+import json
 import re
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,11 +83,17 @@ def test_measures_are_those_of_interval(matrix: ModuleType) -> None:
     assert "<b>cat" not in shown
     found = matrics.interval([[9, 3], [4, 8]], "accuracy, recall:class")
     accuracy, recall = found["accuracy"], found["recall:class"]
-    assert (
-        f"<td>{accuracy.estimate:.3f}</td><td>{accuracy.low:.3f} to {accuracy.high:.3f} <sup>note 1</sup></td>" in shown
-    )
-    assert f"<td>{recall.estimate[1]:.3f} ({recall.low[1]:.3f} to {recall.high[1]:.3f}) <sup>note 1</sup></td>" in shown
-    assert matrics.IntervalStatus.FEW_SAMPLES.sentence in shown
+    assert f"<td>{accuracy.estimate:.3f}</td><td>{accuracy.low:.3f} to {accuracy.high:.3f}</td>" in shown
+    assert f"<td>{recall.estimate[1]:.3f} ({recall.low[1]:.3f} to {recall.high[1]:.3f})</td>" in shown
+    assert f"All limits: {matrics.IntervalStatus.FEW_SAMPLES.sentence}." in shown
+
+
+def test_limits_that_differ_have_notes(matrix: ModuleType) -> None:
+    is_well, shown = matrix.answer("5 0\n0 0", "", "accuracy, mcc")
+    assert is_well
+    status = matrics.interval([[5, 0], [0, 0]], "accuracy, mcc")["accuracy"].status
+    assert f"<li>{matrics.IntervalStatus(int(status)).sentence}</li>\n<li>" in shown
+    assert "<td>undefined</td><td>no limits <sup>note 2</sup></td>" in shown
 
 
 def test_undefined_measures_say_so(matrix: ModuleType) -> None:
@@ -146,9 +156,58 @@ def test_pages_are_built_without_it(page: ModuleType, tmp_path: Path, monkeypatc
     assert not [*tmp_path.rglob("made")]
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_downloads_are_checked(
+    page: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
+) -> None:
+    """What npm and the server would send, the latter with an error of transmission."""
+    numpy = {"file_name": "numpy-2.9-cp3-x_wasm32.whl", "sha256": hashlib.sha256(b"wheel").hexdigest()}
+    sent = {"pyodide.mjs": "", "pyodide.d.ts": "", "pyodide-lock.json": json.dumps({"packages": {"numpy": numpy}})}
+
+    def npm(command: list[str], **_: object) -> None:
+        with tarfile.open(Path(command[-1]) / "pyodide.tgz", "w:gz") as archive:
+            for name, text in sent.items():
+                member = tarfile.TarInfo(f"package/{name}")
+                member.size = len(text)
+                archive.addfile(member, io.BytesIO(text.encode()))
+
+    monkeypatch.delenv("MATRICS_PYODIDE", raising=False)
+    monkeypatch.setattr(page.shutil, "which", lambda name: name)
+    monkeypatch.setattr(page.subprocess, "run", npm)
+    monkeypatch.setattr(page.urllib.request, "urlopen", lambda *_, **__: io.BytesIO(b"wheel" if is_whole else b"whe"))
+    built = app(tmp_path)
+    page.write_python(built)
+    names = {one.name for one in tmp_path.rglob("*") if one.is_file()}
+    wanted = {"pyodide.mjs", "pyodide-lock.json", "numpy-2.9-cp3-x_wasm32.whl", "matrics.zip"}
+    assert names == (wanted if is_whole else set())
+    assert bool(built.config.try_python) is is_whole
+
+
 def test_the_form_and_the_examples_agree(page: ModuleType) -> None:
     """A button has the matrix of the example below whose place it names."""
     titles = re.findall(r"^### (.*)$", page.examples(), re.MULTILINE)
     assert [title.lower().replace(" ", "-") for title in titles] == re.findall(r'data-section="(.*?)"', page.form())
     for rows, example in zip(re.findall(r'data-rows="(.*?)"', page.form(), re.DOTALL), page.EXAMPLES, strict=True):
         assert page.try_matrix.counts(rows)[0] == example[3]
+
+
+# The gallery ----------------------------------------------------------------------------------------------------------
+
+
+def test_pages_of_the_gallery_open_with_the_picture(module: Callable[[str], ModuleType]) -> None:
+    pytest.importorskip("sphinx_gallery")
+    nodes = pytest.importorskip("docutils.nodes")
+    gallery = module("gallery_pictures")
+    code = [nodes.literal_block(text=f"code {k}") for k in range(3)]
+    pictures = [gallery.imgsgnode(uri=f"{k}") for k in range(3)]
+    parts = [nodes.section("", nodes.title(text=f"part {k}")) for k in range(2)]
+    parts[0] += [code[0], pictures[0]]
+    parts[1] += [code[1], pictures[1], nodes.paragraph(text="then"), code[2], pictures[2]]
+    page = nodes.section("", nodes.title(text="page"), nodes.paragraph(text="what it shows"), *parts)
+    tree = importlib.import_module("docutils.utils").new_document("page")
+    tree += page
+    for name, moved in (("auto/tutorials/plot_first", False), ("auto/gallery/plot_first", True)):
+        gallery.pictures_first(SimpleNamespace(env=SimpleNamespace(docname=name)), tree)
+        assert (page.children[1] is pictures[0]) is moved
+    assert parts[0].children[1:] == [code[0]]
+    assert [parts[1].children[k] for k in (1, 2, 4, 5)] == [pictures[1], code[1], pictures[2], code[2]]
