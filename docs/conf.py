@@ -19,6 +19,7 @@ import gallery_pictures
 import plot_reference
 import reproduce_tables
 import signature_tables
+import try_page
 from catalogue_pages import write_catalogue
 from catalogue_table import anchor
 
@@ -34,7 +35,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-extensions += ["mathml", "markdown_pages"]  # the modules next to this one
+extensions += ["mathml", "markdown_pages", "try_page"]  # the modules next to this one
 exclude_patterns = ["_build", "tutorials", "gallery"]  # sphinx-gallery writes auto/ from the last two
 sphinx_gallery_conf = gallery_pictures.CONFIG
 
@@ -90,6 +91,8 @@ TABLES = {
     **reproduce_tables.tables(),
     **door_tables.tables(),  # for doors.md
     **signature_tables.tables(),  # for signatures.md
+    "try_form": try_page.form(),
+    "try_examples": try_page.examples(),
     "pictures": plot_reference.listing(),
     "pictures_reference": plot_reference.reference(),
 }
@@ -120,4 +123,5 @@ def setup(app):
     app.connect("builder-inited", figure_files.write_figures)
     coming_tables.add_style(app)
     app.connect("source-read", insert_tables)
+    app.connect("doctree-read", gallery_pictures.pictures_first)
     app.connect("autodoc-process-docstring", as_plain_text, priority=400)  # before napoleon

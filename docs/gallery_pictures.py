@@ -6,6 +6,8 @@ looks for pictures, so it finds them here.
 
 from pathlib import Path
 
+from docutils import nodes
+from sphinx_gallery.directives import imgsgnode
 from sphinx_gallery.scrapers import figure_rst
 
 from matrics.plot import Display
@@ -38,6 +40,24 @@ def pictures(block, block_vars, gallery_conf):  # noqa: ARG001 (what sphinx-gall
     path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
     display.save(path)
     return figure_rst([str(path)], gallery_conf["src_dir"], display.describe())
+
+
+def pictures_first(app, doctree):
+    """Move pictures above the code that draws them, and the first of a page of the gallery right under its title.
+
+    sphinx-gallery puts them below the code, where a reader who looks for a picture does not see them.
+    """
+    if not app.env.docname.startswith("auto/gallery/plot_"):
+        return
+    title = next(doctree.findall(nodes.title))
+    for number, picture in enumerate(list(doctree.findall(imgsgnode))):
+        section, at = picture.parent, picture.parent.index(picture)
+        section.remove(picture)
+        if number == 0:
+            title.parent.insert(title.parent.index(title) + 1, picture)
+        else:
+            code = [k for k, node in enumerate(section[:at]) if isinstance(node, nodes.literal_block)]
+            section.insert(code[-1], picture)
 
 
 def _get_sg_image_scraper():
