@@ -100,7 +100,7 @@ def test_several_models() -> None:
     stack = np.stack([PROBS, PROBS**2])
     by_name = plot.calibration(Y, {"a": PROBS, "b": PROBS**2})
     assert by_name.panels() == 2
-    assert by_name.ax_[1].get_title() == f"b\ncalibration error {by_name.lines[1].error:.3f} (equal mass)"
+    assert by_name.ax_[1].get_title() == f"b\nerror {by_name.lines[1].error:.3f} (equal mass)"
     together = plot.calibration(Y, stack, names=["a", "b"], together=True)
     assert [line.error for line in together.lines] == [line.error for line in by_name.lines]
     assert together.figure_.legends[0].get_texts()[0].get_text().startswith("a: calibration error")

@@ -123,7 +123,7 @@ def test_a_value_without_limits_is_told_from_one_with_narrow_limits() -> None:
 def test_all_of_them_may_be_tied() -> None:
     same = MeasureOfModels("mcc", True, *np.ones((3, 2)), np.ones(2, bool))
     display = plot.ModelsDisplay([same], ["a", "b"], [0, 1], 2).plot()
-    assert "none of 2 differs significantly from the best" in display.ax_.texts[-1].get_text()
+    assert "none of 2 is significantly different from" in display.ax_.texts[-1].get_text()
     many = MeasureOfModels("mcc", True, *np.ones((3, 8)), np.ones(8, bool))
     display = plot.ModelsDisplay([many], list("abcdefgh"), list(range(8)), 8)
     assert "Not significantly different from it: b, c, d, e, f and 2 more." in display.describe()

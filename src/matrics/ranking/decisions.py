@@ -180,11 +180,8 @@ def decision_curve(
     limits = _thresholds(thresholds)
     generator = generator_of(rng)
     # Models of the same samples have the same draws, so that equal models have equal limits.
-    seed = (
-        int(generator.integers(2**63))
-        if names is not None or len(samples.shape) < 1 or samples.read.y_true.ndim == 1
-        else None
-    )
+    shared = len(samples.shape) == 1 and np.ndim(on_host(y_true)) == 1
+    seed = int(generator.integers(2**63)) if shared else None
     # As p >= threshold does, which rounds the threshold to the type of p.
     compared = as_scores_are(limits, scores)
     found = [
