@@ -303,7 +303,7 @@ def test_a_report_has_its_name_and_no_certificate_of_another() -> None:
     models = {"net": CM, "tree": [[25, 25], [20, 30]]}
     mine = Metric.of(found_share, name="f1", **FACTS)  # whose certificate is that of another measure
     made = matrics.report(models, class_names=["cat", "dog"], metrics=[mine, lenient])
-    assert "net is best, with f1 0.85" in " ".join(made.findings.summary)
+    assert "net is best, with F1 0.85" in " ".join(made.findings.summary)
     assert [one.is_certified for one in made.findings.blindness] == [False, False]
 
 

@@ -128,7 +128,7 @@ def test_all_of_them_may_be_tied() -> None:
     display = plot.ModelsDisplay([many], list("abcdefgh"), list(range(8)), 8)
     assert "Not significantly different from it: b, c, d, e, f and 2 more." in display.describe()
     alone = MeasureOfModels("mcc", True, *np.array([[1, 0.5]] * 3), np.array([True, False]))
-    assert "No other is tied with it." in plot.ModelsDisplay([alone], ["a", "b"], [0, 1], 2).describe()
+    assert "All others are significantly worse." in plot.ModelsDisplay([alone], ["a", "b"], [0, 1], 2).describe()
 
 
 @pytest.mark.parametrize(

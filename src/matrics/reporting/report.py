@@ -279,7 +279,7 @@ def report(
     >>> for sentence in found.findings.summary:
     ...     print(sentence)
     200 predictions of 2 models over 2 classes were scored.
-    net is best, with accuracy 0.850 (0.767 to 0.907), and no other model is tied with it.
+    net is best, with accuracy 0.850 (0.767 to 0.907), significantly better than every other model.
     Beware: not significantly better than guessing: tree.
 
     Predictions by name, compared on the same samples:
