@@ -113,7 +113,7 @@ def test_a_report(command, tmp_path):
     out = done(command, "report", "s.csv", "--by", "model", "--weight", "w", "--metrics", "mcc", "--output", "r.html")
     cm, squares = stacks()
     one = matrics.interval(cm, "mcc", squared_weights=squares)["mcc"]
-    assert f"with mcc {one.estimate[0]:.3f} ({one.low[0]:.3f} to {one.high[0]:.3f})" in out
+    assert f"with MCC {one.estimate[0]:.3f} ({one.low[0]:.3f} to {one.high[0]:.3f})" in out
     assert "--weight w" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 

@@ -507,8 +507,8 @@ def test_a_default_measure_that_tells_no_models_apart_is_left_out() -> None:
     base = np.array([[500, 3, 2], [2, 480, 5], [1, 4, 510]])
     stack = {f"run {k}": base + np.diag([k, 2 * k, 0]) + k * np.eye(3, k=1, dtype=int) for k in range(4)}
     made = matrics.report(stack)
-    assert made.findings.leaderboard.left_out == ("EVE",)
-    assert "Left out, as most models have the same value: EVE." in Page(made.html()).text
+    assert made.findings.leaderboard.left_out == ("EVE (eigenvalues entropy)",)
+    assert "Left out, as most models have the same value: EVE (eigenvalues entropy)." in Page(made.html()).text
     assert "eve" in matrics.report(stack, metrics="mcc,eve").findings.leaderboard.verdicts
     same = matrics.report({"a": base, "b": base})
     assert not same.findings.leaderboard.left_out  # equal models look the same by every measure

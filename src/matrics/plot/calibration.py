@@ -41,6 +41,10 @@ __all__ = ["CalibrationDisplay", "CalibrationLine", "SmoothLine", "calibration"]
 
 # Bins of fewer samples say nothing. Bins of the histogram.
 FEWEST, HISTOGRAM = 5, 20
+# Samples at either end that have no smooth curve.
+OUTSIDE = 4
+# Nearer to 0 and 1 a curve is not told from the frame, and its limits may be anything.
+MARGIN = 0.005
 # Points of a smooth curve, and how near to 0 and 1 its probabilities may be.
 POINTS, EDGE = 101, 1e-6
 
@@ -459,7 +463,10 @@ def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> Smoot
     found = fit_smooth(logit, outcome, None)
     if found is None:
         return None
-    x = np.linspace(inside.min(), inside.max(), POINTS)
+    # Where there are samples on both sides: beyond, the curve is a guess, and its limits say nothing.
+    first, last = np.sort(inside)[[min(OUTSIDE, len(inside) - 1), max(-OUTSIDE - 1, -len(inside))]]
+    ends = np.clip([min(first, last), max(first, last)], MARGIN, 1 - MARGIN)
+    x = np.linspace(*ends, POINTS)
     columns = found.columns(np.log(x) - np.log1p(-x))
     middle = columns @ found.model.coefficients
     reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))

@@ -222,8 +222,9 @@ class CurveDisplay(LinesDisplay):
         axes.set_ylabel(self.measures[number] if own else "value")
         limits = [line.x[np.isfinite(line.x)] for line in self.lines[number]]
         scores = np.concatenate([*limits, np.empty(0)])
-        if scores.size and scores.min() >= 0 and scores.max() <= 1:
-            axes.set_xlim(-0.015, 1.015)
+        if scores.size and scores.max() > scores.min():  # nothing changes beyond the scores
+            room = 0.015 * (scores.max() - scores.min())
+            axes.set_xlim(scores.min() - room, scores.max() + room)
         low, high = self.ranges[number]
         if np.isfinite(low) and np.isfinite(high):
             values = np.concatenate([*(line.y[np.isfinite(line.y)] for line in self.lines[number]), [0.0]])

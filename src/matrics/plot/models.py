@@ -184,9 +184,7 @@ class ModelsDisplay(Display):
         elif tied.all():
             notes = [f"● none of {number} is significantly different from", "   the best (dashed)"]
         else:
-            alike = np.count_nonzero(tied) - 1
-            notes = [f"● the best (dashed){f', {alike} not significantly different' if alike else ''}"]
-            notes.append("○ significantly worse")
+            notes = ["● the best (dashed), or not significantly different", "○ significantly worse"]
         if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
             notes.append("◆ without limits")
         if self.shown < number:

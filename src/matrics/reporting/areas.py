@@ -100,7 +100,7 @@ def _of_model(data: Data, model: int, manner: IntervalSettings) -> ModelScores:
     found = ranking_interval(true, values, names, **options)
     nan, none = np.float64(math.nan), np.int64(0)
     nothing = Interval(nan, nan, nan, nan, none, none)
-    calibration = float(expected_calibration_error(true, values)) if scores.are_probabilities else math.nan
+    calibration = float(expected_calibration_error(true, values, bins="mass")) if scores.are_probabilities else math.nan
     parts = {name: found.get(name, nothing) for name in (*AREAS, *LOSSES)}
     area = parts["roc_auc"]
     return ModelScores(

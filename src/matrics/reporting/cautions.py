@@ -57,12 +57,12 @@ def cautions(
     told = [
         *_about("classes", _few_samples(data)),
         *_about("leaderboard", _undefined(data, found)),
-        *_about("leaderboard", _at_chance(data, manner)),
         *_about("matrices", _one_class(data)),
         *_about("matrices", _shifts(data)),
         *_about("methods", _of_pairing(data)),
         *_about("groups", _of_groups(data)),
         *_about("leaderboard", _of_the_comparison(data, found)),
+        *_about("leaderboard", _at_chance(data, manner)),
         *_about("scores", _of_scores(data, scores)),
         *_about("leaderboard", _alike(data, same)),
     ]
@@ -86,7 +86,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
             "warning",
             f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
             f"{listed(parts)}.",
-            "Their recalls and all averages over classes are uncertain, and the coverage of the limits may be too low.",
+            "Their recalls and all averages over classes are uncertain, and their limits may be too narrow.",
         )
     distinct = data.totals.min() / repeats(data)
     n = len(data.classes)
@@ -94,7 +94,7 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         yield Caution(
             "note",
             f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each "
-            "cell, limits of measures that are no proportions may have a lower coverage than their level.",
+            "cell, limits of measures other than accuracy may be too narrow.",
         )
     never = [
         f"{data.classes[k]} by {data.models[model]}"
@@ -177,9 +177,11 @@ def _shifts(data: Data) -> Iterator[Caution]:
     if data.paired is None:
         yield from _shifted("models", list(data.models), sizes, data.classes)
     groups = shares_of_classes(data)
+    column = "" if data.groups is None else short(data.groups.column)
     # Repeated samples are no more evidence for it than one each; nor are the predictions of several models.
     times = repeats(data) * (len(data.models) if data.paired is not None or data.same_labels else 1)
-    yield from _shifted("groups", [name for name, _ in groups], [one / times for _, one in groups], data.classes)
+    names = [f"{column} {name}" for name, _ in groups]
+    yield from _shifted("groups", names, [one / times for _, one in groups], data.classes)
 
 
 def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], classes: Sequence[str]) -> Iterator[Caution]:
@@ -242,13 +244,13 @@ def _of_groups(data: Data) -> Iterator[Caution]:
             "warning",
             f"{count(len(few), 'group')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples: "
             f"{listed(parts)}.",
-            "Their values are uncertain, and the coverage of the limits may be too low.",
+            "Their values are uncertain, and their limits may be too narrow.",
         )
     if filled.sum() > 2:
         yield Caution(
             "note",
-            f"With few samples the extremes of {int(filled.sum())} groups differ by chance; the "
-            "difference of the two extremes is tested with the level shared by all pairs (Bonferroni).",
+            f"The best and the worst of {int(filled.sum())} groups differ by chance, too. So the test of their "
+            "difference is corrected for all pairs of groups (Bonferroni).",
         )
     if repeats(data) > 1:
         yield Caution(
@@ -262,9 +264,10 @@ def _of_the_comparison(data: Data, found: Leaderboard) -> Iterator[Caution]:
     models = len(data.models)
     if models >= MANY_MODELS:
         yield Caution(
-            "note",
+            "warning",
             f"The best of {models:,} models was chosen on the same samples that score it, so its value is likely to be "
-            "too high. Score the chosen model again on new samples.",
+            "too high.",
+            "Score the chosen model again on new samples.",
         )
     if len(found.compared) < models:
         tied = len(found.tied)

@@ -16,18 +16,22 @@ __all__ = ["in_variables", "reflected", "with_dark_images"]
 
 PAPER = np.array([0x14, 0x17, 0x1A]) / 255  # the background of the page where it is dark
 LEAST_CONTRAST = 3  # of lines and marks with what is around them, by WCAG
+# By how much the contrast of pale areas is raised, at luminances; text on them stays above the 4.5 that WCAG asks for.
+LIFT = ((0.25, 0.6, 0.93, 1.0), (1.0, 1.6, 1.6, 1.0))
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 
-def reflected(colours: NumPyArray) -> NumPyArray:
-    """Colours (…, 3) between 0 and 1 for a dark page, of the same hue.
+def reflected(colours: NumPyArray, *, lifted: bool = False) -> NumPyArray:
+    """Colours (…, 3) between 0 and 1 for a dark page, of the same hue; pale ones, if ``lifted``, somewhat lighter.
 
     White becomes the paper. The contrast that WCAG defines is a ratio of luminances, each plus 0.05; here that sum is
     turned over, so that two colours have the same contrast as before, and text can be read wherever it could be. Pale
-    colours become more vivid, because a faint hue that is seen next to white is not seen in the dark.
+    colours become more vivid, because a faint hue that is seen next to white is not seen in the dark. Areas, such as
+    the cells of a heat map, are lifted for the same reason.
     """
     before = luminance(colours)[..., None]
-    after = np.clip((luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05, 0, 1)
+    lift = np.interp(before, *LIFT) if lifted else 1
+    after = np.clip(lift * (luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05, 0, 1)
     hue = _linear(colours) / np.maximum(before, 1e-6) - (before > 1e-6)  # per unit of luminance, less that of grey
     # Greys get the tint of the paper where they are dark. A tint has the luminance 1, and so is their mixture.
     grey = 1 + (_linear(PAPER) / luminance(PAPER) - 1) * (1 - after) ** 8
@@ -88,7 +92,7 @@ def _reflected_image(png: bytes) -> bytes:
 
     dots = np.asarray(Image.open(io.BytesIO(png)).convert("RGBA"))
     colours, place = np.unique(dots.reshape(-1, 4), axis=0, return_inverse=True)
-    dark = np.round(255 * reflected(colours[:, :3] / 255)).astype(np.uint8)
+    dark = np.round(255 * reflected(colours[:, :3] / 255, lifted=True)).astype(np.uint8)
     changed = np.concatenate([dark, colours[:, 3:]], axis=1)[place.reshape(-1)].reshape(dots.shape)
     file = io.BytesIO()
     Image.fromarray(changed).save(file, format="png", optimize=True)

@@ -15,7 +15,7 @@ from matrics.catalogue.naming import check_names
 from matrics.plot.inputs import host_stack, names_of_classes
 from matrics.quoting import quoted, quoted_list
 from matrics.reporting.origin import Origin, origin_of_columns, origin_of_matrices
-from matrics.reporting.scores import ReportScores, predicted, read_scores
+from matrics.reporting.scores import THRESHOLD, ReportScores, predicted, read_scores
 from matrics.reporting.verdicts import aligned, weights_of_samples
 from matrics.tables.any_table import open_table
 from matrics.tables.class_codes import class_codes, sorted_labels
@@ -153,6 +153,8 @@ class Data:
         The matrices of the groups.
     scores : Scores or None
         The scores of each model.
+    threshold : float or None
+        The score from which on samples were predicted as positive; None if labels were given or several classes scored.
     from_scores : str
         How classes were predicted from scores, in words; empty if there were predicted labels.
     weighted : Weighted or None
@@ -171,6 +173,7 @@ class Data:
     groups: Groups | None = None
     scores: ReportScores | None = None
     from_scores: str = ""
+    threshold: float | None = None
     weighted: Weighted | None = None
 
     @property
@@ -291,6 +294,7 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
         groups=groups,
         scores=None if scores is None else scores.of_models(true, order),
         from_scores=how,
+        threshold=THRESHOLD if how and scores is not None and len(scores.positives) == 1 else None,
         weighted=weighted,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from matrics.catalogue.description import range_of
 from matrics.catalogue.record import Metric
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import Leaderboard
@@ -83,6 +84,7 @@ class Blindness:
 
     measure: str
     summary: str
+    range: str
     sentences: list[str]
     is_certified: bool
 
@@ -110,10 +112,18 @@ def blindness(measure: str, metric: Metric) -> Blindness:
     try:
         certificate = stored_certificate(replace(metric, average=average, classes=(), called="", resolved=False))
     except KeyError:
-        return Blindness(measure, metric.summary, [], is_certified=False)
+        return Blindness(measure, metric.summary, _range(metric), [], is_certified=False)
     told = [text for name, text in LACKING.items() if name in certificate.lacks]
     told += [text for name, text in HAVING.items() if name in certificate.has]
-    return Blindness(measure, metric.summary, told[:MOST_BLIND], is_certified=True)
+    return Blindness(measure, metric.summary, _range(metric), told[:MOST_BLIND], is_certified=True)
+
+
+def _range(metric: Metric) -> str:
+    """Which values there are, and which are good: from −1 to 1, and higher is better."""
+    ends = range_of(metric).strip("[]()").split(", ")
+    between = f"From {' to '.join(ends)}" if len(ends) == 2 else range_of(metric)
+    better = {True: "; higher is better", False: "; lower is better", None: ""}[metric.higher_is_better]
+    return f"{between.replace('-', '−')}{better}."
 
 
 def limitations(found: Sequence[Blindness]) -> list[Limitation]:

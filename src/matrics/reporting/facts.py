@@ -26,6 +26,7 @@ def facts(data: Data) -> dict[str, str]:
         "Samples": samples,
         "Classes": amount(len(data.classes)),
         "Positive class": _positive(data),
+        "Threshold": "" if data.threshold is None else f"{data.threshold:g}, as no predicted labels were given",
     }
     return {name: value for name, value in found.items() if value}
 

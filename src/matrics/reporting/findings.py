@@ -22,7 +22,7 @@ from matrics.reporting.disagreements import (
     limitations,
     winners,
 )
-from matrics.reporting.group_findings import ModelGroups, model_groups
+from matrics.reporting.group_findings import GroupTable, ModelGroups, group_tables, model_groups
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, leaderboard, repeats
 from matrics.reporting.methods import methods
 from matrics.reporting.wording import amount, between, capital, count, listed, number, short
@@ -68,6 +68,8 @@ class Findings:
         Which model has the largest area under the ROC curve, where all have scored the same samples; or empty.
     groups : list of ModelGroups
         The differences between groups.
+    group_tables : list of GroupTable
+        Measures of each group by the models that are shown in detail.
     cautions : list of Caution
         Warnings and notes.
     methods : str
@@ -90,6 +92,7 @@ class Findings:
     scores: list[ModelScores]
     best_area: str
     groups: list[ModelGroups]
+    group_tables: list[GroupTable]
     cautions: list[Caution]
     methods: str
     references: list[str]
@@ -112,7 +115,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
         detection=detection(data, scores, manner),
         best=best,
         classes=[model_classes(data, k, manner) for k in best],
-        hardest=hardest_classes(data, range(len(data.models))),
+        hardest=hardest_classes(data, board.tied),
         winners=won,
         blindness=blind,
         limitations=limitations(blind),
@@ -120,6 +123,7 @@ def find(data: Data, metrics: Any, manner: IntervalSettings, version: str) -> Fi
         scores=scores,
         best_area=best_area(data, manner),
         groups=model_groups(data, best, board, manner),
+        group_tables=group_tables(data, best, board, manner),
         cautions=told,
         methods=paragraph,
         references=references,
@@ -162,11 +166,8 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
     else:
         compared = " that was compared" if len(board.compared) < len(data.models) else ""
         tied = f", significantly better than every other model{compared}"
-    against = [one.model for one in won if not one.agrees]
-    also = ""
-    if against:
-        verb = "prefers" if len(against) == 1 else "prefer"
-        also = f"; {count(len(against), 'other measure')} of {len(won)} {verb} another model"
+    against = [one.measure for one in won if not one.agrees and one.is_apart]
+    also = f"; by {listed(against)} another model is significantly better" if against else ""
     return f"{name} is best, with {value}{tied}{also}."
 
 

@@ -17,8 +17,9 @@ from matrics.scoring.fairness import demographic_parity, disparity, equal_opport
 from matrics.typing import NumPyArray
 from matrics.uncertainty.compare import compare
 from matrics.uncertainty.interval import interval
+from matrics.uncertainty.results import Interval
 
-__all__ = ["GroupRow", "ModelGroups", "model_groups"]
+__all__ = ["GroupRow", "GroupTable", "ModelGroups", "group_tables", "model_groups"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,56 @@ class ModelGroups:
         if self.is_beyond_chance is None:
             return f"{told}; the significance of the difference was not tested."
         return f"{told}, {'a significant difference' if self.is_beyond_chance else 'not a significant difference'}."
+
+
+@dataclass(frozen=True)
+class GroupTableRow:
+    """A group: its predictions by one model, and a measure of each model."""
+
+    name: str
+    samples: float
+    values: list[Limited]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """One measure of all groups and of the models that are shown."""
+
+    measure: str
+    rows: list[GroupTableRow]
+
+
+def group_tables(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[GroupTable]:
+    """The first measure of each group; and of two classes the recall of each, which does not depend on their sizes."""
+    groups = data.groups
+    if groups is None:
+        return []
+    filled = [k for k in range(len(groups.names)) if groups.matrices[:, k].any()]
+    side = 1 if found.verdict.higher_is_better else -1
+    stack = groups.matrices[list(models)][:, filled]
+    (first,) = interval(stack, found.metrics[found.first], level=manner.level).values()
+    measured = {found.title: first}
+    if len(data.classes) == 2:
+        (recall,) = interval(stack, "recall:class", level=manner.level).values()
+        for k, name in enumerate(data.classes):
+            title = f"recall of {short(name)}"
+            if title != found.title:
+                measured[title] = Interval(*(part[..., k] for part in recall))
+    worst = np.argsort(np.nan_to_num(side * np.asarray(first.estimate)[0], nan=math.inf), kind="stable")
+    return [
+        GroupTable(
+            title,
+            [
+                GroupTableRow(
+                    groups.names[filled[place]],
+                    float(groups.matrices[models[0], filled[place]].sum()),
+                    [Limited.of(one, (row, place)) for row in range(len(models))],
+                )
+                for place in worst
+            ],
+        )
+        for title, one in measured.items()
+    ]
 
 
 def model_groups(data: Data, models: Sequence[int], found: Leaderboard, manner: IntervalSettings) -> list[ModelGroups]:

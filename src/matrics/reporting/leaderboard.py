@@ -174,7 +174,8 @@ def _telling(
         alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
         usual = usual if found else max(alike, 1)
         if alike > usual and 2 * alike >= models:
-            left_out.append(written(title_of(name)))
+            meaning = metric.summary.split(":")[0]
+            left_out.append(f"{written(title_of(name))} ({meaning[0].lower()}{meaning[1:]})".replace(".)", ")"))
         else:
             found[name] = metric
     return found, left_out

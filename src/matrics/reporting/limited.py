@@ -21,7 +21,7 @@ class Limited:
     status: int = 0
 
     @classmethod
-    def of(cls, interval: Interval, place: int) -> Limited:
+    def of(cls, interval: Interval, place: int | tuple[int, ...]) -> Limited:
         """One element of an interval of arrays."""
         estimate, low, high = (float(part[place]) for part in interval[:3])
         return cls(estimate, low, high, int(interval.status[place]))

@@ -91,10 +91,9 @@ def _groups(data: Data, found: Findings) -> Iterator[str]:
 
 
 def _measures(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as of the other sections)
-    yield "## What each measure cannot detect"
-    yield _bullets(f"{one.measure}: {one.summary}" for one in found.blindness)
+    yield "## Measures and their limitations"
+    yield _bullets(f"{one.measure}: {one.summary} {one.range}" for one in found.blindness)
     if found.limitations:
-        yield "None of them detects everything:"
         yield _bullets(f"{one.sentence}: {', '.join(one.measures)}." for one in found.limitations)
 
 

@@ -58,8 +58,8 @@ def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: s
             f"Models were compared on the same samples by a paired bootstrap ({SHORT['bootstrap']}) of {units} with "
             f"{found.num:,} replicates (seed {manner.seed}). A model counts as significantly worse than the best if "
             "their difference is farther from 0, in standard errors, than the largest of all pairwise differences is "
-            f"from its estimate in {level} of the replicates ({SHORT['max']}), so that the truly best model is among "
-            "the others with about that probability."
+            f"from its estimate in {level} of the replicates ({SHORT['max']}), so that, with about that "
+            "probability, the truly best model is among those that are not significantly worse."
         )
     elif len(data.models) > 1:
         told.append(
@@ -81,7 +81,7 @@ def methods(data: Data, found: Leaderboard, manner: IntervalSettings, version: s
         if data.scores.are_probabilities:
             key = "calibration of two" if len(data.scores.positives) == 1 else "calibration"
             used.append(key)
-            told.append(f"The calibration error has 15 bins of equal width ({SHORT[key]}).")
+            told.append(f"The calibration error has 15 bins with equal numbers of samples ({SHORT[key]}).")
     if data.groups is not None:
         used.append("groups")
         told.append(

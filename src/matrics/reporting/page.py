@@ -13,12 +13,23 @@ from matrics.reporting.changes import Changes, stored_values
 from matrics.reporting.data import Data
 from matrics.reporting.facts import facts
 from matrics.reporting.findings import Findings
-from matrics.reporting.leaderboard import IntervalSettings, Leaderboard
+from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics.reporting.pictures import Picture, on_page
 from matrics.reporting.verdicts import ModelVerdict
 from matrics.reporting.wording import amount, between, capital, number, percent, short
 
 __all__ = ["rendered"]
+
+
+# What links to the sections of the page are called.
+SECTIONS = {
+    "classes": "Classes and errors",
+    "groups": "Groups",
+    "leaderboard": "Leaderboard",
+    "matrices": "Confusion matrices",
+    "methods": "Methods",
+    "scores": "Curves and calibration",
+}
 
 
 class Cell(NamedTuple):
@@ -95,6 +106,8 @@ def rendered(
         call=call,
         changes=changes,
         stored=markup(stored_values(data, found).replace("<", "\\u003c")),
+        section_names=SECTIONS,
+        same_cells=_same_cells(data, found, pictures),
         has_rough=any(cell.is_rough for row in rows for cell in row.cells),
         has_rough_detection=found.detection is not None
         and any(one.is_rough for row in found.detection.rows for one in row),
@@ -155,6 +168,16 @@ def _cell(verdict: ModelVerdict, model: int, judged: bool) -> Cell:  # noqa: FBT
     limits = between(low, high) if judged and not math.isnan(low) else ""
     rough = bool(limits) and int(verdict.status[model]) != 0
     return Cell(number(value), _key(value), limits, bool(is_best), bool(judged and verdict.tied[model]), rough)
+
+
+def _same_cells(data: Data, found: Findings, pictures: dict[str, list[Picture]]) -> str:
+    """What stands in the place of a picture of the differences, where none is more than chance."""
+    drawn = any(one.name == "difference" for one in pictures["matrices"])
+    if drawn or len(found.best) < 2 or data.weighted is not None or repeats(data) > 1:
+        return ""
+    first, other = (short(data.models[k]) for k in found.best[:2])
+    test = "Fisher's exact test" if data.paired is None else "McNemar's exact test on the same samples"
+    return f"No cell differs between {first} and {other} by more than chance ({test}, corrected for all cells)."
 
 
 def _largest(values: list[float], otherwise: float) -> float:

@@ -34,9 +34,9 @@ LEAST_LABEL = 11  # pixels of the smallest text of a picture on the page; a narr
 MOST_COUNTED, MOST_WRITTEN = 4, 25  # classes whose cells have counts and shares, or shares
 NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as a phone shows it with such text
 LARGEST = 1.45  # times its own size
-WIDE = 4.5  # inches, from which a picture has a row of its own
+WIDE = 5.6  # inches, from which a picture has a row of its own
 FEW_MEASURES, FEW_MODELS = 3, 5
-NEARLY_ONE = 0.995  # a correlation that the picture writes as 1
+NEARLY_ONE = 0.95  # a rank correlation from which on measures tell the same
 MOST_MEASURES = 45  # in the heat map of agreement
 
 
@@ -128,25 +128,25 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
         return []
     pictures = []
     level = f"{100 * manner.level:.10g} %"
-    shown = _shown(board)
-    for place, models in enumerate(shown):
+    models = _shown(board)
+    if models:
         some = (
             f" of the best {len(models)} of {len(data.models)} models"
             if len(models) < len(data.models)
             else " of the models"
         )
         # One picture for each measure, which a phone shows below each other; all have the order of the first.
-        for measure, name in enumerate(chosen[:1] if place == 0 and len(shown) > 1 else chosen[: 3 - (place > 0)]):
+        for measure, name in enumerate(chosen):
             verdict = board.verdicts[name]
             key = named(name, verdict.title, board.metrics[name])
             display = plot.models({key: _compared(verdict, models)}, names=[short(data.models[k]) for k in models])
             caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
-            pictures.append(_picture(f"forest{place + 1}-{measure + 1}", display, caption))
+            pictures.append(_picture(f"forest{measure + 1}", display, caption))
     return pictures
 
 
-def _shown(board: Leaderboard) -> list[list[int]]:
-    """The compared models; and a second picture of the better half, if the others would compress its scale."""
+def _shown(board: Leaderboard) -> list[int]:
+    """The compared models; or their better half, if the others would compress its scale until no limits are seen."""
     estimate = board.verdict.estimate[board.compared]
     known = [k for k, value in zip(board.compared, estimate, strict=True) if not math.isnan(value)]
     half = known[: max(len(board.tied), -(-len(known) // 2))]
@@ -154,7 +154,7 @@ def _shown(board: Leaderboard) -> list[list[int]]:
     squeezed = len(half) > 1 and abs(values[known[0]] - values[known[-1]]) > 4 * abs(
         values[known[0]] - values[half[-1]]
     )
-    return [board.compared, half] if squeezed and len(half) < len(known) else [board.compared]
+    return half if squeezed and len(half) < len(known) else board.compared
 
 
 def _compared(verdict: ModelVerdict, models: list[int]) -> ModelComparison:
@@ -190,7 +190,8 @@ def _heat_maps(data: Data, found: Findings) -> list[Picture]:
 
 def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[Picture]:
     """The second best model less the best one."""
-    if len(found.best) < 2 or data.weighted is not None:  # its tests of cells need counts
+    # Tests of cells need counts, and independent samples.
+    if len(found.best) < 2 or data.weighted is not None or repeats(data) > 1:
         return []
     best, other = found.best[:2]
     names = [short(data.models[best]), short(data.models[other])]
@@ -205,8 +206,8 @@ def _difference(data: Data, found: Findings, manner: IntervalSettings) -> list[P
         joint = joint_confusion_matrix(true, pred[best], pred[other], num_classes=len(data.classes))
         display = plot.difference(joint=joint, **options)
         tested = "by McNemar's exact test"
-        if repeats(data) > 1:
-            tested += ", on the first prediction of each sample, so that samples are independent"
+    if not display.beyond_chance.any():
+        return []  # in words on the page, as a picture of nothing says no more
     caption = f"{names[1]} less {names[0]}, the best model; cells tested {tested}."
     return [_picture("difference", display, caption)]
 

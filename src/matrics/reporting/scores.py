@@ -12,8 +12,10 @@ from matrics.catalogue.classes import Classes
 from matrics.quoting import quoted_list
 from matrics.typing import NumPyArray
 
-__all__ = ["ReportScores", "predicted", "read_scores"]
+__all__ = ["THRESHOLD", "ReportScores", "predicted", "read_scores"]
 
+# From which on a probability predicts the positive class.
+THRESHOLD = 0.5
 # The default name of class 1 of two.
 POSITIVES: dict[tuple[str, ...], int] = {
     ("0", "1"): 1,
@@ -103,6 +105,9 @@ def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
             "y_pred: expected a column of predicted labels with scores that are no probabilities, as no threshold is "
             "known, got none"
         )
-    above = scores.values[:, 0] >= 0.5
-    how = "A sample is predicted as positive if its score is at least 0.5, as there is no column of predicted labels."
+    above = scores.values[:, 0] >= THRESHOLD
+    how = (
+        f"A sample is predicted as positive if its score is at least {THRESHOLD}, as there is no column of predicted "
+        "labels."
+    )
     return np.where(above, positive, 1 - positive), how

@@ -77,6 +77,17 @@ for (const frame of document.querySelectorAll(".scroll")) {
   line.append("Copy as ", ...Object.entries(formats).map(([label, text]) => copier(label, `${label}: copy the table`, () => text(table))));
   frame.after(line);
 }
+// Say where a table or a picture goes on beyond the edge, which a phone does not show.
+for (const frame of document.querySelectorAll(".scroll, .card")) {
+  const hint = document.createElement("p");
+  hint.className = "copy";
+  hint.textContent = "Scroll sideways to see all of it →";
+  frame.before(hint);
+  const tell = () => { hint.hidden = frame.scrollWidth <= frame.clientWidth + 2; };
+  frame.closest("details")?.addEventListener("toggle", tell);
+  addEventListener("resize", tell);
+  tell();
+}
 for (const figure of document.querySelectorAll("figure[data-code]")) {
   const line = document.createElement("p");
   line.className = "copy";
