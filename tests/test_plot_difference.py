@@ -214,3 +214,17 @@ def test_cells_below_one_percent_are_seen() -> None:
     colours = np.asarray(display.figure_.axes[0].images[0].get_array())
     assert colours[0, 1, 2] < 0.92  # 0.4 %
     assert colours[1, 0, 2] < 0.96  # 0.05 %
+
+
+def test_huge_counts_are_tested_by_a_normal_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 1e15 samples all probabilities would fill the memory; with fewer the normal law is as exact as it says."""
+    from matrics.uncertainty import cells
+
+    tables = [(50_000_000 + step, 10**8, 50_000_000, 10**8) for step in (0, 3000, 12_000, 30_000)]
+    exact = [cells.fisher(*table) for table in tables]
+    monkeypatch.setattr(cells, "MOST_ERROR", 0)
+    assert [cells.fisher(*table) for table in tables] == pytest.approx(exact, rel=1e-3)
+    monkeypatch.undo()
+    base = np.array([[1e15, 2e14], [3e14, 1e15]])
+    found = plot.difference(base, base + np.array([[1e9, -1e9], [0, 0]]))
+    assert found.beyond_chance.tolist() == [[True, True], [False, False]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from matrics.typing import NumPyArray
@@ -11,6 +13,9 @@ __all__ = ["adjusted", "independent_cells", "paired_cells"]
 
 # Further from its mean than this (standard errors, counts), a hypergeometric probability is below the smallest float.
 ERRORS_AWAY, COUNTS_AWAY = 50, 1000
+
+# Of a larger standard error all probabilities would fill the memory, and a normal law differs by less than 1e-5.
+MOST_ERROR = 1e5
 
 # Tables count as equally probable up to this share, as in R and in SciPy.
 TIES = 1e-7
@@ -40,6 +45,8 @@ def fisher(x: int, size: int, other_x: int, other_size: int) -> float:
     total = size + other_size
     mean = size * (both / total)
     error = np.sqrt(mean * (1 - both / total) * (other_size / total))
+    if error > MOST_ERROR:
+        return float(math.erfc(max(abs(x - mean) - 0.5, 0) / (error * math.sqrt(2))))
     away = int(ERRORS_AWAY * error) + COUNTS_AWAY
     lowest, highest = max(lowest, int(mean) - away), min(highest, int(mean) + away)
     if not lowest <= x <= highest:
