@@ -114,6 +114,9 @@ def test_other_formats_and_titles(command: Any, file: str) -> None:
     assert "Changes since last.html, data of 2023-11-14" in page
     assert "--title &#39;Week 48&#39; --compare last.html" in page
     assert "--format: expected html, md or pdf, got 'doc'" in refused(command, *arguments, "--format", "doc")
+    assert "--output: expected a name that ends in .md, as --format says, got 'x.html'" in refused(
+        command, *arguments, "--format", "md", "--output", "x.html"
+    )
     assert "--compare: expected a page" in refused(command, *arguments, "--compare", file)
     assert "No such file" in refused(command, *arguments, "--compare", "none.html")
 

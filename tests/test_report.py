@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import itertools
+import json
 import re
 import shutil
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -304,7 +306,7 @@ def test_sentences_are_whole_and_true() -> None:
     assert matrics.report(three, metrics="accuracy").findings.classes[0].sentences == [
         "It makes no errors on these samples."
     ]
-    assert hardest == ["Class 2 has the lowest recall in 3 of 4 models."]
+    assert hardest == ["Of the 4 models that may be the best, class 2 has the lowest recall in 3."]
     commas = {
         "m": ["a, b", "a"] * 40,
         "k": ["c", "b, c"] * 40,
@@ -327,7 +329,7 @@ def test_scores() -> None:
     assert one.roc_auc == pytest.approx(((above > 0) + (above == 0) / 2).mean())
     assert one.brier_score == pytest.approx(((scores - true) ** 2).mean())
     assert made.findings.leaderboard.verdict.estimate[0] == pytest.approx(((scores >= 0.5) == true).mean())
-    assert "is predicted as positive if its score is at least 0.5" in "".join(c.text for c in made.findings.cautions)
+    assert "A sample is predicted as 1 if its score is at least 0.5" in "".join(c.text for c in made.findings.cautions)
 
 
 @pytest.mark.parametrize(
@@ -561,16 +563,16 @@ def test_what_changed_since_an_older_page(tmp_path: Any) -> None:
     page = matrics.report(old, metrics="accuracy,mcc").save(tmp_path / "old.html")
     made = matrics.report(new, metrics="mcc,accuracy,f1", compare=page)
     changes = made.changes
+    assert made.changes.sentences[0] == "New: new."  # the two have another first measure
     assert changes.measures == ["accuracy", "MCC"]
     assert {one.model: one.values for one in changes.models} == {
         "</script>": [(0.8, 0.96), pytest.approx((0.6, 0.92))],
         "b": [(0.9, 0.9), pytest.approx((0.8, 0.8))],
     }
     assert changes.sentences == [
-        "</script> is best now; it was gone.",
         "New: new.",
         "No longer there: gone.",
-        "1 model of 2 that both have changed; accuracy changed most for </script>, from 0.800 to 0.960.",
+        "1 model of 2 that both have changed, most of all MCC of </script>, from 0.600 to 0.920.",
     ]
     assert "was 0.800" in Page(made.html()).text
     assert "Changes since old.html" in made.markdown()
@@ -630,3 +632,142 @@ def test_without_a_browser_a_pdf_needs_weasyprint(made: Any, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     with pytest.raises(ImportError, match=r"a PDF needs a browser .* or WeasyPrint"):
         made.pdf()
+
+
+def own_share(t: Any) -> Any:
+    """A measure that only this process knows."""
+    return t.tp / t.true
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ({"net": [[40, 10], [5, 45]]}, {"class_names": ["cat", "dog"], "positive": "dog", "metrics": "sensitivity"}),
+        ({"net": [[40, 10], [5, 45]]}, {"metrics": (name for name in ("mcc", "accuracy")), "positive": np.int64(1)}),
+        (columns(), {"by": "model", "paired_on": "id", "num": 20, "metrics": ["accuracy"], "level": 0.9}),
+    ],
+)
+def test_the_code_of_a_picture_makes_it(
+    data: Any, options: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a browser reads it from the page."""
+    made = matrics.report(data, **options)
+    monkeypatch.chdir(tmp_path)
+    figures = Page(made.html()).of("figure")
+    assert figures
+    for one in figures[:1]:
+        known: dict[str, Any] = {"data": data}
+        exec(str(one["data-code"]), known)  # noqa: S102 (what a reader would do)
+        assert known["report"].html() == made.html()
+        assert Path(f"{str(one['id']).removesuffix('-figure')}.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_measure_of_ones_own_is_called_by_its_name() -> None:
+    own = matrics.Metric.of(own_share, kind="per_class", range=(0, 1), higher_is_better=True)
+    made = matrics.report({"a": [[3, 1], [1, 3]]}, metrics=["accuracy", own.using(average="macro")])
+    assert "metrics=['accuracy', own_share:macro]" in made.call
+
+
+def test_names_that_look_alike_stay_apart() -> None:
+    """Labels that differ in white space, or in the middle of many letters."""
+    long = ["x" * 40 + middle + "x" * 40 for middle in "ab"]
+    data = {"y_true": ["yes", "yes ", *long] * 20, "y_pred": ["yes", "yes", *long] * 20}
+    assert set(matrics.report(data, metrics="accuracy").pictures["matrix1"].class_names) >= {"yes", "yes (2)"}
+    scored = {"m": ["net 1"] * 100 + ["net  1"] * 100, "y_true": [0, 1] * 100, "s": list(np.linspace(0, 1, 100)) * 2}
+    drawn = matrics.report(scored, by="m", y_score="s", metrics="accuracy").pictures["roc"]
+    assert [line.name for line in drawn.lines[0]] == ["net 1", "net 1 (2)"]
+
+
+def test_the_sentence_on_groups_is_of_the_pair_that_was_tested() -> None:
+    """Of groups with the same value the largest, also if a small one comes first."""
+    true = [0, 1] * 25
+    wrong = [value if k >= 25 else 1 - value for k, value in enumerate(true)]
+    data = {"y_true": true + true + [1], "y_pred": true + wrong + [1], "g": ["x"] * 50 + ["y"] * 50 + ["a"]}
+    (one,) = matrics.report(data, groups="g", metrics="accuracy").findings.groups
+    assert one.sentence == (
+        "Accuracy is between 0.500 in y (50 samples) and 1.000 in x (50 samples): a difference of 0.500, a significant "
+        "difference."
+    )
+
+
+def test_a_threshold_is_that_of_the_class_with_scores() -> None:
+    data = {"y_true": [0, 1] * 50, "s": np.linspace(0, 1, 100)}
+    made = matrics.report(data, y_score={0: "s"}, positive=1, metrics="accuracy")
+    assert "A sample is predicted as 0 from a score of 0.5 on" in Page(made.html()).text
+
+
+def test_sums_of_weights_are_not_rounded() -> None:
+    data = {"y_true": ["a", "b"] * 50, "y_pred": ["a", "b"] * 40 + ["b", "a"] * 10, "w": [0.002] * 100}
+    made = matrics.report(data, sample_weight="w", metrics="accuracy")
+    assert "a predicted as b in 0.02 of 0.1 weighted samples (20" in made.findings.classes[0].sentences[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"date": 5},
+        {"order": [1, 2]},
+        {"order": {"a": 1}},
+        {"order": ["a", "a"]},
+        {"values": [["abc"], [0.5]]},
+        {"values": [[[1]], [0.5]]},
+        {"values": [[10**400], [0.5]]},
+        {"values": [[0.5]]},
+        {"first": None},
+    ],
+)
+def test_a_damaged_page_is_refused(tmp_path: Any, change: Any) -> None:
+    stack = {"a": [[3, 1], [1, 3]], "b": [[3, 2], [1, 3]]}
+    page = matrics.report(stack, metrics="accuracy").save(tmp_path / "old.html")
+    text = page.read_text("utf-8")
+    start = text.index('id="matrics-values">') + len('id="matrics-values">')
+    values = json.loads(text[start : text.index("</script>", start)])
+    page.write_text(text.replace(text[start : text.index("</script>", start)], json.dumps(values | change)))
+    with pytest.raises(ValueError, match="compare: expected a page that matrics report has written"):
+        matrics.report(stack, metrics="accuracy", compare=page)
+
+
+def test_the_largest_change_is_told(tmp_path: Any) -> None:
+    """Of any measure; and which model is best is told for the same first measure only."""
+    stack = {"x": [[90, 0], [8, 2]], "y": [[75, 15], [2, 8]]}
+    page = matrics.report(stack, metrics="accuracy,balanced_accuracy").save(tmp_path / "old.html")
+    again = matrics.report(stack, metrics="balanced_accuracy,accuracy", compare=page).changes
+    assert again.sentences == [
+        "The data are the same, byte by byte.", "No value of a model that both have is different.",
+    ]  # fmt: skip
+    other = {"x": [[86, 4], [4, 6]], "y": [[75, 15], [2, 8]]}
+    moved = matrics.report(other, metrics="accuracy,balanced_accuracy", compare=page).changes
+    assert moved.sentences == [
+        "1 model of 2 that both have changed, most of all balanced accuracy of x, from 0.600 to 0.778."
+    ]
+    nothing = {"b": np.zeros((2, 2)), "c": np.zeros((2, 2))}
+    page = matrics.report(nothing, metrics="accuracy").save(tmp_path / "none.html")
+    turned = matrics.report(dict(reversed(nothing.items())), metrics="accuracy", compare=page).changes
+    assert turned.sentences == ["No value of a model that both have is different."]
+
+
+def test_names_in_pictures_are_no_colours_and_no_references() -> None:
+    names = ["hair: black", "#ff0000", "url(#x)", ' id="y']
+    stack = {"a": np.eye(4, dtype=int) * 30 + 1}
+    text = Page(matrics.report(stack, class_names=names, metrics="accuracy").html()).text
+    for name in names:
+        assert name.strip() in text
+    assert "var(--c" not in text.partition("matrics-values")[0].replace(":root", "").split("Confusion matri")[-1]
+
+
+def test_what_is_undefined_is_not_ranked() -> None:
+    stack = {"m": [[40, 0], [0, 40]], "k": [[0, 0], [0, 0]], "j": [[30, 10], [10, 30]]}
+    made = matrics.report(stack, metrics="accuracy")
+    assert made.findings.summary[1].endswith("significantly better than every other model for which it is defined.")
+    assert matrics.report({"k": [[0, 0], [0, 0]]}).findings.classes[0].sentences == ["It has no samples."]
+    assert "rank the same model first" not in made.html()  # of a single measure
+    assert "rank the same model first" not in matrics.report({"k": [[0, 0]] * 2, "l": [[0, 0]] * 2}).html()
+
+
+def test_a_caption_promises_no_curve_that_is_not_there() -> None:
+    random = np.random.default_rng(3)
+    flat = matrics.report({"y_true": random.integers(0, 2, 80), "s": np.full(80, 0.3)}, y_score="s", metrics="accuracy")
+    assert "smooth fit" not in flat.html()
+    scores = random.random(400)
+    data = {"y_true": (random.random(400) < scores).astype(int), "s": scores}
+    assert "smooth fit" in matrics.report(data, y_score="s", metrics="accuracy").html()

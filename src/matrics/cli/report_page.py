@@ -181,7 +181,11 @@ def _kind_of(output: str | None, kind: str | None) -> tuple[str, str]:
     if kind is None:
         output = "report.html" if output is None else output
         return output, kind_of(Path(output), "--output")
-    return f"report.{kind}" if output is None else output, kind
+    output = f"report.{kind}" if output is None else output
+    of_name = kind_of(Path(output), "--output")
+    if of_name != kind:
+        raise ValueError(f"--output: expected a name that ends in .{kind}, as --format says, got {quoted(output)}")
+    return output, kind
 
 
 def _check_output(output: str, path: Path) -> Path:

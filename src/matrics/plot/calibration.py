@@ -466,7 +466,7 @@ def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> Smoot
     # Where there are samples on both sides: beyond, the curve is a guess, and its limits say nothing.
     first, last = np.sort(inside)[[min(OUTSIDE, len(inside) - 1), max(-OUTSIDE - 1, -len(inside))]]
     ends = np.clip([min(first, last), max(first, last)], MARGIN, 1 - MARGIN)
-    x = np.linspace(*ends, POINTS)
+    x = np.linspace(float(ends[0]), float(ends[1]), POINTS)
     columns = found.columns(np.log(x) - np.log1p(-x))
     middle = columns @ found.model.coefficients
     reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))

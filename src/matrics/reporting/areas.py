@@ -83,6 +83,8 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     found = compare_rankings(labels, scores, "roc_auc", **options)["roc_auc"]
     if np.isnan(found.intervals.estimate).all():
         return ""
+    if number == len(found.intervals.estimate) and np.ptp(found.intervals.estimate) == 0:
+        return "All models have the same area under the ROC curve."
     best = int(np.nanargmax(found.intervals.estimate))
     tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]
     same = f"; {listed(tied)} {'is' if len(tied) == 1 else 'are'} not significantly different from it" if tied else ""

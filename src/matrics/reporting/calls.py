@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from matrics.catalogue.record import Metric
+from matrics.catalogue.registry import get_metric
 from matrics.reporting.by_model import are_labels
 from matrics.reporting.data import ReportColumns
 from matrics.reporting.leaderboard import IntervalSettings
@@ -11,7 +14,9 @@ from matrics.reporting.leaderboard import IntervalSettings
 __all__ = ["call_of"]
 
 
-def call_of(source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSettings) -> str:
+def call_of(
+    source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSettings, class_names: Sequence[str] | None
+) -> str:
     """The text of the call, with the options that are not the defaults; ``source`` is a path or a name of data."""
     by = list(wanted.by)
     scores = dict(wanted.y_score)
@@ -23,9 +28,10 @@ def call_of(source: str, wanted: ReportColumns, metrics: Any, manner: IntervalSe
         "paired_on": wanted.paired_on,
         "groups": wanted.groups,
         "y_score": scores.get(None, scores or None),
-        "positive": wanted.positive,
+        "positive": wanted.positive.item() if hasattr(wanted.positive, "item") else wanted.positive,
         "sample_weight": wanted.sample_weight,
-        "metrics": metrics if metrics is None or isinstance(metrics, str) else [str(one) for one in _several(metrics)],
+        "metrics": metrics if metrics is None or isinstance(metrics, str) else _Measures(metrics),
+        "class_names": None if class_names is None else list(class_names),
         "level": None if manner.level == 0.95 else manner.level,
         "num": manner.num,
         "rng": manner.seed or None,
@@ -43,5 +49,19 @@ def _is_name(value: Any) -> bool:
     return not are_labels(value)
 
 
-def _several(metrics: Any) -> list[Any]:
-    return [metrics] if not isinstance(metrics, (list, tuple, set, frozenset)) else list(metrics)
+class _Measures:
+    """Several measures as they are written in a call: their specs, and the names of those that are not registered."""
+
+    def __init__(self, metrics: Any) -> None:
+        self.metrics = [metrics] if isinstance(metrics, Metric) else list(metrics)
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(self._written, self.metrics))}]"
+
+    @staticmethod
+    def _written(one: Any) -> str:
+        try:
+            get_metric(str(one))
+        except ValueError:
+            return str(one)
+        return repr(str(one))

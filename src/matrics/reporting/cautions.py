@@ -25,6 +25,7 @@ FEW = 20  # samples of a class, below which limits may miss the truth
 RARE = 0.001  # p-value below which class proportions count as different
 SHIFT = 0.05  # and the share of samples that would have to change their class
 MOSTLY = 0.8  # share of one class above which accuracy is misleading
+MOST_ALIKE = 5  # groups of models with the same matrix that are named
 MANY_MODELS = 5  # number of models above which the best value is biased upwards by the selection
 
 
@@ -75,6 +76,7 @@ def _about(section: str, told: Iterator[Caution]) -> Iterator[Caution]:
 
 def _few_samples(data: Data) -> Iterator[Caution]:
     smallest = data.sizes.min(axis=0)
+    effective = "" if data.weighted is None else "effective "
     if data.paired is not None and repeats(data) > 1:  # one sample is one, however often it was predicted
         pairs = np.unique(np.stack([data.paired.true, data.paired.samples]), axis=1)
         smallest = np.bincount(pairs[0], minlength=len(data.classes))
@@ -84,16 +86,18 @@ def _few_samples(data: Data) -> Iterator[Caution]:
         where = " in at least one model" if len(data.models) > 1 and data.paired is None else ""
         yield Caution(
             "warning",
-            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} samples{where}: "
+            f"{count(len(few), 'class')} {'has' if len(few) == 1 else 'have'} fewer than {FEW} {effective}samples"
+            f"{where}: "
             f"{listed(parts)}.",
             "Their recalls and all averages over classes are uncertain, and their limits may be too narrow.",
         )
     distinct = data.totals.min() / repeats(data)
+    be, what = "is" if distinct == 1 else "are", f"{effective or 'distinct '}sample"
     n = len(data.classes)
     if distinct < FEW * n * n:
         yield Caution(
             "note",
-            f"There are {count(distinct, 'distinct sample')} for {n * n:,} cells of a matrix. Below {FEW} for each "
+            f"There {be} {count(distinct, what)} for {count(n * n, 'cell')} of a matrix. Below {FEW} for each "
             "cell, limits of measures other than accuracy may be too narrow.",
         )
     never = [
@@ -333,6 +337,8 @@ def _alike(data: Data, same: Sequence[Sequence[str]]) -> Iterator[Caution]:
     seen: dict[bytes, list[str]] = {}
     for name, matrix in zip(data.models, data.matrices, strict=True):
         seen.setdefault(np.ascontiguousarray(matrix).tobytes(), []).append(name)
-    for names in seen.values():
-        if len(names) > 1:
-            yield Caution("note", f"{listed(names)} have the same confusion matrix: are they the same predictions?")
+    alike = [names for names in seen.values() if len(names) > 1]
+    for names in alike[:MOST_ALIKE]:
+        yield Caution("note", f"{listed(names)} have the same confusion matrix: are they the same predictions?")
+    if len(alike) > MOST_ALIKE:
+        yield Caution("note", f"So have the models of {len(alike) - MOST_ALIKE} more groups.")

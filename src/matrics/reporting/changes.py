@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -12,12 +13,12 @@ from typing import Any
 from matrics.quoting import quoted
 from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
-from matrics.reporting.wording import capital, count, listed, number, short
+from matrics.reporting.wording import count, listed, number, short
 
 __all__ = ["Change", "Changes", "changes_since", "stored_values"]
 
 ELEMENT = "matrics-values"
-NEARLY = 5e-4  # which three digits show as no change
+TEXTS = ("data", "date", "sha256", "first")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ def stored_values(data: Data, found: Findings) -> str:
             "data": data.origin.name,
             "date": data.origin.date,
             "sha256": data.origin.checksum,
+            "first": board.verdict.label,
             "order": [data.models[k] for k in board.order],
             "measures": [verdict.label for verdict in board.verdicts.values()],
             "values": [
@@ -113,8 +115,10 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
     told = []
     if old["sha256"] == data.origin.checksum:
         told.append("The data are the same, byte by byte.")
-    best = data.models[found.leaderboard.order[0]]
-    if old["order"] and old["order"][0] != best:
+    board = found.leaderboard
+    best = data.models[board.order[0]]
+    is_ranked = board.verdict.best is not None and board.verdict.label == old["first"] and old["order"]
+    if is_ranked and old["order"][0] != best:
         told.append(f"{short(best)} is best now; it was {short(old['order'][0])}.")
     for what, names in (
         ("New", [name for name in data.models if name not in old["order"]]),
@@ -128,11 +132,15 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
         told.append("No value of a model that both have is different.")
     elif models:
         changed = [one for one in models if one.is_one]
-        largest = max(changed, key=lambda one: _size(one.values[0]))
-        before, now = largest.values[0]
+        pairs = [
+            (_size(pair), measure, one.model, pair)
+            for one in changed
+            for measure, pair in zip(measures, one.values, strict=True)
+        ]
+        _, measure, model, (before, now) = max(pairs, key=lambda pair: pair[0])
         told.append(
-            f"{capital(count(len(changed), 'model'))} of {len(models):,} that both have changed; {measures[0]} changed "
-            f"most for {largest.model}, from {number(before)} to {number(now)}."
+            f"{count(len(changed), 'model')} of {len(models):,} that both have changed, most of all {measure} of "
+            f"{model}, from {number(before)} to {number(now)}."
         )
     return told
 
@@ -140,19 +148,41 @@ def _sentences(old: Any, data: Data, found: Findings, measures: list[str], model
 def _read(path: Path) -> dict[str, Any]:
     text = path.read_text("utf-8", errors="replace")
     stored = re.search(rf'<script type="application/json" id="{ELEMENT}">(.*?)</script>', text, re.DOTALL)
-    problem = f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"
-    if stored is None:
-        raise ValueError(problem)
-    try:
-        values = json.loads(stored[1])
-        complete = {"data", "date", "sha256", "order", "measures", "values"} <= values.keys()
-        complete = complete and len(values["order"]) == len(values["values"])
-        complete = complete and all(len(row) == len(values["measures"]) for row in values["values"])
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(problem) from error
-    if not complete:
-        raise ValueError(problem)
+    values: Any = None
+    if stored is not None:
+        with contextlib.suppress(ValueError, RecursionError):
+            values = json.loads(stored[1])
+    if not _is_complete(values):
+        raise ValueError(
+            f"compare: expected a page that matrics report has written, with its values, got {quoted(str(path))}"
+        )
     return dict(values)
+
+
+def _is_complete(values: Any) -> bool:
+    """Whether these are values as ``stored_values`` writes them."""
+    if not isinstance(values, dict) or not all(isinstance(values.get(name), str) for name in TEXTS):
+        return False
+    for name in ("order", "measures"):
+        found = values.get(name)
+        if (
+            not isinstance(found, list)
+            or not all(isinstance(one, str) for one in found)
+            or len(set(found)) < len(found)
+        ):
+            return False
+    rows = values.get("values")
+    if not isinstance(rows, list) or len(rows) != len(values["order"]):
+        return False
+    return all(
+        isinstance(row, list) and len(row) == len(values["measures"]) and all(map(_is_value, row)) for row in rows
+    )
+
+
+def _is_value(one: Any) -> bool:
+    if isinstance(one, int) and not isinstance(one, bool):
+        return abs(one) < 2**1000  # and no number that floats do not have
+    return one is None or isinstance(one, float) or one in ("inf", "-inf")
 
 
 def _plain(value: float) -> float | str | None:
@@ -165,8 +195,12 @@ def _number(value: float | str | None) -> float:
 
 
 def _size(pair: tuple[float, float]) -> float:
-    return 0.0 if math.isnan(pair[0]) or math.isnan(pair[1]) or pair[0] == pair[1] else abs(pair[1] - pair[0])
+    """How far apart values are; one that is defined and one that is not are farthest."""
+    if pair[0] == pair[1] or (math.isnan(pair[0]) and math.isnan(pair[1])):
+        return 0.0
+    return math.inf if math.isnan(pair[0]) or math.isnan(pair[1]) else abs(pair[1] - pair[0])
 
 
 def _differ(before: float, now: float) -> bool:
-    return math.isnan(before) != math.isnan(now) or _size((before, now)) > NEARLY
+    """Whether a table shows two values."""
+    return number(before) != number(now)

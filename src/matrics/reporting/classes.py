@@ -46,6 +46,8 @@ class ModelClasses:
     @property
     def sentences(self) -> list[str]:
         """The three worst classes and the three most frequent errors, in words."""
+        if not any(row.samples for row in self.classes):
+            return ["It has no samples."]
         if not self.errors:
             return ["It makes no errors on these samples."]
         told = []
@@ -69,8 +71,13 @@ class ModelClasses:
     def _told(self, error: Confusion) -> str:
         return (
             f"{short(error.true)} predicted as {short(error.predicted)} in {amount(error.samples)} of "
-            f"{count(round(error.samples / error.share), self.unit)} ({percent(error.share)})"
+            f"{count(_whole(error.samples / error.share), self.unit)} ({percent(error.share)})"
         )
+
+
+def _whole(samples: float) -> float:
+    """Without what a division adds to a whole number."""
+    return round(samples) if abs(samples - round(samples)) < 1e-6 * samples else samples
 
 
 def model_classes(data: Data, model: int, manner: IntervalSettings) -> ModelClasses:
@@ -110,5 +117,6 @@ def hardest_classes(data: Data, models: Sequence[int]) -> list[str]:
     if not often:
         return []
     first, *others = often
-    told = [f"Class {short(data.classes[first])} has the lowest recall in {times[first]} of {len(known)} models"]
+    name, number_of = short(data.classes[first]), len(known)
+    told = [f"Of the {number_of} models that may be the best, class {name} has the lowest recall in {times[first]}"]
     return [", ".join([*told, *(f"class {short(data.classes[k])} in {times[k]}" for k in others)]) + "."]

@@ -18,6 +18,7 @@ PAPER = np.array([0x14, 0x17, 0x1A]) / 255  # the background of the page where i
 LEAST_CONTRAST = 3  # of lines and marks with what is around them, by WCAG
 # By how much the contrast of pale areas is raised, at luminances; text on them stays above the 4.5 that WCAG asks for.
 LIFT = ((0.25, 0.6, 0.93, 1.0), (1.0, 1.6, 1.6, 1.0))
+STYLE = re.compile(r'(?<= )style="[^"]*"')  # where colours are, and no text
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 
@@ -55,7 +56,7 @@ def in_variables(pictures: Iterable[str]) -> tuple[list[str], str, str]:
     def named(match: re.Match[str]) -> str:
         return f"var(--{names.setdefault(match[0], f'c{len(names)}')})"
 
-    changed = [COLOUR.sub(named, _long(svg)) for svg in found]
+    changed = [STYLE.sub(lambda style: COLOUR.sub(named, style[0]), _long(svg)) for svg in found]
     light = " ".join(f"--{name}: {colour};" for colour, name in names.items())
     dark = " ".join(f"--{name}: {_dark(colour)};" for colour, name in names.items())
     return changed, light, dark
@@ -76,7 +77,8 @@ def with_dark_images(svg: str) -> str:
 def _long(svg: str) -> str:
     """Matplotlib writes some colours as words, and no black, which is what is filled without a colour."""
     svg = svg.replace(' style="font-family', ' style="fill: #000000; font-family', 1)
-    return re.sub(r"(?<=: )(?:white|black)\b", lambda word: {"white": "#ffffff", "black": "#000000"}[word[0]], svg)
+    words = {"white": "#ffffff", "black": "#000000"}
+    return STYLE.sub(lambda style: re.sub(r"(?<=: )(?:white|black)\b", lambda word: words[word[0]], style[0]), svg)
 
 
 def _dark(colour: str) -> str:

@@ -259,7 +259,7 @@ def data_of_table(table: Any, wanted: ReportColumns, origin: Origin | None = Non
     scores = read_scores(numbers, wanted.y_score, known, true, classes) if wanted.y_score else None
     if scores is not None and len(scores.positives) == 1 and (not has_labels or None not in wanted.y_score):
         known = replace(known, positive=known.positive if known.positive is not None else scores.positives[0])
-    pred, how = (codes[0], "") if has_labels else predicted(scores, len(classes))
+    pred, how = (codes[0], "") if has_labels else predicted(scores, classes)
     counted = origin or origin_of_columns({str(name): one for name, one in (found | numbers).items()})
     number, n = len(model_names), len(classes)
     cells = (models * n + true) * n + pred

@@ -165,6 +165,7 @@ def _which(data: Data, board: Leaderboard, won: list[Winner]) -> str:
         tied = f"; {board.title} is undefined for {'the other model' if undefined == 1 else 'all other models'}"
     else:
         compared = " that was compared" if len(board.compared) < len(data.models) else ""
+        compared = " for which it is defined" if undefined else compared
         tied = f", significantly better than every other model{compared}"
     against = [one.measure for one in won if not one.agrees and one.is_apart]
     also = f"; by {listed(against)} another model is significantly better" if against else ""

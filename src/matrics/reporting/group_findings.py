@@ -40,7 +40,9 @@ class ModelGroups:
     model, measure : str
         The model and the measure.
     rows : list of GroupRow
-        The groups, the smallest value first; undefined ones last.
+        The groups, the worst first; undefined ones last.
+    ends : tuple of GroupRow, or None
+        The groups with the smallest and the largest value, of several the largest group; None if fewer have a value.
     difference, ratio : float
         Of the largest and the smallest value.
     is_beyond_chance : bool or None
@@ -53,23 +55,26 @@ class ModelGroups:
     model: str
     measure: str
     rows: list[GroupRow]
+    ends: tuple[GroupRow, GroupRow] | None
     difference: float
     ratio: float
     is_beyond_chance: bool | None
     parities: dict[str, float]
 
     @property
+    def known(self) -> int:
+        """The number of groups that have a value."""
+        return sum(not math.isnan(row.measured.value) for row in self.rows)
+
+    @property
     def sentence(self) -> str:
         """The difference in words."""
-        known = sorted(
-            (row for row in self.rows if not math.isnan(row.measured.value)), key=lambda row: row.measured.value
-        )
-        if len(known) < 2:
+        if self.ends is None:
             return f"{capital(self.measure)} is defined in fewer than two groups."
-        low, high = known[0], known[-1]
+        low, high = self.ends
         worst, best = low.measured.value, high.measured.value
         if worst == best:
-            return f"{capital(self.measure)} is {number(worst)} in all {len(known)} groups where it is defined."
+            return f"{capital(self.measure)} is {number(worst)} in all {self.known} groups where it is defined."
         told = (
             f"{capital(self.measure)} is between {number(worst)} in {short(low.name)} ({count(low.samples, 'sample')}) "
             f"and {number(best)} in {short(high.name)} ({count(high.samples, 'sample')}): a difference of "
@@ -120,7 +125,7 @@ def group_tables(data: Data, models: Sequence[int], found: Leaderboard, manner: 
             [
                 GroupTableRow(
                     groups.names[filled[place]],
-                    float(groups.matrices[models[0], filled[place]].sum()),
+                    float(groups.matrices[list(models), filled[place]].sum((-2, -1)).max()),
                     [Limited.of(one, (row, place)) for row in range(len(models))],
                 )
                 for place in worst
@@ -149,10 +154,11 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
     side = 1 if found.verdict.higher_is_better else -1
     apart = disparity(np.asarray(one.estimate))
     beyond = None
-    known = np.flatnonzero(~np.isnan(one.estimate))
-    if len(known) > 1:
-        worst, best = (filled[int(end(one.estimate))] for end in (np.nanargmin, np.nanargmax))
-        shared = 1 - (1 - manner.level) / (len(known) * (len(known) - 1) / 2)
+    ends = _ends(rows)
+    if ends is not None:
+        number = sum(not math.isnan(row.measured.value) for row in rows)
+        shared = 1 - (1 - manner.level) / (number * (number - 1) / 2)
+        worst, best = (filled[rows.index(row)] for row in ends)
         (pair,) = compare(matrices[best], matrices[worst], measure, level=shared).values()
         beyond = None if math.isnan(pair.low) else bool(pair.low > 0)
     parities = {}
@@ -160,7 +166,18 @@ def _of_model(data: Data, model: int, found: Leaderboard, manner: IntervalSettin
         parities = _parities(data, matrices[filled])
     rows.sort(key=lambda row: math.inf if math.isnan(row.measured.value) else side * row.measured.value)
     return ModelGroups(
-        data.models[model], found.title, rows, float(apart.difference), float(apart.ratio), beyond, parities
+        data.models[model], found.title, rows, ends, float(apart.difference), float(apart.ratio), beyond, parities
+    )
+
+
+def _ends(rows: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow] | None:
+    """The groups with the smallest and with the largest value; where several have it, the largest group."""
+    known = [row for row in rows if not math.isnan(row.measured.value)]
+    if len(known) < 2:
+        return None
+    return (
+        min(known, key=lambda row: (row.measured.value, -row.samples)),
+        max(known, key=lambda row: (row.measured.value, row.samples)),
     )
 
 

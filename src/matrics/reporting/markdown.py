@@ -122,4 +122,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _plain(text: str) -> str:
     """Text that is no markup."""
-    return re.sub(r"([\\*_|<>\[\]$#`])", r"\\\1", text)
+    text = re.sub(r"([\\*_|<>\[\]$#`&~])", r"\\\1", re.sub(r"[\r\n]+", " ", text))
+    return re.sub(r"^(\d+)([.)])(?=\s)|^([-+])(?=\s)", r"\1\\\2\3", text)

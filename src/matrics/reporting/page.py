@@ -104,6 +104,7 @@ def rendered(
         title=title,
         facts=facts(data),
         call=call,
+        code_of=lambda name: f'import matrics\n\nreport = {call}\nreport.pictures["{name}"].save("{name}.pdf")\n',
         changes=changes,
         stored=markup(stored_values(data, found).replace("<", "\\u003c")),
         section_names=SECTIONS,

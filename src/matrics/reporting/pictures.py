@@ -20,7 +20,7 @@ from matrics.reporting.data import Data
 from matrics.reporting.findings import Findings
 from matrics.reporting.leaderboard import IntervalSettings, Leaderboard, repeats
 from matrics.reporting.verdicts import ModelVerdict
-from matrics.reporting.wording import capital, short
+from matrics.reporting.wording import capital, distinct, short
 from matrics.typing import NumPyArray
 from matrics.uncertainty.joint import joint_confusion_matrix
 from matrics.uncertainty.results import Comparison, Interval, ModelComparison
@@ -34,6 +34,7 @@ LEAST_LABEL = 11  # pixels of the smallest text of a picture on the page; a narr
 MOST_COUNTED, MOST_WRITTEN = 4, 25  # classes whose cells have counts and shares, or shares
 NARROW, COLUMN = 3.6, 3.05  # inches: a picture of one panel is drawn as wide as a phone shows it with such text
 LARGEST = 1.45  # times its own size
+REFERENCE = re.compile(r'(\s(?:id="|(?:xlink:)?href="#|(?:clip-path|mask|filter)="url\(#))(?=[\w.-])')
 WIDE = 5.6  # inches, from which a picture has a row of its own
 FEW_MEASURES, FEW_MODELS = 3, 5
 NEARLY_ONE = 0.95  # a rank correlation from which on measures tell the same
@@ -115,7 +116,7 @@ def _picture(name: str, display: Display, caption: str) -> Picture:
         svg = display.svg()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # which the page has for all of them
-    svg = re.sub(r'(\bid="|href="#|url\(#)(?=[\w.-])', rf"\g<1>{name}-", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: REFERENCE.sub(rf"\g<1>{name}-", tag[0]), svg)  # and not in texts
     return Picture(name, display, svg, caption)
 
 
@@ -139,7 +140,7 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
         for measure, name in enumerate(chosen):
             verdict = board.verdicts[name]
             key = named(name, verdict.title, board.metrics[name])
-            display = plot.models({key: _compared(verdict, models)}, names=[short(data.models[k]) for k in models])
+            display = plot.models({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
             caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
             pictures.append(_picture(f"forest{measure + 1}", display, caption))
     return pictures
@@ -170,7 +171,7 @@ def _compared(verdict: ModelVerdict, models: list[int]) -> ModelComparison:
 
 def _class_names(data: Data) -> list[str]:
     """The displayed names of the classes."""
-    return [short(name) for name in data.classes]
+    return distinct(data.classes)
 
 
 def _heat_maps(data: Data, found: Findings) -> list[Picture]:
@@ -237,16 +238,16 @@ def _curves(data: Data, found: Findings) -> list[Picture]:
     some = f" of the best {len(chosen)} of {len(data.models)} models" if len(chosen) < len(data.models) else ""
     if len(scores.positives) > 1:
         true, values = scores.by_model[chosen[0]]
+        names = distinct(data.classes)
         of_class = {
-            short(data.classes[k]): ((true == k).astype(np.int64), values[:, column])
-            for column, k in enumerate(scores.positives)
+            names[k]: ((true == k).astype(np.int64), values[:, column]) for column, k in enumerate(scores.positives)
         }
         caption = f"ROC curves of {short(data.models[chosen[0]])}, of each class against the rest."
         return _computed(of_class, caption)
     positive = scores.positives[0]
     of_model = [scores.by_model[k] for k in chosen]
     sides = [((true == positive).astype(np.int64), values[:, 0]) for true, values in of_model]
-    names = [short(data.models[k]) for k in chosen]
+    names = distinct(data.models[k] for k in chosen)
     if data.paired is None:
         return _computed(dict(zip(names, sides, strict=True)), f"ROC curves{some}.")
     by_name = dict(zip(names, (values for _, values in sides), strict=True))
@@ -293,9 +294,11 @@ def _calibration(data: Data, found: Findings, manner: IntervalSettings) -> list[
         display = plot.calibration(outcome, y_prob, level=manner.level, **named)
         caption = f"Calibration of {short(data.models[k])}."
         if not place:
+            smooth = "the shaded curve is a smooth fit with its limits, " if display.lines[0].smooth is not None else ""
+            alone = " Both treat predictions of one sample as independent." if repeats(data) > 1 else ""
             caption = (
                 f"{caption[:-1]}: below the diagonal probabilities are too high, above it too low. The bars are Wilson "
-                "limits, the shaded curve is a smooth fit with its limits, and the histogram below counts samples."
+                f"limits, {smooth}and the histogram below counts predictions.{alone}"
             )
         pictures.append(_picture(f"calibration{place + 1}", display, caption))
     return pictures

@@ -113,7 +113,7 @@ class Report:
         return self._page
 
     def markdown(self) -> str:
-        """The sentences and tables of the page as Markdown, without pictures."""
+        """The summary, the tables of models and groups, the errors and the warnings of the page as Markdown."""
         return markdown_of(self.title, self.data, self.findings, self.changes)
 
     def pdf(self) -> bytes:
@@ -319,12 +319,14 @@ def make_report(
     if title is not None and (not isinstance(title, str) or not title.strip()):
         raise ValueError(f"title: expected a text, got {quoted(title)}")
     source = "data" if origin is None else repr(origin.path)
+    if metrics is not None and not isinstance(metrics, (str, Metric)):
+        metrics = list(metrics)
     if isinstance(data, (str, Path)):
         source = repr(str(data))
         data, origin, of_file = _read_file(Path(data), wanted)
         if class_names is None and of_file != tuple(map(str, range(len(of_file or ())))):
             class_names = of_file  # and not numbers, which are positions here
-    asked = wanted
+    asked, named = wanted, None if origin is not None else class_names
     if are_labels(wanted.y_true):
         data, wanted = table_of_models(data, wanted)
     is_matrices = isinstance(data, Mapping) and any(np.ndim(one) > 1 for one in data.values())
@@ -343,8 +345,8 @@ def make_report(
         found,
         manner,
         version,
-        f"Report on {short(read.origin.name)}" if title is None else short(title),
-        call_of(source, asked, metrics, manner),
+        f"Report on {short(read.origin.name)}" if title is None else short(title, len(title)),
+        call_of(source, asked, metrics, manner, named),
         None if compare is None else changes_since(compare, read, found),
     )
 

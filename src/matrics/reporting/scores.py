@@ -85,7 +85,7 @@ def read_scores(
     return ReportScores(tuple(known.index(label, "y_score") for label in columns), values)
 
 
-def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
+def predicted(scores: ReportScores | None, classes: Sequence[str]) -> tuple[NumPyArray, str]:
     """The class that the scores predict for each row, and how, in words."""
     if scores is None:
         raise TypeError("y_score: expected scores to predict classes from, got none")
@@ -95,6 +95,7 @@ def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
             chosen,
             "The predicted class is the class with the highest score, because there is no column of predicted labels.",
         )
+    n = len(classes)
     if n != 2:
         raise ValueError(
             f"y_pred: expected a column of predicted labels with the scores of one of {n} classes, got none"
@@ -107,7 +108,7 @@ def predicted(scores: ReportScores | None, n: int) -> tuple[NumPyArray, str]:
         )
     above = scores.values[:, 0] >= THRESHOLD
     how = (
-        f"A sample is predicted as positive if its score is at least {THRESHOLD}, as there is no column of predicted "
-        "labels."
+        f"A sample is predicted as {classes[positive]} if its score is at least {THRESHOLD}, as there is no column of "
+        "predicted labels."
     )
     return np.where(above, positive, 1 - positive), how

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["amount", "between", "capital", "count", "joined", "listed", "number", "percent", "short"]
+__all__ = ["amount", "between", "capital", "count", "distinct", "joined", "listed", "number", "percent", "short"]
 
 LONGEST_NAME = 60
 
@@ -72,9 +72,20 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name that is not too long, in one line."""
     name = " ".join(name.split()) or repr(name)
     # Some would turn the direction of the text around, or end it.
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}…{name[-19:]}"
+    return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Short names that are still different, with a number where two would be the same."""
+    found: dict[str, None] = {}
+    for name in names:
+        one, number = short(name), 2
+        while one in found:
+            one, number = f"{short(name)} ({number})", number + 1
+        found[one] = None
+    return list(found)

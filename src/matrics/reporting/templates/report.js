@@ -31,20 +31,22 @@ const rowsOf = (table) => [...table.rows].map((row) => [...row.cells].map(textOf
 const oneLine = (text) => text.replace(/\s+/g, " ");
 const formats = {
   Markdown: (table) => {
-    const rows = rowsOf(table).map((row) => row.map((cell) => oneLine(cell).replace(/[\\|*_<>[\]`$#]/g, "\\$&")));
+    const rows = rowsOf(table).map((row) => row.map((cell) => oneLine(cell).replace(/[\\|*_<>[\]`$#&~]/g, "\\$&")));
     rows.splice(1, 0, rows[0].map((_, k) => (k ? "--:" : "---")));
     return rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
   },
   LaTeX: (table) => {
     const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "≈": "$\\approx$", "∞": "$\\infty$" };
     const safe = (cell) => oneLine(cell).replace(/[&%$#_{}]/g, "\\$&").replace(/\\(?![&%$#_{}])|[~^−≈∞]/g, (sign) => signs[sign]);
-    const rows = rowsOf(table).map((row) => `${row.map(safe).join(" & ")} \\\\`);
+    // After the end of a row LaTeX would read [ as an option, and * as another end.
+    const rows = rowsOf(table).map((row) => `${row.map(safe).join(" & ").replace(/^[[*]/, "{}$&")} \\\\`);
     const columns = "l" + "r".repeat(table.rows[0].cells.length - 1);
     return [`\\begin{tabular}{${columns}}`, "\\hline", rows[0], "\\hline", ...rows.slice(1), "\\hline", "\\end{tabular}"].join("\n");
   },
   CSV: (table) => {
     const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);
-    return rowsOf(table).map((row) => row.map((cell) => quoted(oneLine(cell))).join(",")).join("\n");
+    const plain = (cell) => (/^−?\d{1,3}(,\d{3})*(\.\d+)?$/.test(cell) ? cell.replace(/,/g, "").replace("−", "-") : cell);
+    return rowsOf(table).map((row) => row.map((cell) => quoted(plain(oneLine(cell)))).join(",")).join("\n");
   },
 };
 const copy = async (text) => {
