@@ -22,11 +22,10 @@ for (const button of document.querySelectorAll("thead button")) {
 }
 
 // Copy tables as text of other programs, and the code of pictures. Without this script there are no buttons.
-const textOf = (cell) => {
-  const limits = cell.querySelector("small");
-  const value = [...cell.childNodes].filter((node) => node !== limits).map((node) => node.textContent).join("").trim();
-  return limits ? `${value} (${limits.textContent.trim()})` : value;
-};
+const limitsOf = (cell) => cell.querySelector("small")?.textContent.trim() ?? "";
+const valueOf = (cell) =>
+  [...cell.childNodes].filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim();
+const textOf = (cell) => (limitsOf(cell) ? `${valueOf(cell)} (${limitsOf(cell)})` : valueOf(cell));
 const rowsOf = (table) => [...table.rows].map((row) => [...row.cells].map(textOf));
 const oneLine = (text) => text.replace(/\s+/g, " ");
 const formats = {
@@ -43,10 +42,16 @@ const formats = {
     const columns = "l" + "r".repeat(table.rows[0].cells.length - 1);
     return [`\\begin{tabular}{${columns}}`, "\\hline", rows[0], "\\hline", ...rows.slice(1), "\\hline", "\\end{tabular}"].join("\n");
   },
-  CSV: (table) => {
+  CSV: (table) => {  // numbers that other programs read as such, with limits in a column of their own
     const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);
-    const plain = (cell) => (/^−?\d{1,3}(,\d{3})*(\.\d+)?$/.test(cell) ? cell.replace(/,/g, "").replace("−", "-") : cell);
-    return rowsOf(table).map((row) => row.map((cell) => quoted(plain(oneLine(cell)))).join(",")).join("\n");
+    const plain = (cell) => {
+      const text = oneLine(cell).replace(/ =$/, "");
+      return /^−?\d{1,3}(,\d{3})*(\.\d+)?$/.test(text) ? text.replace(/,/g, "").replace("−", "-") : text;
+    };
+    const rows = [...table.rows].map((row) => [...row.cells]);
+    const limited = rows[0].map((_, k) => rows.some((row) => limitsOf(row[k])));
+    const line = (row, of) => row.flatMap((cell, k) => [plain(valueOf(cell)), ...(limited[k] ? [of(cell)] : [])]).map(quoted).join(",");
+    return [line(rows[0], (cell) => `${valueOf(cell)} limits`), ...rows.slice(1).map((row) => line(row, limitsOf))].join("\n");
   },
 };
 const copy = async (text) => {
