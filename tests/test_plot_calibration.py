@@ -157,3 +157,18 @@ def test_arrays_of_any_library(backend: object) -> None:
     probs = CLASSES.astype(np.float32)
     line = plot.calibration(backend.asarray(LABELS), backend.asarray(probs)).lines[0]
     np.testing.assert_allclose(line.happened, plot.calibration(LABELS, probs).lines[0].happened, rtol=1e-6)
+
+
+def test_a_smooth_curve_ends_where_samples_are_on_both_sides() -> None:
+    """Between the fifth smallest and the fifth largest probability, and not on the frame."""
+    random = np.random.default_rng(0)
+    y_prob = np.concatenate([[0.001, 0.999], 0.3 + 0.4 * random.random(500)])
+    y_true = (random.random(502) < y_prob).astype(int)
+    (line,) = plot.calibration(y_true, y_prob).lines
+    ordered = np.sort(y_prob)
+    assert line.smooth is not None
+    np.testing.assert_allclose(line.smooth.predicted[[0, -1]], ordered[[4, -5]])
+    wide = random.random(4000) ** 4
+    (line,) = plot.calibration((random.random(4000) < wide).astype(int), wide).lines
+    assert line.smooth is not None
+    assert line.smooth.predicted[0] == pytest.approx(0.005)

@@ -340,3 +340,33 @@ def test_values_hold_up_to_their_threshold() -> None:
 def test_an_infinite_best_value_is_written() -> None:
     told = plot.curve([0, 1, 0, 1], [0.1, 0.9, 0.4, 0.3], kind="diagnostic_odds_ratio").describe()
     assert "diagnostic_odds_ratio of class 1: best inf from" in told
+
+
+def test_a_corner_in_which_several_good_curves_overlap_is_enlarged() -> None:
+    random = np.random.default_rng(0)
+    true = random.integers(0, 2, 400)
+    good = {name: 4 * true + random.normal(size=400) for name in ("one", "two")}
+    for kind, corner in (("roc", (0, 1)), ("precision_recall", (1, 1))):
+        display = plot.curve(true, good, kind=kind)
+        (inset,) = display.ax_.child_axes
+        (left, right), (low, high) = inset.get_xlim(), inset.get_ylim()
+        assert left < corner[0] < right
+        assert low < corner[1] < high
+        assert high - low < 0.25
+        # All curves are there, and turn within it.
+        assert len(inset.lines) == 2
+        for line in inset.lines:
+            x, y = line.get_data()
+            assert ((left <= x) & (x <= right) & (low <= y) & (y <= high)).any()
+    poor = {name: true + random.normal(size=400) for name in ("one", "two")}
+    assert not plot.curve(true, poor).ax_.child_axes
+    assert not plot.curve(true, good["one"]).ax_.child_axes
+    assert not plot.curve(true, good | {"poor": poor["one"]}).ax_.child_axes  # which turns elsewhere
+
+
+def test_the_axis_of_thresholds_ends_where_scores_end() -> None:
+    random = np.random.default_rng(0)
+    scores = 0.2 + 0.1 * random.random(100)
+    low, high = plot.curve(random.integers(0, 2, 100), scores, kind="accuracy").ax_.get_xlim()
+    assert scores.min() - 0.005 < low < scores.min()
+    assert scores.max() < high < scores.max() + 0.005

@@ -285,7 +285,7 @@ def curve(
 
     Measures and precision are drawn in steps, as they do not change between two scores; the ROC curve goes straight
     from point to point, as the area under it does. Up to eight lines have a name; of more, those with the best five
-    values have one, and the others are grey.
+    values have one, and the others are grey. Where several good curves turn in one corner, this is enlarged.
 
     Parameters
     ----------
