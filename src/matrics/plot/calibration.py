@@ -309,7 +309,8 @@ def calibration(
 
     A point is a bin of probabilities: their mean, and the observed frequency of the class, with Wilson's limits of that
     share; bins of fewer than five samples are not drawn, and counted in words. A line is a smooth curve with its
-    limits, from the fifth smallest to the fifth largest probability. Where they are below the diagonal, probabilities are too high. The histogram has the samples of each bin.
+    limits, from the fifth smallest to the fifth largest probability. Where they are below the diagonal, probabilities
+    are too high. The histogram has the samples of each bin.
     Up to eight models have a panel each; more are in one panel, where the five with the lowest error have a name and
     the others are grey lines.
 
