@@ -166,7 +166,7 @@ class ModelsDisplay(Display):
     def _labels(self, rows: list[int | None]) -> list[str]:
         left_out = len(self.order) - self.shown
         return [
-            f"… {left_out} more …" if model is None else short_name(self.names[model], NAME) for model in rows
+            f"… {left_out:,} more …" if model is None else short_name(self.names[model], NAME) for model in rows
         ]  # fmt: skip
 
     def _notes(self) -> list[str]:
@@ -188,7 +188,7 @@ class ModelsDisplay(Display):
         if any(np.any(np.isnan(one.low + one.high) & ~np.isnan(one.estimate)) for one in self.measures):
             notes.append("◆ without limits")
         if self.shown < number:
-            notes.append(f"{number - self.shown} of the {number} models are not shown")
+            notes.append(f"{number - self.shown:,} of the {number:,} models are not shown")
         return notes
 
     def describe(self) -> str:
