@@ -18,7 +18,7 @@ from matrics.arrays.numpy import NumPy
 from matrics.arrays.standard import Array, Namespace, Standard
 from matrics.quoting import quoted
 
-__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling"]
+__all__ = ["NUMPY", "Array", "Namespace", "Standard", "as_arrays", "fitting", "is_compiling", "on_host"]
 
 # A tuple, here and in every isinstance in compiled code: torch.compile does not support unions of types.
 _HOST_TYPES = (np.ndarray, np.generic, list, tuple, int, float)
@@ -47,6 +47,17 @@ def as_arrays(**values: Any) -> tuple[Standard, list[Array]]:
         kinds = ", ".join(f"{name}: {library(value)}" for name, value in values.items())
         hint = "; make the state with zeros(..., like=) of such an array" if "state" in values else ""
         raise TypeError(f"expected arrays of one library, got {kinds}{hint}") from error
+
+
+def on_host(x: Any, name: str | None = None) -> Any:
+    """An array of another library as one of NumPy, if its values are known; anything else unchanged.
+
+    With the name of the argument, values that are not known raise an error.
+    """
+    if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") or hasattr(x, "numel")):
+        return x
+    backend, (found,) = as_arrays(**{name or "x": x})
+    return backend.known(name or "x", found) if name or backend.can_look(found) else x
 
 
 def _together(names: list[str], arrays: list[Array]) -> list[Array]:

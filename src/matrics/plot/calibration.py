@@ -465,9 +465,10 @@ def _smooth(probability: NumPyArray, outcome: NumPyArray, level: float) -> Smoot
     if found is None:
         return None
     # Where there are samples on both sides: beyond, the curve is a guess, and its limits say nothing.
-    first, last = np.sort(inside)[[min(OUTSIDE, len(inside) - 1), max(-OUTSIDE - 1, -len(inside))]]
-    ends = np.clip([min(first, last), max(first, last)], MARGIN, 1 - MARGIN)
-    x = np.linspace(float(ends[0]), float(ends[1]), POINTS)
+    last = len(inside) - 1
+    first, last = sorted((min(OUTSIDE, last), max(last - OUTSIDE, 0)))
+    low, high = np.clip(np.sort(inside)[[first, last]], MARGIN, 1 - MARGIN).tolist()
+    x = np.linspace(low, high, POINTS)
     columns = found.columns(np.log(x) - np.log1p(-x))
     middle = columns @ found.model.coefficients
     reach = normal_quantile(level) * np.sqrt(np.einsum("ij,jk,ik->i", columns, found.model.covariance, columns))

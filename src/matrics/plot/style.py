@@ -20,6 +20,7 @@ __all__ = [
     "Style",
     "blend",
     "ink_on",
+    "linear",
     "luminance",
     "right",
     "sequence_of_styles",
@@ -67,10 +68,14 @@ def blend(colours: tuple[str, ...], shares: NumPyArray) -> NumPyArray:
     return np.where(known[..., None], np.stack(found, axis=-1), 0.92)
 
 
+def linear(colours: NumPyArray) -> NumPyArray:
+    """The amounts of light of colours (…, 3) between 0 and 1 of sRGB."""
+    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+
+
 def luminance(colours: NumPyArray) -> NumPyArray:
     """The relative luminance of colours (…, 3) between 0 and 1, as WCAG defines it."""
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    found: NumPyArray = linear @ np.array([0.2126, 0.7152, 0.0722])
+    found: NumPyArray = linear(colours) @ np.array([0.2126, 0.7152, 0.0722])
     return found
 
 

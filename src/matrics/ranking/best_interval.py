@@ -18,7 +18,7 @@ from matrics.ranking.prevalence import read_shares
 from matrics.ranking.rows import SampleRows, as_rows
 from matrics.stacks.prevalence import PrevalenceLike
 from matrics.typing import ArrayLike
-from matrics.uncertainty.clusters import cluster_codes
+from matrics.uncertainty.model_samples import cluster_codes
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays import NUMPY, Array, as_arrays, on_host
 from matrics.arrays.draws import generator_of
 from matrics.arrays.sizes import check_draws
 from matrics.engine.results import frame_of, short_repr, to_dict
@@ -19,7 +19,6 @@ from matrics.ranking.inference.replicates import drawn_times
 from matrics.ranking.inference.samples import Samples, SampleScores
 from matrics.ranking.inputs import is_number
 from matrics.typing import ArrayLike
-from matrics.uncertainty.clusters import on_host
 from matrics.uncertainty.limits import percentile_limits, spread
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Interval, IntervalStatus
@@ -183,7 +182,7 @@ def decision_curve(
     shared = len(samples.shape) == 1 and np.ndim(on_host(y_true)) == 1
     seed = int(generator.integers(2**63)) if shared else None
     # As p >= threshold does, which rounds the threshold to the type of p.
-    compared = as_scores_are(limits, scores)
+    compared = _as_scores_are(limits, scores)
     found = [
         _of_element(
             one, limits, compared, prevalence, level, num, generator if seed is None else np.random.default_rng(seed)
@@ -217,7 +216,7 @@ def _thresholds(thresholds: Any) -> Array:
     return found
 
 
-def as_scores_are(thresholds: Array, scores: Any) -> Array:
+def _as_scores_are(thresholds: Array, scores: Any) -> Array:
     """Thresholds rounded to the type of scores of less than double precision, in double precision."""
     backend, (array,) = as_arrays(scores=scores)
     if not backend.is_float(array):

@@ -13,6 +13,7 @@ from matrics.ranking.inference.compare import compare_rankings
 from matrics.ranking.inference.interval import ranking_interval
 from matrics.reporting.data import Data
 from matrics.reporting.leaderboard import IntervalSettings, repeats
+from matrics.reporting.limited import Limited
 from matrics.reporting.wording import listed
 from matrics.uncertainty.results import Interval
 
@@ -57,6 +58,11 @@ class ModelScores:
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     status: int = 0
 
+    @property
+    def area(self) -> Limited:
+        """The area under the ROC curve with its limits."""
+        return Limited(self.roc_auc, self.low, self.high, self.status)
+
 
 def model_scores(data: Data, manner: IntervalSettings) -> list[ModelScores]:
     """The measures of the scores of all models, in the order of the data."""
@@ -83,7 +89,7 @@ def best_area(data: Data, manner: IntervalSettings) -> str:
     found = compare_rankings(labels, scores, "roc_auc", **options)["roc_auc"]
     if np.isnan(found.intervals.estimate).all():
         return ""
-    if number == len(found.intervals.estimate) and np.ptp(found.intervals.estimate) == 0:
+    if np.ptp(found.intervals.estimate) == 0:
         return "All models have the same area under the ROC curve."
     best = int(np.nanargmax(found.intervals.estimate))
     tied = [data.models[k] for k in np.flatnonzero(found.tied) if k != best]

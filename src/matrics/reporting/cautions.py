@@ -214,7 +214,7 @@ def _shifted(what: str, names: Sequence[str], sizes: Sequence[NumPyArray], class
 def _of_pairing(data: Data) -> Iterator[Caution]:
     times = repeats(data)
     if data.paired is not None and times > 1:
-        number_of = len(np.unique(data.paired.samples))
+        number_of = data.paired.number
         yield Caution(
             "note",
             f"Each of the {number_of:,} samples was predicted {times:.3g} times by each model. Predictions of one "

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from matrics.plot.style import luminance
+from matrics.plot.style import linear, luminance
 from matrics.typing import NumPyArray
 
 __all__ = ["in_variables", "reflected", "with_dark_images"]
@@ -33,19 +33,15 @@ def reflected(colours: NumPyArray, *, lifted: bool = False) -> NumPyArray:
     before = luminance(colours)[..., None]
     lift = np.interp(before, *LIFT) if lifted else 1
     after = np.clip(lift * (luminance(PAPER) + 0.05) * 1.05 / (before + 0.05) - 0.05, 0, 1)
-    hue = _linear(colours) / np.maximum(before, 1e-6) - (before > 1e-6)  # per unit of luminance, less that of grey
+    hue = linear(colours) / np.maximum(before, 1e-6) - (before > 1e-6)  # per unit of luminance, less that of grey
     # Greys get the tint of the paper where they are dark. A tint has the luminance 1, and so is their mixture.
-    grey = 1 + (_linear(PAPER) / luminance(PAPER) - 1) * (1 - after) ** 8
+    grey = 1 + (linear(PAPER) / luminance(PAPER) - 1) * (1 - after) ** 8
     vivid = 1 + 2 * np.clip((before - 0.3) / 0.7, 0, 1)
     room = np.where(hue < 0, -grey, 1 / np.maximum(after, 1e-6) - grey)  # until a channel is 0 or 1
     most = np.where(hue == 0, np.inf, room / np.where(hue == 0, 1, hue)).min(axis=-1, keepdims=True)
-    linear = np.clip(after * (grey + np.minimum(vivid, most) * hue), 0, 1)
-    found: NumPyArray = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    light = np.clip(after * (grey + np.minimum(vivid, most) * hue), 0, 1)
+    found: NumPyArray = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
     return found
-
-
-def _linear(colours: NumPyArray) -> NumPyArray:
-    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 
 
 def in_variables(pictures: Iterable[str]) -> tuple[list[str], str, str]:

@@ -95,6 +95,11 @@ class Paired(NamedTuple):
     samples: NumPyArray
     column: str
 
+    @property
+    def number(self) -> int:
+        """How many samples there are, each counted once."""
+        return len(np.unique(self.samples))
+
 
 class Weighted(NamedTuple):
     """The weights of the samples.

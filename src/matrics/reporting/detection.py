@@ -48,8 +48,7 @@ def detection(data: Data, scores: Sequence[ModelScores], manner: IntervalSetting
         recall, precision = interval(cells, ["recall:class", "precision:class"], level=manner.level, **options).values()
         row = [Limited.of(one, k) for one in (recall, precision) for k in (positive, 1 - positive)]
         if with_areas:
-            area = scores[model]
-            row.append(Limited(area.roc_auc, area.low, area.high, area.status))
+            row.append(scores[model].area)
         rows.append(row)
     names = ("sensitivity", "specificity", "PPV", "NPV", *(("ROC AUC",) if with_areas else ()))
     return Detection(short(data.classes[positive]), short(data.classes[1 - positive]), names, rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from matrics.reporting.data import Data
 from matrics.reporting.wording import amount, short
 
@@ -14,7 +12,7 @@ def facts(data: Data) -> dict[str, str]:
     """The facts by their names, in the order of the page."""
     sizes = data.predictions
     if data.paired is not None:
-        samples = amount(len(np.unique(data.paired.samples))) + (", the same for all models" * (len(data.models) > 1))
+        samples = amount(data.paired.number) + (", the same for all models" * (len(data.models) > 1))
     else:
         ends = [amount(float(end)) for end in (sizes.min(), sizes.max())]
         several = " of each model" if len(data.models) > 1 else ""

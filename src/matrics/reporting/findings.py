@@ -142,7 +142,7 @@ def _what(data: Data) -> str:
     samples = ""
     if data.paired is not None:
         same = "the same " if len(data.models) > 1 else ""
-        samples = f", on {same}{count(len(np.unique(data.paired.samples)), 'sample')}"
+        samples = f", on {same}{count(data.paired.number, 'sample')}"
     return f"{count(float(predictions), 'prediction')} of {sizes} {made} scored{samples}."
 
 
@@ -195,7 +195,7 @@ def _read(data: Data) -> list[str]:
     each = count(low, "prediction") if low == high else f"{amount(low)} to {count(high, 'prediction')}"
     told.append(f"{count(len(data.models), 'model')} with {each} each; {count(len(data.classes), 'class')}.")
     if data.paired is not None:
-        number_of = len(np.unique(data.paired.samples))
+        number_of = data.paired.number
         times = repeats(data)
         often = f", each predicted {times:.3g} times by each model" if times > 1 else ""
         told.append(f"All models predicted the same {count(number_of, 'sample')} ({data.paired.column}){often}.")

@@ -135,6 +135,7 @@ def leaderboard(data: Data, metrics: Any, manner: IntervalSettings) -> Leaderboa
         judged = {name: metric for name, metric in chosen.items() if is_proportion(metric)}
         if not judged:
             judged = resolve("accuracy", data.known)
+            scored |= score(data.matrices, list(judged.values()))
         chosen = judged | chosen
     first = next(iter(judged))
     values = {name: np.asarray(scored[str(metric)]) for name, metric in chosen.items()}
@@ -174,8 +175,8 @@ def _telling(
         alike = max(Counter(number(float(value)) for value in values[~np.isnan(values)]).values(), default=0)
         usual = usual if found else max(alike, 1)
         if alike > usual and 2 * alike >= models:
-            meaning = metric.summary.split(":")[0]
-            left_out.append(f"{written(title_of(name))} ({meaning[0].lower()}{meaning[1:]})".replace(".)", ")"))
+            meaning = metric.summary.split(":")[0].rstrip(".")
+            left_out.append(f"{written(title_of(name))} ({meaning[0].lower()}{meaning[1:]})")
         else:
             found[name] = metric
     return found, left_out
@@ -273,7 +274,7 @@ def repeats(data: Data) -> float:
     """How many predictions a model has of each sample, on average; 1 where that is not known."""
     if data.paired is None:
         return 1.0
-    return len(data.paired.samples) / len(np.unique(data.paired.samples))
+    return len(data.paired.samples) / data.paired.number
 
 
 def cells_of(data: Data, model: int) -> tuple[NumPyArray, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from matrics.reporting.wording import between
+from matrics.reporting.wording import between, number
 from matrics.uncertainty.results import Interval
 
 __all__ = ["Limited"]
@@ -30,6 +30,11 @@ class Limited:
     def between(self) -> str:
         """The limits in words; empty if there are none."""
         return "" if math.isnan(self.low) or math.isnan(self.high) else between(self.low, self.high)
+
+    @property
+    def text(self) -> str:
+        """The value, and its limits in brackets."""
+        return number(self.value) + (f" ({self.between})" if self.between else "")
 
     @property
     def is_rough(self) -> bool:

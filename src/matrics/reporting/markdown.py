@@ -11,7 +11,7 @@ from matrics.reporting.data import Data
 from matrics.reporting.facts import facts
 from matrics.reporting.findings import Findings
 from matrics.reporting.limited import Limited
-from matrics.reporting.wording import amount, between, number, short
+from matrics.reporting.wording import amount, short
 
 __all__ = ["markdown_of"]
 
@@ -36,7 +36,7 @@ def _detection(data: Data, found: Findings) -> Iterator[str]:
     if told is None:
         return
     yield f"## Detection of {_plain(told.positive)}"
-    rows = {k: [_with_limits(one) for one in told.rows[k]] for k in found.leaderboard.order}
+    rows = {k: [one.text for one in told.rows[k]] for k in found.leaderboard.order}
     yield _table(["model", *told.names], [[short(data.models[k]), *row] for k, row in rows.items()])
 
 
@@ -48,7 +48,7 @@ def _leaderboard(data: Data, found: Findings) -> Iterator[str]:
         row = [short(data.models[k])]
         for name, one in board.verdicts.items():
             tied = " =" if several and name in board.judged and one.tied[k] else ""
-            row.append(_limited(one.estimate[k], one.low[k], one.high[k]) + tied)
+            row.append(Limited(one.estimate[k], one.low[k], one.high[k]).text + tied)
         rows.append(row)
     yield _table(["model", *board.titles(board.verdicts)], rows)
     if several:
@@ -71,9 +71,9 @@ def _scores(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as o
     rows = []
     for k in found.leaderboard.order:
         one = found.scores[k]
-        rows.append([short(one.model), _limited(one.roc_auc, one.low, one.high)])
+        rows.append([short(one.model), one.area.text])
         for name in ("average_precision", "log_loss", "brier_score"):
-            rows[-1].append(_limited(getattr(one, name), *one.limits.get(name, (math.nan, math.nan))))
+            rows[-1].append(Limited(getattr(one, name), *one.limits.get(name, (math.nan, math.nan))).text)
     yield _table(["model", "ROC AUC", "average precision", "log loss", "Brier score"], rows)
     if found.best_area:
         yield _plain(found.best_area)
@@ -84,7 +84,7 @@ def _groups(data: Data, found: Findings) -> Iterator[str]:
         return
     yield f"## Groups of {_plain(data.groups.column)}"
     for one in found.groups:
-        rows = [[short(row.name), amount(row.samples), _with_limits(row.measured)] for row in one.rows]
+        rows = [[short(row.name), amount(row.samples), row.measured.text] for row in one.rows]
         yield f"### {_plain(short(one.model))}"
         yield _plain(one.sentence)
         yield _table(["group", "predictions", one.measure], rows)
@@ -95,15 +95,6 @@ def _measures(data: Data, found: Findings) -> Iterator[str]:  # noqa: ARG001 (as
     yield _bullets(f"{one.measure}: {one.summary} {one.range}" for one in found.blindness)
     if found.limitations:
         yield _bullets(f"{one.sentence}: {', '.join(one.measures)}." for one in found.limitations)
-
-
-def _limited(value: float, low: float, high: float) -> str:
-    limits = "" if math.isnan(low) or math.isnan(high) else f" ({between(low, high)})"
-    return number(value) + limits
-
-
-def _with_limits(one: Limited) -> str:
-    return _limited(one.value, one.low, one.high)
 
 
 def _bullets(sentences: Iterable[str]) -> str:

@@ -130,19 +130,18 @@ def _forest(data: Data, found: Findings, manner: IntervalSettings) -> list[Pictu
     pictures = []
     level = f"{100 * manner.level:.10g} %"
     models = _shown(board)
-    if models:
-        some = (
-            f" of the best {len(models)} of {len(data.models)} models"
-            if len(models) < len(data.models)
-            else " of the models"
-        )
-        # One picture for each measure, which a phone shows below each other; all have the order of the first.
-        for measure, name in enumerate(chosen):
-            verdict = board.verdicts[name]
-            key = named(name, verdict.title, board.metrics[name])
-            display = plot.models({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
-            caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
-            pictures.append(_picture(f"forest{measure + 1}", display, caption))
+    some = (
+        f" of the best {len(models)} of {len(data.models)} models"
+        if len(models) < len(data.models)
+        else " of the models"
+    )
+    # One picture for each measure, which a phone shows below each other; all have the order of the first.
+    for measure, name in enumerate(chosen):
+        verdict = board.verdicts[name]
+        key = named(name, verdict.title, board.metrics[name])
+        display = plot.models({key: _compared(verdict, models)}, names=distinct(data.models[k] for k in models))
+        caption = f"{capital(verdict.title)}{some} with {level} limits, the best first by {board.title}."
+        pictures.append(_picture(f"forest{measure + 1}", display, caption))
     return pictures
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays import NUMPY, Array, as_arrays, on_host
+from matrics.arrays.inputs import is_missing
 from matrics.counting.build import confusion_matrix
 from matrics.counting.codes import CodedClasses, as_codes, check_classes, labels_on_host
 from matrics.counting.labels import check_ignore_index, check_weights, is_kept, labels_to_ignore, refuse_weights
-from matrics.quoting import first_twice, quoted
-from matrics.uncertainty.clusters import cluster_codes, on_host
+from matrics.quoting import cut, first_twice, quoted
 
 # Cells of replicates that a thread counts and scores at a time: 64 MiB.
 CELLS_AT_ONCE = 2**23
@@ -66,6 +66,24 @@ class PairedSamples(NamedTuple):
             self.true, self.predictions, num_classes=self.classes.number, sample_weight=weights
         )
         return counted
+
+
+def cluster_codes(clusters: Any, number: int) -> Array:
+    """The cluster of each sample, by number; at least two."""
+    names = np.asarray(on_host(clusters, "clusters"))
+    if names.shape != (number,):
+        raise ValueError(f"clusters: expected one for each sample, ({number},), got shape {names.shape}")
+    missing = [k for k, name in enumerate(names.tolist()) if is_missing(name)]
+    if missing:
+        raise ValueError(f"clusters: expected a value for each sample, got {cut(names[missing[0]])} at {missing[0]}")
+    try:
+        found, codes = np.unique(names, return_inverse=True)
+    except TypeError as error:  # they cannot be put in order
+        kinds = sorted({type(name).__name__ for name in names.tolist()})
+        raise TypeError(f"clusters: expected values of one kind, such as texts, got {', '.join(kinds)}") from error
+    if found.size < 2:
+        raise ValueError(f"clusters: expected at least two, got {found.size}")
+    return codes
 
 
 def named_models(y_pred: Any, argument: str = "y_pred") -> tuple[tuple[str, ...] | None, Any]:

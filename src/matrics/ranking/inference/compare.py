@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays import NUMPY, Array, as_arrays, on_host
 from matrics.arrays.draws import generator_of
 from matrics.engine.evaluation import check_options
 from matrics.engine.results import frame_of, short_repr, to_dict
@@ -18,7 +18,6 @@ from matrics.ranking.inference.measured import Manner, Measured, Method, check_m
 from matrics.ranking.inference.names import CURVES, Named, read_measures
 from matrics.ranking.inference.samples import Samples
 from matrics.typing import ArrayLike
-from matrics.uncertainty.clusters import on_host
 from matrics.uncertainty.limits import normal_quantile
 from matrics.uncertainty.options import check_level
 from matrics.uncertainty.results import Comparison, Interval, IntervalStatus

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, as_arrays
+from matrics.arrays import NUMPY, Array, as_arrays, on_host
 from matrics.ranking.inputs import ScoredSamples, read
-from matrics.uncertainty.clusters import cluster_codes, on_host
+from matrics.uncertainty.model_samples import cluster_codes
 
 
 class SampleScores:
