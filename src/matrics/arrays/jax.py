@@ -71,6 +71,10 @@ class Jax(InOneRow):
         bits = (exponent + bias).astype(jnp.int32 if mantissa == 23 else jnp.int64) << mantissa
         return jax.lax.bitcast_convert_type(bits, exponent.dtype)
 
+    def bits(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return jax.lax.bitcast_convert_type(jax.lax.stop_gradient(x), jnp.int32)
+
     def normal_cdf(self, x: Array) -> Array:
         """See ``Standard``."""
         return jax.scipy.special.ndtr(x)
@@ -130,6 +134,14 @@ class Jax(InOneRow):
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:
         counts = jnp.zeros((length,), dtype=dtype)
         return counts.at[bins].add(1 if weights is None else weights, mode="drop", **_on_all_devices(bins))
+
+    def add_at(self, x: Array, index: Array, values: Array) -> Array:
+        """See ``Standard``."""
+        return x.at[index].add(values, mode="promise_in_bounds", **_on_all_devices(index))
+
+    def set_at(self, x: Array, index: Array, values: Array) -> Array:
+        """See ``Standard``."""
+        return x.at[index].set(values, mode="promise_in_bounds", **_on_all_devices(index))
 
     def look_up(self, table: Array, index: Array) -> Array:
         """See ``Standard``, with the sharding of the positions."""

@@ -86,6 +86,10 @@ class NumPy(InOneRow):
         """See ``Standard``."""
         return np.ldexp(exponent.dtype.type(1), exponent.astype(np.int32))
 
+    def bits(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return x.view(np.int32)
+
     def eigvalsh(self, x: Array) -> Array:
         """See ``Standard``, of matrices side by side: NumPy would gather every one by itself."""
         return np.linalg.eigvalsh(np.ascontiguousarray(x))
@@ -155,6 +159,10 @@ class NumPy(InOneRow):
 
     def _bincount(self, bins: Array, weights: Array | None, length: int, dtype: Any) -> Array:  # noqa: ARG002
         return np.bincount(bins, weights, minlength=length)
+
+    def add_into(self, x: Array, index: Array, values: Array) -> None:
+        """``add_at`` in place."""
+        np.add.at(x, index, values)
 
     def look_up(self, table: Array, index: Array) -> Array:
         """See ``Standard``."""

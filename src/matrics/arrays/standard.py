@@ -210,6 +210,10 @@ class Standard:
         """2**exponent, exactly, of integer-valued floats within ``largest_exponent``."""
         return self.xp.pow(self.xp.full_like(exponent, 2), exponent)
 
+    def bits(self, x: Array) -> Array:
+        """The bits of float32 as int32, as they are."""
+        return self.xp.asarray(self.to_numpy(x).view(np.int32), **self.device_option(x))
+
     def largest_exponent(self, x: Array) -> int:
         """Powers of two with exponents up to this, and down to its negative, are normal numbers of the dtype."""
         return layout(self.xp.finfo(x.dtype).bits)[1] - 1
@@ -323,6 +327,18 @@ class Standard:
         rows = xp.reshape(bins, (batch, math.prod(bins.shape) // max(batch, 1)))
         weights = xp.ones(bins.shape, dtype=dtype, **self.device_option(bins)) if weights is None else weights
         return xp.reshape(self.scatter_add(rows, xp.reshape(weights, rows.shape)[:, :, None], length), (-1,))
+
+    def add_at(self, x: Array, index: Array, values: Array) -> Array:
+        """A row (N,) with values (M,) added at these places (M,), which are in [0, N)."""
+        found = self.to_numpy(x).copy()
+        np.add.at(found, self.to_numpy(index), self.to_numpy(values))
+        return self.xp.asarray(found, **self.device_option(x))
+
+    def set_at(self, x: Array, index: Array, values: Array) -> Array:
+        """A row (N,) with values (M,) in place of those at these places (M,); at one place all values are the same."""
+        found = self.to_numpy(x).copy()
+        found[self.to_numpy(index)] = self.to_numpy(values)
+        return self.xp.asarray(found, **self.device_option(x))
 
     def look_up(self, table: Array, index: Array) -> Array:
         """The entries of a row (N,) at these places, which are in [0, N)."""

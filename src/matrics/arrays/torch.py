@@ -156,6 +156,10 @@ class Torch(InOneRow):
         bits = xp.astype(exponent + bias, torch.int32 if mantissa == 23 else torch.int64) << mantissa
         return bits.view(exponent.dtype)
 
+    def bits(self, x: Array) -> Array:
+        """See ``Standard``."""
+        return x.detach().view(torch.int32)
+
     def waits_for_eigenvalues(self, x: Array) -> bool:
         """See ``Standard``. In a compiled graph the operations that do not wait would take minutes to compile."""
         return x.device.type != "cpu" and not torch.compiler.is_compiling() and not _is_differentiated(x)
@@ -232,6 +236,14 @@ class Torch(InOneRow):
         if weights is None:
             weights = torch.ones((1,), dtype=dtype, device=bins.device).expand(bins.shape)
         return torch.zeros((length,), dtype=dtype, device=bins.device).scatter_add(0, bins, weights)
+
+    def add_at(self, x: Array, index: Array, values: Array) -> Array:
+        """See ``Standard``."""
+        return torch.scatter_add(x, 0, index, values)
+
+    def add_into(self, x: Array, index: Array, values: Array) -> None:
+        """``add_at`` in place."""
+        x.scatter_add_(0, index, values)
 
     def bordered(self, y_true: Array, y_pred: Array, n: int, *, is_pred_within: bool) -> Array:
         """See ``Standard``, in the fewest passes."""

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from matrics.arrays.torch import TORCH
 from matrics.quoting import quoted
+from matrics.ranking.buckets import bits_of
 
-EDGES_DIFFER = "{}: expected counts in the bins of this metric, got some in others; see the edges of both"
+EDGES_DIFFER = "{}: expected counts at the edges and thresholds of this metric, got some at others; see those of both"
 SUMS_DIFFER = "{}: expected the losses, and each k of top-k measures, of this metric, got others; see both metrics"
 
 
@@ -40,6 +41,17 @@ def check_counts(
             f"checkpoint: expected {kind} of at least 0, got {loaded[first].item()} {where(first)} of {quoted(key)}; "
             "without them, load_state_dict(..., strict=False) keeps the counts of the metric"
         )
+
+
+def check_resolution(key: str, loaded: Any, own: Tensor) -> None:
+    """Raise unless a checkpoint has the buckets of this metric."""
+    if not isinstance(loaded, Tensor) or loaded.ndim < 2 or loaded.shape[-2] == own.shape[-2]:
+        return
+    mine, its = (f"bits={bits_of(x.shape[-2]) or 0}" for x in (own, loaded))
+    raise ValueError(
+        f"checkpoint: expected counts of {mine} in {quoted(key)}, as this metric has, got some of {its}; make the "
+        "metric with the same bits="
+    )
 
 
 def check_sums(prefix: str, loaded: Mapping[str, Any], own: Mapping[str, Tensor]) -> None:

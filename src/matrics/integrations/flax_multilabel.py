@@ -16,12 +16,11 @@ from matrics.arrays.jax import JAX
 from matrics.catalogue.record import Metric
 from matrics.counting.labels import check_ignore_index, checked_class_axis
 from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
-from matrics.integrations.multilabel_batch import Entries, added, check_batch, check_logits, flat
+from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
 from matrics.integrations.multilabel_sums import MultilabelSums, checked_thresholds, empty
 from matrics.integrations.multilabel_values import MultilabelValues
 from matrics.integrations.settings import Undefined
-from matrics.ranking.bins import Spacing
 from matrics.states.leaves import Additive
 from matrics.typing import ArrayLike
 
@@ -42,11 +41,11 @@ class MultilabelMetric(RunningMetric):
         ``"roc_auc"``, ``"average_precision:weighted"``, ``"subset_accuracy"``, ``"ranking_loss"``.
     threshold : float, or one for each label, optional
         Labels with a probability, or another score, of at least this are predicted; 0.5 if left out.
-    histogram_bins, low, high, edges, spacing
-        The bins of the histograms, as in :meth:`matrics.ScoreState.zeros`.
+    bits, edges
+        The buckets for areas, or bins of your own in their place, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
-        Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Logits are turned into
-        probabilities by the logistic function.
+        Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Areas are then of the
+        logits, all else is of probabilities.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     prefix : str, default ""
@@ -81,7 +80,7 @@ class MultilabelMetric(RunningMetric):
     """
 
     _values: MultilabelValues
-    _summed = ("counts", "dropped", "offsets", "sums", "remainders")
+    _summed = (*ADDED, "buckets_carried", "bins_carried", "remainders")
 
     def __init__(
         self,
@@ -89,11 +88,8 @@ class MultilabelMetric(RunningMetric):
         metrics: str | Metric | Iterable[str | Metric],
         *,
         threshold: float | Sequence[float] | ArrayLike | None = None,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: ArrayLike | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         prefix: str = "",
@@ -107,8 +103,7 @@ class MultilabelMetric(RunningMetric):
     ) -> None:
         wanted = read_names(metrics)
         kept = kept_for(wanted)
-        bins = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
-        check_logits(bins, from_logits=from_logits)
+        bins = {"bits": bits, "edges": edges}
         layout, state = empty(num_labels, kept, bins, jnp.zeros(()), dtype, allow_large=allow_large)
         self.num_labels = layout.num_labels
         thresholds = checked_thresholds(threshold, self.num_labels, kept)
@@ -189,7 +184,7 @@ class MultilabelMetric(RunningMetric):
         state = self.state
         thresholds = None if self.thresholds is None else self.thresholds[...]
         found = added(layout, state, Entries(y_true, y_score, order, mask, weights), thresholds, self.ignore_index, JAX)
-        self._keep(state.plus(found))
+        self._keep(state.plus(found, buckets=found.buckets))
 
     def merge_state(self, other: Self | Additive) -> None:
         """Add the counts of another metric or state, such as the sum over several devices.

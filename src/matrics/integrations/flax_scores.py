@@ -6,7 +6,6 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from matrics.arrays.jax import JAX
@@ -15,13 +14,13 @@ from matrics.integrations.flax_metric import RunningMetric, as_jax, one_of
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import MASKED, ScoreValues, checked_positive, masked
 from matrics.integrations.settings import Undefined, decay_and_dtype
-from matrics.ranking.bins import Spacing
+from matrics.ranking.leaves import ADDED
 from matrics.ranking.state import ScoreState
 from matrics.typing import ArrayLike
 
 
 class ScoreMetric(RunningMetric):
-    """Areas under curves with bounds, calibration and measures at thresholds, from histograms of scores on the device.
+    """Areas under curves with bounds, calibration, measures at thresholds and losses, from counts on the device.
 
     It follows ``nnx.metrics``: ``update`` takes ``logits=`` and ``labels=``, and ignores keywords for the other
     metrics of an ``nnx.MultiMetric``. Its variables are the arrays of a :class:`matrics.ScoreState`, of fixed size
@@ -34,11 +33,13 @@ class ScoreMetric(RunningMetric):
     metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``.
-    histogram_bins, low, high, edges, spacing
-        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
+    bits : int, optional
+        The resolution of the buckets for areas, as in :meth:`matrics.ScoreState.zeros`.
+    edges : sequence of float, optional
+        Bins of your own for areas, in place of the buckets.
     from_logits : bool, default False
-        Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Logits are turned into
-        probabilities: by the logistic function, or by the softmax over classes.
+        Scores given as ``y_score=`` are logits as well; those given as ``logits=`` always are. Areas are then of the
+        logits, all else is of probabilities.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     num_bins : int, default 15
@@ -81,18 +82,15 @@ class ScoreMetric(RunningMetric):
     {'val/roc_auc': 0.75, 'val/ece': 0.323, 'val/recall@0.5': 0.5}
     """
 
-    _summed = ("counts", "offsets", "dropped", "sums", "remainders")
+    _summed = (*ADDED, "bins_carried", "calibration_remainders", "remainders")
 
     def __init__(
         self,
         num_classes: int | None = None,
         metrics: str | Iterable[str] | None = None,
         *,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: ArrayLike | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         num_bins: int = 15,
@@ -109,12 +107,11 @@ class ScoreMetric(RunningMetric):
     ) -> None:
         self.decay, dtype = decay_and_dtype(decay, dtype, JAX.widest_float(jnp.zeros(())))
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
-        kept = kept_for(wanted)
-        bins: Any = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
-        bins |= {"num_classes": num_classes, "allow_large": allow_large, **kept}
-        state = ScoreState.zeros(**bins, like=jnp.zeros(()), dtype=dtype)
+        kept = kept_for(wanted, bits=bits, edges=edges, num_bins=num_bins)
+        kept |= {"num_classes": num_classes, "allow_large": allow_large}
+        state = ScoreState.zeros(**kept, like=jnp.zeros(()), dtype=dtype)
         self._values = ScoreValues.of_state(
-            ScoreState.zeros(**bins),  # of NumPy, which computes them once in less time
+            ScoreState.zeros(**kept),  # of NumPy, which computes them once in less time
             num_classes,
             wanted,
             prefix=prefix,
@@ -122,19 +119,17 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            num_bins=num_bins,
         )
         self.num_classes = num_classes
         self.positive = checked_positive(positive, num_classes)
         self.from_logits = bool(from_logits)
         self.class_axis = checked_class_axis(class_axis)
         self.ignore_index = check_ignore_index(ignore_index)
-        self._needs_probabilities = kept["losses"] or "histogram_bins" not in kept
         self._hold(state)
 
     @property
     def state(self) -> ScoreState:
-        """The histograms so far: a pytree for ``psum``, with every threshold, reliability curves and bounds."""
+        """The counts so far: a pytree for ``psum``, with every threshold, reliability curves and bounds."""
         found: dict[str, Any] = {name: self._array(name) for name in ScoreState._fields if name != "states"}
         return ScoreState(**found, states=jnp.ones_like(found["dropped"]))
 
@@ -149,7 +144,7 @@ class ScoreMetric(RunningMetric):
         sample_weight: Any = None,
         **_: Any,
     ) -> None:
-        """Add the histograms of a batch over all its axes, in place: labels (B, T) are B times T samples.
+        """Count a batch over all its axes, in place: labels (B, T) are B times T samples.
 
         Parameters
         ----------
@@ -174,11 +169,6 @@ class ScoreMetric(RunningMetric):
             if self.class_axis is None:
                 warn_if_either_fits(y_true, y_score, self.num_classes, -1)
             y_score = jnp.moveaxis(y_score, -1 if self.class_axis is None else self.class_axis, -1)
-        logits = None
-        if are_logits and self._needs_probabilities and jnp.issubdtype(y_score.dtype, jnp.floating):
-            y_score = y_score.astype(JAX.widest_float(y_score))
-            logits = y_score if self.sums is not None else None
-            y_score = jax.nn.sigmoid(y_score) if self.num_classes is None else jax.nn.softmax(y_score, axis=-1)
         ignore_index: int | tuple[int, ...] = self.ignore_index
         positive = self.positive
         if mask is not None:
@@ -188,4 +178,5 @@ class ScoreMetric(RunningMetric):
         if sample_weight is not None:
             sample_weight = jnp.broadcast_to(sample_weight, y_true.shape)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        self._keep(self._earlier.update(y_true, y_score, **options, logits=logits))
+        options |= {"logits" if are_logits else "y_score": y_score}
+        self._keep(self._earlier.update(y_true, **options))

@@ -19,7 +19,7 @@ from matrics.integrations.multilabel_names import Kept
 from matrics.integrations.multilabel_sums import Layout, MultilabelSums
 from matrics.integrations.score_values import MASKED, OUTSIDE
 from matrics.multilabel.counting import LabelSets, count
-from matrics.ranking.histograms import bin_samples
+from matrics.ranking.batches import ScoreBatch, read_batch
 from matrics.ranking.label_ranking import ranking_losses
 
 
@@ -34,20 +34,14 @@ class Entries(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What a batch adds to ``MultilabelSums``, in the order of its arrays."""
+    """What a batch adds to ``MultilabelSums``; but the buckets and their high words include those of the sums."""
 
     counts: Array
     dropped: Array
-    offsets: Array
+    buckets: tuple[Array, Array]
+    bins: Array
+    rounded: Array
     sums: Array
-
-
-def check_logits(bins: dict[str, Any], *, from_logits: bool) -> None:
-    """Raise for logits with edges that are none of probabilities."""
-    if from_logits and (bins["low"], bins["high"]) != (0, 1):
-        raise ValueError(
-            f"from_logits: expected low=0 and high=1, as scores become probabilities, got {bins['low']}, {bins['high']}"
-        )
 
 
 def check_batch(  # noqa: PLR0917 (all is needed)
@@ -101,8 +95,13 @@ def added(  # noqa: PLR0917 (all is needed)
     thresholds: Array | None,
     ignored: tuple[int, ...],
     backend: Standard,
+    *,
+    in_place: bool = False,
 ) -> Added:
-    """What the entries add, by the same operations on the host and in compiled code; no value is inspected there."""
+    """What the entries add, by the same operations on the host and in compiled code; no value is inspected there.
+
+    With ``in_place`` the buckets of the state change.
+    """
     xp, kept, scores = backend.xp, layout.kept, entries.y_score
     y_true = widen(entries.y_true, backend)
     is_float = backend.is_float(scores)
@@ -126,18 +125,20 @@ def added(  # noqa: PLR0917 (all is needed)
         given = LabelSets(backend, backend, y_true, predicted, spread, None, masked, may_drop=True)
         parts += [count(given).matrix] if kept.labels else []
         parts += [count(given, "whole").matrix[..., 0, 1, :]] if kept.samples else []
-    offsets, sums = state.offsets, state.sums
+    buckets, bins, rounded = (state.buckets, state.buckets_carried), state.bins, state.rounded
+    sums = state.sums
     if kept.histogram:
-        found = _binned(layout, state, y_true, scores, wide, masked, backend)
-        offsets = xp.reshape(found.offsets, (-1,))
-        parts.append(found.counts)
+        of_scores = entries.order if layout.has_buckets else scores
+        found = _binned(layout, state, y_true, of_scores, wide, masked, backend, in_place=in_place)
+        buckets, bins, rounded = (found.counts, found.carried), found.bins, found.rounded
     if kept.losses:
         total, number = _losses(y_true, xp.where(is_good, entries.order, 0), lost, wide, backend)
         sums = xp.reshape(total, (1,))
         parts.append(number)
-    counts = [xp.astype(xp.reshape(part, (-1,)), state.counts.dtype) for part in parts]
+    counts = [xp.astype(xp.reshape(part, (-1,)), state.counts.dtype) for part in parts] or [state.counts]
     dropped = xp.sum(xp.astype(lost, label_dtype(y_true, backend)))
-    return Added(counts[0] if len(counts) == 1 else xp.concat(counts), dropped, offsets, sums)
+    counted = counts[0] if len(counts) == 1 else xp.concat(counts)
+    return Added(counted, dropped, buckets, bins, rounded, sums)
 
 
 def _binned(  # noqa: PLR0917 (all is needed)
@@ -148,12 +149,15 @@ def _binned(  # noqa: PLR0917 (all is needed)
     weights: Array | None,
     masked: tuple[int, ...],
     backend: Standard,
-) -> Any:
+    *,
+    in_place: bool,
+) -> ScoreBatch:
     """The histograms of each label."""
     xp = backend.xp
     y_true, scores = backend.packed(xp.matrix_transpose(y_true)), backend.packed(xp.matrix_transpose(scores))
     spread = None if weights is None else xp.broadcast_to(weights[None, :], y_true.shape)
-    return bin_samples(y_true, scores, layout.rows(state), sample_weight=spread, ignore_index=masked or None)
+    options: Any = {"sample_weight": spread, "ignore_index": masked or None, "in_place": in_place}
+    return read_batch(y_true, scores, layout.rows(state), **options)
 
 
 def _losses(y_true: Array, scores: Array, lost: Array, weights: Array | None, backend: Standard) -> tuple[Array, Array]:

@@ -12,6 +12,9 @@ from matrics.arrays.sizes import check_count
 from matrics.integrations.multilabel_names import Kept
 from matrics.multilabel.state import MultilabelState
 from matrics.quoting import quoted
+from matrics.ranking.bins import make_edges
+from matrics.ranking.buckets import bits_of
+from matrics.ranking.leaves import empty as empty_scores
 from matrics.ranking.sample_sums import added_sums
 from matrics.ranking.state import ScoreState
 from matrics.states import leaves
@@ -24,18 +27,22 @@ OF_WHOLE = 2
 class SumsOfLabels(NamedTuple):
     """The arrays of a MultilabelMetric."""
 
-    counts: Array  # (M,): cells of labels, whole samples, histograms, samples with a loss; low words in default JAX
+    counts: Array  # (M,): cells of labels, whole samples, samples with a loss; low words in default JAX
     dropped: Array  # (): entries with a label other than 0 and 1, or a NaN score
     carried: Array  # (M,) high words, or (0, 0)
-    offsets: Array  # (L (K + 2),): sums of the distances of scores from the edge below
+    buckets: Array  # (L, K, 2): scores in the buckets of a ScoreState, and the high words
+    buckets_carried: Array
+    bins: Array  # (L, E + 1, 2): scores between edges in place of buckets, and the high words
+    bins_carried: Array
+    rounded: Array  # (L,): 0 if every score of the label is known to be alone in its bucket
     sums: Array  # (1,): of the ranking losses; or (0,)
     remainders: Array  # in float32 what additions to them have rounded off; or (0,)
-    edges: Array  # (K + 1, 2), as in a ScoreState
+    edges: Array  # (E, 2), as in a ScoreState
     states: Array  # (): how many of these were added up array by array
 
 
-# Those that a batch is added to.
-ADDED = ("counts", "dropped", "offsets", "sums")
+# Those that a batch adds to; the first of them it may be added to in place.
+ADDED = ("buckets", "counts", "dropped", "bins", "rounded", "sums")
 
 
 class MultilabelSums(leaves.Additive, SumsOfLabels):
@@ -44,30 +51,51 @@ class MultilabelSums(leaves.Additive, SumsOfLabels):
     __slots__ = ()
 
     def _plus(self, other: MultilabelSums) -> MultilabelSums:
-        for mine, its in zip(self, other, strict=True):
-            if tuple(mine.shape) != tuple(its.shape):
+        mine, its = (f"bits={bits_of(x.buckets.shape[-2]) or 0}" for x in (self, other))
+        if mine != its:
+            raise ValueError(f"expected sums of the same resolution, got some of {mine} and some of {its}")
+        for own, theirs in zip(self, other, strict=True):
+            if tuple(own.shape) != tuple(theirs.shape):
                 raise ValueError(
-                    f"expected sums of the same labels, bins and measures, got {tuple(mine.shape)} and "
-                    f"{tuple(its.shape)} numbers"
+                    f"expected sums of the same labels, bins and measures, got arrays of the shapes {tuple(own.shape)} "
+                    f"and {tuple(theirs.shape)}"
                 )
-        found = self.plus(other, other.carried)
+        backend, _ = as_arrays(counts=self.counts)
+        buckets = leaves.add(
+            self._buckets(), other.buckets, backend.xp.zeros_like(self.dropped), other.buckets_carried, backend
+        )
+        found = self.plus(
+            other, buckets=(buckets.counts, buckets.carried), carried=other.carried, bins_carried=other.bins_carried
+        )
         return found._replace(remainders=found.remainders + other.remainders)
 
-    def plus(self, more: Any, carried: Array | None = None) -> MultilabelSums:
-        """The sums with those of a batch added."""
+    def plus(
+        self, more: Any, *, buckets: tuple[Array, Array], carried: Array | None = None, bins_carried: Array | None = None
+    ) -> MultilabelSums:
+        """The sums with those of a batch added; but the buckets are given with the batch in them."""
         backend, _ = as_arrays(counts=self.counts)
+        xp = backend.xp
         whole = leaves.add(self, more.counts, more.dropped, carried, backend)
+        own = leaves.CountLeaves(self.bins, self.dropped, self.bins_carried)
+        bins = leaves.add(own, more.bins, xp.zeros_like(self.dropped), bins_carried, backend)
         sums, remainders = added_sums(self.sums, self.remainders, more.sums, backend)
         return self._replace(
             counts=whole.counts,
             dropped=whole.dropped,
             carried=whole.carried,
-            offsets=self.offsets + more.offsets,
+            buckets=buckets[0],
+            buckets_carried=buckets[1],
+            bins=bins.counts,
+            bins_carried=bins.carried,
+            rounded=self.rounded + more.rounded,
             sums=sums,
             remainders=remainders,
             edges=self.edges // self.states,
-            states=backend.xp.ones_like(self.states),
+            states=xp.ones_like(self.states),
         )
+
+    def _buckets(self) -> leaves.CountLeaves:
+        return leaves.CountLeaves(self.buckets, self.dropped, self.buckets_carried)
 
 
 @dataclass(frozen=True)
@@ -76,13 +104,13 @@ class Layout:
 
     num_labels: int
     kept: Kept
-    length: int  # of a histogram, with the bins beyond the edges
+    has_buckets: bool  # for areas; otherwise there are bins between edges, or no areas
 
     @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """How many counts there are of labels, of whole samples, of bins and of samples with a loss."""
-        n, kept = self.num_labels, self.kept
-        return 4 * n * kept.labels, OF_WHOLE * kept.samples, 2 * n * self.length * kept.histogram, int(kept.losses)
+    def sizes(self) -> tuple[int, int, int]:
+        """How many counts there are of labels, of whole samples and of samples with a loss."""
+        kept = self.kept
+        return 4 * self.num_labels * kept.labels, OF_WHOLE * kept.samples, int(kept.losses)
 
     def parts(self, counts: Array) -> list[Array]:
         """The counts of each kind, flat."""
@@ -107,7 +135,7 @@ class Layout:
             if not has_any:
                 empty = xp.reshape(zeros[:0], (0, 0))
                 return xp.reshape(zeros[:0], (self.num_labels, 0, 0)), empty
-            of_labels, of_samples, _, _ = self.parts(x)
+            of_labels, of_samples, _ = self.parts(x)
             cells = of_labels if self.kept.labels else zeros[: 4 * self.num_labels]
             whole = xp.concat([zeros[:2], of_samples]) if self.kept.samples else zeros[:4]
             return xp.reshape(cells, shape), xp.reshape(whole, (2, 2))
@@ -118,67 +146,72 @@ class Layout:
         return MultilabelState(ConfusionState(low, each, high), ConfusionState(low_of_samples, none, high_of_samples))
 
     def scores(self, sums: MultilabelSums) -> ScoreState:
-        """The histograms of the labels, as those of classes against the rest; the histogram of top scores is empty."""
-        backend, (counts, carried, offsets, none) = as_arrays(
-            counts=sums.counts, carried=sums.carried, offsets=sums.offsets, dropped=sums.dropped
-        )
-        xp, shape = backend.xp, (self.num_labels, self.length, 2)
-
-        def with_top(x: Array, shape: tuple[int, ...]) -> Array:
-            x = xp.reshape(x, shape)
-            return xp.concat([x, xp.zeros_like(x[:1])])
-
-        high = xp.reshape(carried, (0, 0)) if carried.shape[-1] == 0 else with_top(self.parts(carried)[2], shape)
-        if high.ndim == 2:
-            high = xp.reshape(high, (self.num_labels + 1, 0, 0))
-        nothing = xp.reshape(offsets[:0], (0, 0))
-        return ScoreState(
-            counts=with_top(self.parts(counts)[2], shape),
-            offsets=with_top(offsets, shape[:-1]),
-            dropped=none,
-            carried=high,
-            edges=sums.edges,
-            states=sums.states,
-            sums=nothing,
-            remainders=nothing,
-            top_k=xp.reshape(sums.edges[:0], (0,)),
-        )
+        """The histograms of the labels, as those of classes against the rest."""
+        return self._state(sums, ())
 
     def rows(self, sums: MultilabelSums) -> ScoreState:
-        """The histograms as a batch, in whose shapes scores are counted; without high words."""
-        backend, (counts, offsets, edges, states) = as_arrays(
-            counts=sums.counts, offsets=sums.offsets, edges=sums.edges, states=sums.states
+        """The histograms as a batch, in whose shapes scores are counted."""
+        backend, (edges, states) = as_arrays(edges=sums.edges, states=sums.states)
+        xp = backend.xp
+        ones = xp.ones((self.num_labels,), dtype=states.dtype, **backend.device_option(states))
+        spread = sums._replace(
+            edges=xp.broadcast_to(edges, (self.num_labels, *edges.shape)), states=ones * states, dropped=ones * 0
         )
-        xp, n = backend.xp, self.num_labels
-        nothing = xp.zeros((n, 0, 0), dtype=offsets.dtype, **backend.device_option(counts))
-        none = xp.zeros((n,), dtype=states.dtype, **backend.device_option(counts))
+        return self._state(spread, (self.num_labels,))
+
+    def _state(self, sums: MultilabelSums, batch: tuple[int, ...]) -> ScoreState:
+        backend, (counts, rounded, edges) = as_arrays(counts=sums.buckets, rounded=sums.rounded, edges=sums.edges)
+        xp, place = backend.xp, backend.device_option(counts)
+
+        def nothing(*shape: int) -> Array:
+            return xp.zeros((*batch, *shape), dtype=rounded.dtype, **place)
+
         return ScoreState(
-            counts=xp.reshape(self.parts(counts)[2], (n, self.length, 2)),
-            offsets=xp.reshape(offsets, (n, self.length)),
-            dropped=none,
-            carried=nothing,
-            edges=xp.broadcast_to(edges, (n, *edges.shape)),
-            states=none + states,
-            sums=nothing,
-            remainders=nothing,
-            top_k=xp.reshape(nothing, (n, 0)),
+            counts=counts,
+            carried=sums.buckets_carried,
+            bins=sums.bins,
+            bins_carried=sums.bins_carried,
+            rounded=rounded if batch else xp.sum(rounded),
+            dropped=sums.dropped,
+            edges=edges,
+            states=sums.states,
+            calibration=nothing(1, 0, 3),
+            calibration_remainders=nothing(0, 0, 0),
+            sums=nothing(0, 0),
+            remainders=nothing(0, 0),
+            top_k=xp.zeros((*batch, 0), dtype=edges.dtype, **place),
         )
 
 
 def empty(
     num_labels: int, kept: Kept, bins: dict[str, Any], like: Any, dtype: Any, *, allow_large: bool
 ) -> tuple[Layout, MultilabelSums]:
-    """The layout and the sums of no samples; raises for numbers, bins, dtypes and sizes that cannot be."""
+    """The layout and the sums of no samples; raises for numbers, bins, dtypes and sizes that cannot be.
+
+    ``bins`` are options of ``ScoreState.zeros``, bits and edges.
+    """
     number = check_count(num_labels, "num_labels")
     backend, (like,) = as_arrays(like=like)
     xp = backend.xp
     place = backend.device_option(like)
-    edges, length = xp.zeros((0, 2), dtype=leaves.zeros((), (1,), like, None, sizes={}, allow_large=True)[1].dtype), 0
-    if kept.histogram:
-        one = ScoreState.zeros(**bins, like=like)
-        edges, length = one.edges, one.counts.shape[-2]
-    layout = Layout(number, kept, length)
-    sizes = {"num_labels": number, "histogram_bins": length - 2 if kept.histogram else None}
+    bins = bins if kept.histogram else {"bits": 0}
+    scores = ScoreState(
+        *empty_scores(
+            make_edges(bins.get("edges"), None),
+            None,
+            (number,),
+            like,
+            dtype,
+            bits=0 if bins.get("edges") is not None else bins["bits"],
+            num_bins=0,
+            class_wise=False,
+            losses=not kept.histogram,  # or there would be nothing
+            top_k=None,
+            allow_large=allow_large,
+        )
+    )
+    layout = Layout(number, kept, scores.counts.shape[-2] > 0)
+    sizes = {"num_labels": number}
     counts, dropped, carried = leaves.zeros((), (sum(layout.sizes),), like, dtype, sizes=sizes, allow_large=allow_large)
     wide = backend.widest_float(like)
     losses = (int(kept.losses),)
@@ -186,10 +219,14 @@ def empty(
         counts=counts,
         dropped=dropped,
         carried=carried,
-        offsets=xp.zeros((number * length,), dtype=wide, **place),
+        buckets=scores.counts,
+        buckets_carried=scores.carried,
+        bins=scores.bins,
+        bins_carried=scores.bins_carried,
+        rounded=scores.rounded,
         sums=xp.zeros(losses, dtype=wide, **place),
         remainders=xp.zeros(losses if wide == xp.float32 else (0,), dtype=wide, **place),
-        edges=edges,
+        edges=scores.edges[0, ...],
         states=xp.ones_like(dropped),
     )
 

@@ -13,13 +13,13 @@ from matrics.arrays import NUMPY, Standard
 from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis
-from matrics.integrations.binned import HALVES
-from matrics.integrations.checkpoints import check_counts, check_edges
-from matrics.integrations.multilabel_batch import Entries, added, check_batch, check_logits, flat
+from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution
+from matrics.integrations.multilabel_batch import Entries, added, check_batch, flat
 from matrics.integrations.multilabel_names import kept_for, read_names
-from matrics.integrations.multilabel_sums import Layout, MultilabelSums, checked_thresholds, empty
+from matrics.integrations.multilabel_sums import ADDED, Layout, MultilabelSums, checked_thresholds, empty
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
 
+HALVES = (torch.float16, torch.bfloat16)
 THRESHOLDS_DIFFER = "{}: expected predictions at the thresholds of this metric, got some at others"
 
 
@@ -44,9 +44,8 @@ class LabelTensors:
     ) -> None:
         self.wanted = read_names(metrics)
         kept = kept_for(self.wanted)
-        if isinstance(bins["edges"], Tensor):
+        if isinstance(bins.get("edges"), Tensor):
             bins = bins | {"edges": bins["edges"].tolist()}
-        check_logits(bins, from_logits=from_logits)
         self.from_logits, self.class_axis = bool(from_logits), checked_class_axis(class_axis)
         self.ignored = check_ignore_index(ignore_index)
         self._empty: dict[str, Any] = {"num_labels": num_labels, "kept": kept, "bins": bins, "dtype": dtype}
@@ -84,7 +83,7 @@ class LabelTensors:
         axis = check_batch(y_true, y_score, self.layout.num_labels, self.class_axis, AXIS_OF_LOSSES, kept, TORCH)
         samples = y_true.select(axis, 0)
         if sample_weight is not None:
-            if not own["counts"].is_floating_point():
+            if not next(own[name] for name in ("counts", "buckets", "bins") if name in own).is_floating_point():
                 refuse_weights_of_integers()
             sample_weight = of_samples(sample_weight.detach(), "sample_weight", samples).reshape(-1)
         if mask is not None:
@@ -93,7 +92,8 @@ class LabelTensors:
         if y_score.dtype in HALVES:  # NumPy lacks one of them
             y_score = y_score.float()
         order = y_score
-        if self.from_logits and y_score.is_floating_point() and (kept.predictions or kept.histogram):
+        needs_probabilities = kept.predictions or (kept.histogram and not self.layout.has_buckets)
+        if self.from_logits and y_score.is_floating_point() and needs_probabilities:
             # In float32 the logistic function is 1 from a logit of 17 on.
             y_score = y_score.to(TORCH.widest_float(y_score)).sigmoid()
         batch = {"y_true": y_true, "y_score": y_score, "order": order, "mask": mask, "weights": sample_weight}
@@ -103,9 +103,10 @@ class LabelTensors:
         backend: Standard = TORCH if views is None else NUMPY
         state = self.state({name: arrays[name] for name in own}, backend)
         entries = Entries(*map(arrays.get, Entries._fields))
-        found = added(self.layout, state, entries, arrays.get("thresholds"), self.ignored, backend)
-        for name, part in found._asdict().items():
+        found = added(self.layout, state, entries, arrays.get("thresholds"), self.ignored, backend, in_place=True)
+        for name in ADDED[1:]:  # the first of which was added to in place
             if name in own:
+                part = getattr(found, name)
                 arrays[name] += part if views is not None else part.to(arrays[name].dtype)
 
     def state(self, own: dict[str, Any], backend: Standard = TORCH) -> MultilabelSums:
@@ -113,7 +114,7 @@ class LabelTensors:
         kept = {name: x for name, x in own.items() if name != "thresholds"}
         if backend is NUMPY:
             return MultilabelSums(**(self._on_host | kept))
-        device = own["counts"].device
+        device = own["dropped"].device
         kept |= {name: torch.zeros(shape, dtype=x, device=device) for name, (shape, x) in self._shapes.items()}
         return MultilabelSums(**kept, states=torch.ones_like(own["dropped"]))
 
@@ -135,9 +136,16 @@ def check_loaded(state_dict: dict[str, Any], own: dict[str, tuple[str, Tensor]])
         LOADED[field](key, state_dict.get(key), tensor)
 
 
+def _check_buckets(key: str, loaded: Any, own: Tensor) -> None:
+    check_resolution(key, loaded, own)
+    check_counts(key, loaded, own)
+
+
 # What is looked at in checkpoints.
 LOADED: dict[str, Callable[[str, Any, Tensor], None]] = {
+    "buckets": _check_buckets,
     "counts": check_counts,
+    "bins": check_counts,
     "dropped": check_counts,
     "edges": check_edges,
     "thresholds": check_thresholds,

@@ -10,10 +10,12 @@ from matrics.arrays import Array, as_arrays, is_compiling
 from matrics.catalogue.naming import by_class, check_names, named
 from matrics.integrations.multilabel_names import LabelValue
 from matrics.integrations.multilabel_sums import Layout, MultilabelSums
-from matrics.integrations.score_values import odd_scores
+from matrics.integrations.score_values import wide_bounds
 from matrics.integrations.settings import Seen, Undefined, checked_prefix
 from matrics.integrations.values import Values
 from matrics.multilabel.state import MultilabelState
+from matrics.ranking.answers import Areas
+from matrics.ranking.bounds import Bounded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +25,6 @@ class MultilabelValues(Values):
     layout: Layout
     wanted: tuple[LabelValue, ...]
     bounds: bool
-    are_probabilities: bool  # the edges are from 0 to 1
 
     @classmethod
     def of_sums(
@@ -39,10 +40,6 @@ class MultilabelValues(Values):
     ) -> MultilabelValues:
         """The values of sums like these, which are empty."""
         number = layout.num_labels
-        are_probabilities = False
-        if layout.kept.histogram:
-            thresholds = layout.scores(empty).thresholds
-            are_probabilities = bool(thresholds[-2] == 0 and thresholds[1] == 1)
         made = cls(
             prefix=checked_prefix(prefix),
             class_names=check_names(class_names, number) or tuple(map(str, range(number))),
@@ -50,7 +47,6 @@ class MultilabelValues(Values):
             layout=layout,
             wanted=tuple(wanted),
             bounds=bool(bounds),
-            are_probabilities=are_probabilities,
         )
         return replace(made, keys=tuple(map(str, made.of(empty))))
 
@@ -70,7 +66,14 @@ class MultilabelValues(Values):
 
     def of(self, state: MultilabelSums) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
-        seen = Seen.of(state.counts, state.carried)
+        return self._read(state)[0]
+
+    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded]]:
+        """All values, and the areas with their limits."""
+        counts, carried = self._seen(state)
+        seen = Seen.of(counts, carried)
+        areas: dict[str, Bounded] = {}
+        read: Areas | None = None
         of_matrices = self._of_matrices(self.layout.labels(state)) if self.layout.kept.labels else {}
         found: dict[str, Array] = {}
         for wanted in self.wanted:
@@ -81,11 +84,14 @@ class MultilabelValues(Values):
             elif wanted.name == "ranking_loss":
                 parts = {"": self._loss(state)}
             else:
-                parts = self._area(wanted, state)
+                read = Areas(self.layout.scores(state)) if read is None else read
+                average = "class" if wanted.average == "label" else wanted.average
+                area = areas[wanted.key] = read.bounded(wanted.name, average, self.undefined.zero_division)
+                parts = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
             for ending, values in parts.items():
                 filled = self.undefined.filled(values, seen, is_count=wanted.is_count)
                 found |= self._named(wanted, ending, filled)
-        return found
+        return found, areas
 
     def _of_matrices(self, labels: MultilabelState) -> dict[str, dict[str, Array]]:
         """The measures of the matrices, by average and by spec."""
@@ -99,16 +105,10 @@ class MultilabelValues(Values):
             for average, metrics in by_average.items()
         }
 
-    def _area(self, wanted: LabelValue, state: MultilabelSums) -> dict[str, Array]:
-        average = "class" if wanted.average == "label" else wanted.average
-        method = getattr(self.layout.scores(state), wanted.name)
-        found = method(average=average, zero_division=self.undefined.zero_division)
-        return {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
-
     def _loss(self, state: MultilabelSums) -> Array:
         """The mean of the samples' losses."""
-        number = self.layout.parts(state.counts)[3]
-        carried = self.layout.parts(state.carried)[3] if state.carried.shape[-1] else None
+        number = self.layout.parts(state.counts)[2]
+        carried = self.layout.parts(state.carried)[2] if state.carried.shape[-1] else None
         backend, (number, sums, remainders) = as_arrays(number=number, sums=state.sums, remainders=state.remainders)
         xp = backend.xp
         number = xp.astype(number, sums.dtype)
@@ -132,11 +132,16 @@ class MultilabelValues(Values):
         ]
         return dict(zip(keys, by_class(values), strict=True))
 
-    def _counted(self, state: MultilabelSums) -> Array:
-        return state.counts[None]
+    def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str]:
+        found, areas = self._read(state)
+        return found, wide_bounds(areas)
 
-    def _oddity(self, state: MultilabelSums, counts: Array) -> str:
-        if not self.are_probabilities:
-            return ""
-        shape = (self.layout.num_labels, self.layout.length)
-        return odd_scores(self.layout.parts(counts)[2].reshape(*shape, 2), state.offsets.reshape(shape))
+    def _counted(self, state: MultilabelSums) -> tuple[Array, Array | None]:
+        counts, carried = self._seen(state)
+        return counts[None], carried
+
+    def _seen(self, state: MultilabelSums) -> tuple[Array, Array]:
+        """Counts that are all 0 without samples, and their high words."""
+        if sum(self.layout.sizes):
+            return state.counts, state.carried
+        return (state.buckets, state.buckets_carried) if self.layout.has_buckets else (state.bins, state.bins_carried)

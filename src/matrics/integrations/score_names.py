@@ -16,18 +16,20 @@ from matrics.catalogue.record import Metric
 from matrics.catalogue.registry import options_of
 from matrics.integrations.settings import are_counts, of_nothing
 from matrics.quoting import quoted, split_outside
+from matrics.ranking.bins import rounded
 from matrics.ranking.odds import at_threshold
 from matrics.ranking.positive import REST
 from matrics.scoring.score import resolve
 
 CALIBRATION = "expected_calibration_error"
-AREAS = ("macro", "weighted", "micro", "class")
+AREAS = ("roc_auc", "average_precision")
+AVERAGES = ("macro", "weighted", "micro", "class")
 LOSSES = ("log_loss", "brier_score")
 HITS = ("top_k_accuracy", "top_k_recall")
 # The names, the methods of a ScoreState, and what may follow a colon in the name.
 METHODS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "roc_auc": ("roc_auc", AREAS),
-    "average_precision": ("average_precision", AREAS),
+    "roc_auc": ("roc_auc", AVERAGES),
+    "average_precision": ("average_precision", AVERAGES),
     CALIBRATION: (CALIBRATION, ("top_label", "class_wise")),
     "ece": (CALIBRATION, ("top_label", "class_wise")),
     "log_loss": ("log_loss", ()),
@@ -69,26 +71,37 @@ def read_names(metrics: str | Iterable[str] | None, positive: Any, *, has_classe
     return tuple(dict.fromkeys(value for several in found for value in several))
 
 
-def kept_for(wanted: Sequence[ScoreValue]) -> dict[str, Any]:
-    """What a state has to keep for the values, as options of ``ScoreState.zeros``; no bins if none needs them."""
+def kept_for(wanted: Sequence[ScoreValue], *, bits: Any, edges: Any, num_bins: Any) -> dict[str, Any]:
+    """What a state has to keep for the values, as options of ``ScoreState.zeros``: nothing that none of them needs."""
+    has_areas = any(value.name in AREAS for value in wanted)
+    calibrated = [value for value in wanted if value.name == CALIBRATION]
+    thresholds = sorted({float(value.threshold) for value in wanted if value.threshold is not None})
     places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
-    kept: dict[str, Any] = {"losses": any(value.name in LOSSES for value in wanted), "top_k": places or None}
-    if all(value.name in (*LOSSES, *HITS) and value.metric is None for value in wanted):
-        kept |= {"histogram_bins": 0, "low": 0.0, "high": 1.0, "edges": None, "spacing": None}
-    return kept
+    if edges is not None and bits is not None:
+        raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
+    return {
+        "bits": bits if has_areas and edges is None else None if edges is not None else 0,
+        "edges": edges,
+        "thresholds": thresholds or None,
+        "num_bins": num_bins if calibrated else 0,
+        "class_wise": any(value.option == "class_wise" for value in calibrated),
+        "losses": any(value.name in LOSSES for value in wanted),
+        "top_k": places or None,
+    }
 
 
 def placed(wanted: Sequence[ScoreValue], thresholds: np.ndarray | None) -> tuple[ScoreValue, ...]:
     """The values with their places in a state of these thresholds, if it has any."""
-    places = kept_for(wanted)["top_k"]
-    return tuple(
-        replace(value, place=places.index(value.k))
-        if value.k is not None
-        else replace(value, place=_place(value.key, value.threshold, thresholds))
-        if value.threshold is not None and thresholds is not None
-        else value
-        for value in wanted
-    )
+    places = list(dict.fromkeys(value.k for value in wanted if value.k is not None))
+
+    def place(value: ScoreValue) -> int | None:
+        if value.k is not None:
+            return places.index(value.k)
+        if value.threshold is None or thresholds is None:
+            return None
+        return int(np.flatnonzero(thresholds == rounded([float(value.threshold)]))[0])
+
+    return tuple(replace(value, place=place(value)) for value in wanted)
 
 
 def _names(metrics: str | Iterable[str]) -> list[str]:
@@ -118,6 +131,7 @@ def _read(key: str, positive: Any, *, has_classes: bool) -> list[ScoreValue]:
         if len(chosen) != 1 or chosen[0].is_classwise:
             raise ValueError(f"metrics: expected one measure, with one value, before @, got {quoted(key)}")
         (is_count,) = are_counts(of_nothing(chosen, 2, has_cells=True))
+        _check_number(key, threshold)
         return [ScoreValue(key, chosen[0].spec, threshold=threshold.strip(), metric=chosen[0], is_count=is_count)]
     return _of_state(key, has_classes=has_classes)
 
@@ -126,8 +140,18 @@ def _at(measure: str, threshold: str) -> Any:
     """The measure with the odds of the threshold, if it awaits them."""
     try:
         return at_threshold(measure, float(threshold))
-    except ValueError:  # no number, which is said where thresholds are looked up
+    except ValueError:  # no number, which is said where the name is read
         return measure
+
+
+def _check_number(key: str, threshold: str) -> None:
+    """Raise unless what follows @ is a finite number."""
+    try:
+        is_good = math.isfinite(float(threshold))
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise ValueError(f"metrics: expected a number after @, got {quoted(key)}")
 
 
 def _of_state(key: str, *, has_classes: bool) -> list[ScoreValue]:
@@ -167,19 +191,3 @@ def _numbers(text: str, key: str) -> list[int]:
     except ValueError:
         raise ValueError(f"metrics: expected an integer k, or several as k=[1,5], got {quoted(key)}") from None
     return [check_count(k, f"metrics: k of {quoted(key)}") for k in found]
-
-
-def _place(key: str, text: str, thresholds: np.ndarray) -> int:
-    """The index of the threshold among the edges; other thresholds have no matrix."""
-    try:
-        threshold = float(text)
-    except ValueError:
-        raise ValueError(f"metrics: expected a number after @, got {quoted(key)}") from None
-    edges = thresholds[1:-1]
-    nearest = int(np.argmin(np.abs(edges - threshold)))
-    if not math.isclose(edges[nearest], threshold, rel_tol=1e-6, abs_tol=1e-9):  # edges are rounded to float32
-        raise ValueError(
-            f"metrics: expected the threshold in {quoted(key)} to be an edge of a bin; the nearest edge is "
-            f"{edges[nearest]:.6g}; histogram_bins= or edges= can be chosen so that it is one"
-        )
-    return 1 + nearest

@@ -12,10 +12,12 @@ from matrics.arrays import Array, Standard, as_arrays, is_compiling
 from matrics.catalogue.classes import Classes, in_words
 from matrics.catalogue.naming import by_class, check_names, named
 from matrics.counting.labels import is_kept, labels_to_ignore, widen
-from matrics.integrations.score_names import CALIBRATION, LOSSES, ScoreValue, placed
+from matrics.integrations.score_names import AREAS, CALIBRATION, LOSSES, ScoreValue, placed
 from matrics.integrations.settings import Seen, Undefined, checked_prefix
 from matrics.integrations.values import Values
 from matrics.quoting import quoted
+from matrics.ranking.answers import Areas
+from matrics.ranking.bounds import Bounded
 from matrics.ranking.positive import REST
 from matrics.ranking.state import ScoreState
 
@@ -23,9 +25,11 @@ from matrics.ranking.state import ScoreState
 MASKED, OUTSIDE = -2, -1
 
 ODD_SCORES = (
-    "some scores are not in [0, 1]: if they are logits, make the metric with from_logits=True; for other scores, with "
-    "low= and high=, or edges="
+    "some scores are not in [0, 1], as calibration and losses expect them: if they are logits, make the metric with "
+    "from_logits=True; of other scores it has areas and measures at thresholds, such as metrics='roc_auc, f1@2.5'"
 )
+# The distance of the bounds of an area from which on its value says too little.
+WIDE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +39,6 @@ class ScoreValues(Values):
     wanted: tuple[ScoreValue, ...]
     positive: tuple[int | None, str] | None  # the class that values without an average are of, and its name
     bounds: bool
-    num_bins: int
-    are_probabilities: bool  # the edges are from 0 to 1
 
     @classmethod
     def of_state(
@@ -50,14 +52,13 @@ class ScoreValues(Values):
         positive: Any,
         undefined: Undefined,
         bounds: bool,
-        num_bins: int,
     ) -> ScoreValues:
         """The values of states like this one; raises for values that cannot be computed."""
         if class_names is not None and num_classes is None:
             raise ValueError("class_names: expected None without num_classes=, because all values belong to class 1")
         known = _positive(num_classes, class_names, positive)
         thresholds = None
-        if state.counts.shape[-2]:
+        if state.bins.shape[-2]:
             thresholds = as_arrays(thresholds=state.thresholds)[0].to_numpy(state.thresholds)
         made = cls(
             prefix=checked_prefix(prefix),
@@ -68,8 +69,6 @@ class ScoreValues(Values):
             wanted=placed(wanted, thresholds),
             positive=known,
             bounds=bool(bounds),
-            num_bins=num_bins,
-            are_probabilities=thresholds is None or bool(thresholds[-2] == 0 and thresholds[1] == 1),
         )
         return replace(made, keys=tuple(map(str, made.of(state))))
 
@@ -89,38 +88,52 @@ class ScoreValues(Values):
 
     def of(self, state: ScoreState) -> dict[str, Array]:
         """All values, as scalar arrays under names for a logger."""
+        return self._read(state)[0]
+
+    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded]]:
+        """All values, and the areas with their limits."""
         found: dict[str, Array] = {}
-        seen = Seen.of(self._counted(state), state.carried if state.counts.shape[-2] else None)
+        areas: dict[str, Bounded] = {}
+        read: Areas | None = None
+        seen = Seen.of(*_counted(state))
         for wanted in self.wanted:
-            for ending, values in self._values(wanted, state).items():
+            if wanted.name in AREAS:
+                read = Areas(state) if read is None else read
+                areas[wanted.key] = self._area(wanted, read)
+                parts = areas[wanted.key]._asdict()
+                values = {"": parts["value"]}
+                values |= {"_low": parts["low"], "_high": parts["high"]} if self.bounds else {}
+            else:
+                values = {"": self._value(wanted, state)}
+            for ending, part in values.items():
                 # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
                 undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
-                found |= self._named(wanted, ending, undefined.filled(values, seen, is_count=wanted.is_count))
-        return found
+                found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
+        return found, areas
 
-    def _counted(self, state: ScoreState) -> Array:
-        return state.counts if state.counts.shape[-2] else state.sums[..., 0]
+    def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
+        of_one = self._class is not None and wanted.option is None
+        average = "class" if of_one else wanted.option
+        found = areas.bounded(wanted.name, average, self.undefined.zero_division)
+        return Bounded(*(value[..., self._class] for value in found)) if of_one else found
 
-    def _values(self, wanted: ScoreValue, state: ScoreState) -> dict[str, Array]:
+    def _value(self, wanted: ScoreValue, state: ScoreState) -> Array:
         of_nothing = self.undefined.zero_division
         if wanted.metric is not None:  # not by its name, which may not be registered in another process
             (values,) = state.score(wanted.metric, zero_division=of_nothing, invalid="nan").values()
             values = values[..., wanted.place]
-            return {"": values if self._class is None else values[..., self._class]}
+            return values if self._class is None else values[..., self._class]
         method = getattr(state, wanted.name)
         if wanted.name == CALIBRATION:
-            return {"": method(num_bins=self.num_bins, of=wanted.option, zero_division=of_nothing)}
+            return method(of=wanted.option, zero_division=of_nothing)
         if wanted.name in LOSSES:
-            return {"": method(zero_division=of_nothing)}
+            return method(zero_division=of_nothing)
         if wanted.name == "top_k_accuracy":
-            return {"": method(zero_division=of_nothing)[..., wanted.place]}
+            return method(zero_division=of_nothing)[..., wanted.place]
         of_one = self._class is not None and wanted.option is None
         found = method(average="class" if of_one else wanted.option or "macro", zero_division=of_nothing)
-        if wanted.name == "top_k_recall":
-            found = found[..., wanted.place, :] if of_one or wanted.option == "class" else found[..., wanted.place]
-            return {"": found[..., self._class] if of_one else found}
-        parts = {"": found.value, "_low": found.low, "_high": found.high} if self.bounds else {"": found.value}
-        return {ending: value[..., self._class] for ending, value in parts.items()} if of_one else parts
+        found = found[..., wanted.place, :] if of_one or wanted.option == "class" else found[..., wanted.place]
+        return found[..., self._class] if of_one else found
 
     def _named(self, wanted: ScoreValue, ending: str, values: Array) -> dict[str, Array]:
         if values.ndim == 0 or self.class_names is None:
@@ -159,26 +172,53 @@ class ScoreValues(Values):
             else f"{measure}, macro"
         )
 
-    def _oddity(self, state: ScoreState, counts: Array) -> str:
-        """A warning of scores below the first edge, or above the last, where probabilities are expected.
+    def _known(self, state: ScoreState) -> tuple[dict[str, Array], str]:
+        found, areas = self._read(state)
+        return found, _odd_scores(state) or wide_bounds(areas)
 
-        The last bin includes values equal to the last edge. The histogram of the top score is redundant.
-        """
-        if not self.are_probabilities:
+    def _counted(self, state: ScoreState) -> tuple[Array, Array | None]:
+        return _counted(state)
+
+
+def _counted(state: ScoreState) -> tuple[Array, Array | None]:
+    """The shortest array of counts that are all 0 without samples, and its high words."""
+    if state.sums.shape[-1]:
+        return state.sums[..., 0], None
+    if state.calibration.shape[-2]:
+        return state.calibration[..., 0], None
+    return (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.counts, state.carried)
+
+
+def _odd_scores(state: ScoreState) -> str:
+    """A warning of scores that are no probabilities, where calibration or losses need them; empty if none is seen."""
+    backend, (calibration, sums) = as_arrays(calibration=state.calibration, sums=state.sums)
+    outside, seen = backend.host_view(calibration), backend.host_view(sums)
+    if outside is None or seen is None:
+        return ""
+    is_odd = outside.shape[-2] and ((outside[..., 0, 0] != 0).any() or (outside[..., -1, 0] != 0).any())
+    return ODD_SCORES if is_odd or np.isnan(seen).any() else ""
+
+
+def wide_bounds(areas: dict[str, Bounded]) -> str:
+    """A warning of the area whose limits are farthest apart; empty if all are near, or not at hand."""
+    found = []
+    for name, area in areas.items():
+        backend, arrays = as_arrays(low=area.low, high=area.high)
+        low, high = (backend.host_view(x) for x in arrays)
+        if low is None or high is None:
             return ""
-        if state.counts.shape[-2]:
-            return odd_scores(counts, state.offsets)
-        backend, (sums,) = as_arrays(sums=state.sums)
-        seen = backend.host_view(sums)
-        return ODD_SCORES if seen is not None and np.isnan(seen).any() else ""
-
-
-def odd_scores(counts: Array, offsets: Array) -> str:
-    """The warning of scores outside [0, 1] in histograms whose first and last edges these are; empty without any."""
-    backend, (offsets,) = as_arrays(offsets=offsets)
-    above = backend.host_view(offsets)
-    is_odd = above is not None and ((counts[..., 0, :] != 0).any() or (above[..., -1] != 0).any())
-    return ODD_SCORES if is_odd else ""
+        width = np.nan_to_num(np.asarray(high - low), nan=0.0)
+        at = np.unravel_index(np.argmax(width), width.shape)
+        found.append((float(width[at]), name, float(np.asarray(low)[at]), float(np.asarray(high)[at])))
+    width, name, low, high = max(found, default=(0.0, "", 0.0, 0.0))
+    if width <= WIDE:
+        return ""
+    return (
+        f"{name} counts scores that share a bucket as equal, and so many do that the area of the scores themselves may "
+        f"be anything from {low:.3f} to {high:.3f}. If they are equal, the value is exact; if they differ by little, "
+        "make the metric with more bits=, or subtract what they have in common; probabilities that were rounded are "
+        "better passed as logits, with from_logits=True"
+    )
 
 
 def checked_positive(positive: Any, num_classes: int | None) -> int | None:

@@ -28,6 +28,9 @@ class RunningMetric(torch.nn.Module):
     _summed: tuple[str, ...]
     """The names of these buffers; some may be absent."""
 
+    _large: tuple[str, ...] = ()
+    """Those of them that get their second half at the first sync."""
+
     def __init__(self) -> None:
         super().__init__()
         self._has_warned = False
@@ -127,9 +130,28 @@ class RunningMetric(torch.nn.Module):
                     raise TypeError(f"expected a metric of integer counts to merge, as this one is, got one of {found}")
         for other in others:
             for name in self._present:
-                counts = getattr(self, name)
-                counts += getattr(other, name).to(counts.device)
+                found = getattr(other, name)
+                counts = self._whole(name) if len(found) > 1 else getattr(self, name)
+                counts[: len(found)] += found.to(counts.device)
         return self
+
+    def _whole(self, name: str) -> Tensor:
+        """A buffer with both halves."""
+        counts: Tensor = getattr(self, name)
+        if len(counts) == 1:
+            with torch.inference_mode(mode=False):
+                counts = torch.cat([counts, torch.zeros_like(counts)])
+            setattr(self, name, counts)
+        return counts
+
+    def _fit(self, state_dict: dict[str, Any], prefix: str) -> None:
+        """Give the large buffers as many halves as those of a checkpoint, of before or of after the first sync, have."""
+        for name in self._large:
+            own, loaded = getattr(self, name), state_dict.get(prefix + name)
+            if own is None or not isinstance(loaded, Tensor) or loaded.shape[1:] != own.shape[1:]:
+                continue
+            if len(loaded) != len(own) and len(loaded) in (1, 2):
+                setattr(self, name, self._whole(name)[: len(loaded)].clone())
 
     def sync(self, *, process_group: distributed.ProcessGroup | None = None) -> Self:
         """Add up the counts of the processes, by one ``all_reduce``; every process of the group has to call it.
@@ -159,7 +181,7 @@ class RunningMetric(torch.nn.Module):
         """
         running = distributed.is_available() and distributed.is_initialized()
         if running and distributed.get_rank(process_group) >= 0:  # -1: not a member of the group
-            halves = [getattr(self, name).view(2, -1) for name in self._present]
+            halves = [self._whole(name).view(2, -1) for name in self._present]
             found = torch.cat([own for own, _ in halves])  # a copy, which a failure may corrupt; in the widest dtype
             with noted(process_group):
                 distributed.all_reduce(found, group=process_group)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from matrics.catalogue.record import Metric
-from matrics.integrations.checkpoints import EDGES_DIFFER
+from matrics.integrations.checkpoints import EDGES_DIFFER, check_resolution
 from matrics.integrations.multilabel_sums import ADDED, MultilabelSums
-from matrics.integrations.multilabel_tensors import LabelTensors, check_loaded, check_thresholds
+from matrics.integrations.multilabel_tensors import LOADED, LabelTensors, check_loaded, check_thresholds
 from matrics.integrations.multilabel_values import MultilabelValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torch_metric import RunningMetric
-from matrics.ranking.bins import Spacing
 
 
 class MultilabelMetric(RunningMetric):
     """Count samples with several labels on the device, and score each label, all labels, or whole samples.
 
     Its buffers have a fixed size for any number of samples, and contain only what the measures need: the 2×2 matrix of
-    each label, a histogram of each label's scores for areas, sums over whole samples. They move with ``.to``, are part
+    each label, counts of each label's scores for areas, sums over whole samples. They move with ``.to``, are part
     of ``state_dict``, and take one ``all_reduce``. Counts are exact, and the host does not wait for the device: neither
     ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
 
@@ -33,7 +32,7 @@ class MultilabelMetric(RunningMetric):
         Number of labels, L.
     metrics : str, Metric, or several of them
         Measures of the matrices of the labels as in :func:`matrics.multilabel_score`, such as ``"f1"`` and ``"mcc"``;
-        ``"roc_auc"`` and ``"average_precision"``, from histograms; and of whole samples ``"subset_accuracy"`` and
+        ``"roc_auc"`` and ``"average_precision"``; and of whole samples ``"subset_accuracy"`` and
         ``"ranking_loss"``: the share of pairs, a label of the sample and another one, in which the score of the former
         is not the higher one. All but the last two may have an average over the labels at the end, ``:macro`` (as if
         left out), ``:micro`` or ``:weighted``, or ``:label`` for a value of each: ``"f1:micro"``. In front of it may be
@@ -41,10 +40,10 @@ class MultilabelMetric(RunningMetric):
     threshold : float, or one for each label, optional
         Labels with a score of at least this are predicted; 0.5 if left out. With ``from_logits=True`` it is a
         probability.
-    histogram_bins, low, high, edges, spacing
-        The bins of the histograms, as in :meth:`matrics.ScoreState.zeros`.
+    bits, edges
+        The buckets for areas, or bins of your own in their place, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
-        The scores are logits, and are turned into probabilities first, by the logistic function.
+        The scores are logits: areas are of the logits, all else is of probabilities, by the logistic function.
     bounds : bool, default False
         Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
     prefix : str, default ""
@@ -97,13 +96,17 @@ class MultilabelMetric(RunningMetric):
     ranking_loss 0.167
     """
 
-    counts: Tensor
+    buckets: Tensor | None
+    counts: Tensor | None
     dropped_counts: Tensor
-    offsets: Tensor | None
+    bins: Tensor | None
+    rounded: Tensor
     sums: Tensor | None
     edges: Tensor | None
     thresholds: Tensor | None
-    _summed = ("counts", "dropped_counts", "offsets", "sums")
+    # In the order of ADDED.
+    _summed = ("buckets", "counts", "dropped_counts", "bins", "rounded", "sums")
+    _large = ("buckets",)
 
     def __init__(
         self,
@@ -111,11 +114,8 @@ class MultilabelMetric(RunningMetric):
         metrics: str | Metric | Iterable[str | Metric],
         *,
         threshold: float | Sequence[float] | Tensor | None = None,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: Sequence[float] | Tensor | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         prefix: str = "",
@@ -128,7 +128,7 @@ class MultilabelMetric(RunningMetric):
         allow_large: bool = False,
     ) -> None:
         super().__init__()
-        bins = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
+        bins = {"bits": bits, "edges": edges}
         self._tensors = LabelTensors(
             num_labels,
             metrics,
@@ -154,7 +154,8 @@ class MultilabelMetric(RunningMetric):
         with torch.inference_mode(mode=False):
             for name, field in zip(self._summed, ADDED, strict=True):
                 leaf = getattr(zeros, field)
-                self.register_buffer(name, torch.stack([leaf, leaf]) if leaf.numel() else None)
+                both = leaf[None] if name in self._large else torch.stack([leaf, leaf])
+                self.register_buffer(name, both if leaf.numel() else None)
             thresholds = self._tensors.thresholds()
             self.register_buffer("edges", zeros.edges if zeros.edges.numel() else None)
             self.register_buffer("thresholds", thresholds if thresholds.numel() else None)
@@ -184,7 +185,7 @@ class MultilabelMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; broadcasts against (N, ...). The metric must have been made with ``dtype=``.
         """
-        self._tensors.add(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
+        self._tensors.add(self._read(lambda buffer: buffer[0]), y_true, y_score, mask=mask, sample_weight=sample_weight)
 
     @property
     def matrix(self) -> Tensor:
@@ -194,8 +195,12 @@ class MultilabelMetric(RunningMetric):
     @property
     def state(self) -> MultilabelSums:
         """The sums so far: a tuple of arrays that adds up."""
-        own, shared = self._part(0), self._part(1)
-        return self._tensors.state(own | {field: own[field] + shared[field] for field in ADDED if field in own})
+        return self._tensors.state(self._read(lambda buffer: buffer.sum(0, dtype=buffer.dtype)))
+
+    @property
+    def _to_read(self) -> MultilabelSums:
+        parts = self._read(lambda buffer: buffer[0] if len(buffer) == 1 else buffer.sum(0, dtype=buffer.dtype))
+        return self._tensors.state(parts)._replace(dropped=self.dropped)
 
     @property
     def dropped(self) -> Tensor:
@@ -205,19 +210,21 @@ class MultilabelMetric(RunningMetric):
     def _check_like(self, other: Self) -> None:
         if not isinstance(other, MultilabelMetric) or other._tensors.layout != self._tensors.layout:
             raise ValueError("merge_state: expected metrics of the same labels, bins and kinds of measures, got others")
+        if self.buckets is not None and other.buckets is not None:
+            check_resolution("merge_state", other.buckets, self.buckets)
         if self.edges is not None and other.edges is not None and not torch.equal(other.edges.cpu(), self.edges.cpu()):
             raise ValueError(EDGES_DIFFER.format("merge_state"))
         if self.thresholds is not None:
             check_thresholds("merge_state", other.thresholds, self.thresholds)
 
-    def _part(self, which: int) -> dict[str, Tensor]:
-        """The sums in one of the two parts of the buffers, and the constants; those that there are."""
+    def _read(self, part: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+        """These parts of the buffers, and the constants; those that there are."""
         buffers = self._buffers  # an attribute of a module takes longer
         found = {}
         for field, name in zip(ADDED, self._summed, strict=True):
             buffer = buffers[name]
             if buffer is not None:
-                found[field] = buffer[which]
+                found[field] = part(buffer)
         for name in ("edges", "thresholds"):
             constant = buffers[name]
             if constant is not None:
@@ -225,7 +232,9 @@ class MultilabelMetric(RunningMetric):
         return found
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
-        names = {"counts": "counts", "dropped": "dropped_counts", "edges": "edges", "thresholds": "thresholds"}
+        self._fit(state_dict, prefix)
+        names = {field: name for field, name in zip(ADDED, self._summed, strict=True) if field in LOADED}
+        names |= {"edges": "edges", "thresholds": "thresholds"}
         own = {prefix + name: (field, x) for field, name in names.items() if (x := getattr(self, name)) is not None}
         check_loaded(state_dict, own)
         super()._load_from_state_dict(state_dict, prefix, *arguments)

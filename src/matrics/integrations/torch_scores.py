@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
+from matrics.arrays.torch import TORCH
 from matrics.integrations.binned import Binning
-from matrics.integrations.checkpoints import EDGES_DIFFER, SUMS_DIFFER, check_counts, check_edges, check_sums
+from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torch_metric import RunningMetric
-from matrics.ranking.bins import Spacing
-from matrics.ranking.histograms import ADDED, ScoreHistograms
+from matrics.ranking.leaves import ADDED, check_same
 from matrics.ranking.state import ScoreState
+from matrics.states.windows import WEIGHED
 
 
 class ScoreMetric(RunningMetric):
-    """Count scores in bins on the device: areas under curves with bounds, calibration, measures at thresholds.
+    """Count scores on the device: areas under curves with bounds, calibration, measures at thresholds, losses.
 
-    Its buffers are the histograms of a :class:`matrics.ScoreState`, of fixed size for any number of samples:
-    they move with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Counts are exact, and each area has
-    limits between which that of the scores themselves is. The host does not wait for the device: neither ``update`` nor
-    ``compute`` inspects a value, and both compile without a graph break. ``metric(y_true, y_score)`` counts a batch as
-    ``update`` does and returns the values of that batch alone, which takes the time of a ``compute``.
+    Its buffers are the counts of a :class:`matrics.ScoreState`, of fixed size for any number of samples: they move
+    with ``.to``, are part of ``state_dict``, and take one ``all_reduce``. Areas are right at any scale of the scores,
+    and each has limits between which that of the scores themselves is; all else is exact. The host does not wait for
+    the device: neither ``update`` nor ``compute`` inspects a value, and both compile without a graph break.
+    ``metric(y_true, y_score)`` counts a batch as ``update`` does and returns the values of that batch alone, which
+    takes the time of a ``compute``.
 
     Parameters
     ----------
@@ -36,19 +38,24 @@ class ScoreMetric(RunningMetric):
     metrics : str, or several of them, optional
         ``"roc_auc"`` and ``"average_precision"``, with classes the mean of each against the rest, or as
         ``"roc_auc:weighted"``, ``":micro"``, ``":class"``; ``"expected_calibration_error"`` (``"ece"``), with classes
-        that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold that is an
-        edge of a bin: ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
+        that of the top score, or as ``"ece:class_wise"``; and any class or overall measure at a threshold:
+        ``"recall@0.5"``, of class 1, or of each class against the rest. If left out, the first three.
         ``"log_loss"``, ``"brier_score"``, ``"top_k_accuracy(k=5)"``, ``"top_k_recall(k=[1,5])"`` and
-        ``"top_k_recall(k=5):class"`` are exact sums over the samples; with these alone there is no histogram.
-    histogram_bins, low, high, edges, spacing
-        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
+        ``"top_k_recall(k=5):class"`` are exact sums over the samples. Only what these measures need is kept.
+    bits : int, optional
+        The resolution of the buckets for areas, as in :meth:`matrics.ScoreState.zeros`: by default 15 bits for the
+        scores of class 1 of two, and for classes at most 10, with counts of at most 64 MiB.
+    edges : sequence of float, optional
+        Bins of your own for areas, in place of the buckets, as in :meth:`matrics.ScoreState.zeros`.
     from_logits : bool, default False
-        The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
-        classes.
+        The scores are logits. Areas are then of the logits themselves, or of the log-odds of each class against the
+        rest, and do not suffer from probabilities that are rounded to 0 or 1; all else is of the probabilities, by the
+        logistic function, or by the softmax over classes.
     bounds : bool, default False
-        Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``.
+        Whether results have the limits of areas as well, as ``roc_auc_low`` and ``roc_auc_high``. If they are more than
+        0.01 apart, ``compute`` warns once, on the CPU.
     num_bins : int, default 15
-        Number of bins of the calibration error; each joins neighbouring bins of the histogram.
+        Number of bins of the calibration error.
     prefix : str, default ""
         Prefix of the keys of the results, for example ``"val/"``.
     class_names : sequence of str, optional
@@ -98,23 +105,24 @@ class ScoreMetric(RunningMetric):
     """
 
     counts: Tensor | None
-    offsets: Tensor | None
+    bins: Tensor | None
+    rounded: Tensor
     dropped_counts: Tensor
+    calibration: Tensor | None
     edges: Tensor | None
     sums: Tensor | None
     top_k: Tensor | None
-    _summed = ("counts", "offsets", "dropped_counts", "sums")
+    # In the order of ADDED.
+    _summed = ("counts", "bins", "rounded", "dropped_counts", "calibration", "sums")
+    _large = ("counts",)
 
     def __init__(
         self,
         num_classes: int | None = None,
         metrics: str | Iterable[str] | None = None,
         *,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: Sequence[float] | Tensor | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         num_bins: int = 15,
@@ -134,18 +142,13 @@ class ScoreMetric(RunningMetric):
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
-            histogram_bins=histogram_bins,
-            low=low,
-            high=high,
-            edges=edges,
-            spacing=spacing,
+            kept=kept_for(wanted, bits=bits, edges=edges, num_bins=num_bins),
             positive=positive,
             class_axis=class_axis,
             from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
             allow_large=allow_large,
-            kept=kept_for(wanted),
         )
         self.num_classes, self.decay = num_classes, decay
         zeros = self._binning.zeros()
@@ -158,11 +161,12 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            num_bins=num_bins,
         )
         with torch.inference_mode(mode=False):
-            for name, leaf in zip(self._summed, _parts_of(zeros), strict=True):
-                self.register_buffer(name, torch.stack([leaf, leaf]) if leaf.numel() else None)
+            for name, field in zip(self._summed, ADDED, strict=True):
+                leaf = getattr(zeros, field)
+                both = leaf[None] if name in self._large else torch.stack([leaf, leaf])
+                self.register_buffer(name, both if leaf.numel() else None)
             self.register_buffer("edges", zeros.edges if zeros.edges.numel() else None)
             self.register_buffer("top_k", zeros.top_k if zeros.top_k.numel() else None)
         # What is absent has no elements.
@@ -191,23 +195,28 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        found = self._binning.count(self._part(0), y_true, y_score, mask=mask, sample_weight=sample_weight)
-        for name, part in zip(self._summed, _parts_of(found), strict=True):
+        state, decay = self._read(lambda buffer: buffer[0]), self.decay
+        found = self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=decay)
+        for name, field in zip(self._summed, ADDED, strict=True):
             buffer = getattr(self, name)
-            if buffer is not None:
-                self._forget(name, buffer)
-                buffer[0] += part.to(buffer.dtype)
+            if buffer is None:
+                continue
+            if name in self._large:  # which are counted in place
+                if decay is not None:
+                    buffer[1:] *= decay
+                continue
+            self._forget(name, buffer)
+            buffer[0] += getattr(found, field).to(buffer.dtype)
 
     @property
     def state(self) -> ScoreState:
-        """The histograms so far, as a :class:`matrics.ScoreState`: every threshold, reliability curves, and bounds."""
-        own, shared = self._part(0), self._part(1)
-        return own._replace(
-            counts=own.counts + shared.counts,
-            offsets=own.offsets + shared.offsets,
-            dropped=own.dropped + shared.dropped,
-            sums=own.sums + shared.sums,
-        )
+        """The counts so far, as a :class:`matrics.ScoreState`: thresholds, reliability curves, and bounds."""
+        return self._read(lambda buffer: buffer.sum(0, dtype=buffer.dtype))
+
+    @property
+    def _to_read(self) -> ScoreState:
+        state = self._read(lambda buffer: buffer[0] if len(buffer) == 1 else buffer.sum(0, dtype=buffer.dtype))
+        return state._replace(dropped=self.dropped)
 
     @property
     def dropped(self) -> Tensor:
@@ -215,21 +224,22 @@ class ScoreMetric(RunningMetric):
         return self.dropped_counts.sum()
 
     def _forget(self, name: str, counts: Tensor) -> None:
-        if self.decay is not None and name != "dropped_counts":
+        if self.decay is not None and name in WEIGHED:
             counts.mul_(self.decay)
 
     def _check_like(self, other: Self) -> None:
-        mine, theirs = self._part(0), other._part(0)
-        if mine.counts.shape != theirs.counts.shape or not torch.equal(theirs.edges.cpu(), mine.edges.cpu()):
-            raise ValueError(EDGES_DIFFER.format("merge_state"))
-        if mine.sums.shape != theirs.sums.shape or not torch.equal(theirs.top_k.cpu(), mine.top_k.cpu()):
-            raise ValueError(SUMS_DIFFER.format("merge_state"))
+        states = [metric._read(lambda buffer: buffer[0]) for metric in (self, other)]
+        constants = ("edges", "top_k", "states")
+        check_same(TORCH, *(x._replace(**{name: getattr(x, name).cpu() for name in constants}) for x in states))
 
-    def _part(self, which: int) -> ScoreState:
-        """The state of one of the two parts of the buffers."""
+    def _read(self, part: Callable[[Tensor], Tensor]) -> ScoreState:
+        """A state of these parts of the buffers."""
         device = self.dropped_counts.device
-        parts = {field: getattr(self, name) for field, name in zip(ADDED, self._summed, strict=True)}
-        found = {field: buffer[which] for field, buffer in parts.items() if buffer is not None}
+        found = {
+            field: part(getattr(self, name))
+            for name, field in zip(self._summed, ADDED, strict=True)
+            if getattr(self, name) is not None
+        }
         found |= {name: getattr(self, name) for name in ("edges", "top_k") if getattr(self, name) is not None}
         found |= {
             name: torch.zeros(shape, dtype=dtype, device=device)
@@ -243,13 +253,11 @@ class ScoreMetric(RunningMetric):
             check_edges(prefix + "edges", state_dict.get(prefix + "edges"), self.edges)
         if self.sums is not None and self.top_k is not None:
             check_sums(prefix, state_dict, {"sums": self.sums, "top_k": self.top_k})
-        for name in ("counts", "dropped_counts"):
-            own = getattr(self, name)
+        self._fit(state_dict, prefix)
+        for name in ("counts", "bins", "dropped_counts"):
+            own, loaded = getattr(self, name), state_dict.get(prefix + name)
             if own is not None:
-                check_counts(prefix + name, state_dict.get(prefix + name), own)
+                if name == "counts":
+                    check_resolution(prefix + name, loaded, own)
+                check_counts(prefix + name, loaded, own)
         super()._load_from_state_dict(state_dict, prefix, *arguments)
-
-
-def _parts_of(found: ScoreState | ScoreHistograms) -> tuple[Tensor, ...]:
-    """The arrays that are added up, in the order of their buffers."""
-    return tuple(getattr(found, name) for name in ADDED)

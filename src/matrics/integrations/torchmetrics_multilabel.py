@@ -12,7 +12,6 @@ from matrics.integrations.multilabel_tensors import LOADED, LabelTensors, check_
 from matrics.integrations.multilabel_values import MultilabelValues
 from matrics.integrations.settings import Undefined
 from matrics.integrations.torchmetrics_metric import RunningMetric
-from matrics.ranking.bins import Spacing
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +32,7 @@ class MultilabelMetric(RunningMetric):
     metrics : str, Metric, or several of them
         As for :class:`matrics.integrations.torch.MultilabelMetric`: ``"f1"``, ``"f1:micro"``, ``"recall:label"``,
         ``"roc_auc"``, ``"average_precision:weighted"``, ``"subset_accuracy"``, ``"ranking_loss"``.
-    threshold, histogram_bins, low, high, edges, spacing, from_logits, bounds, prefix, class_names, class_axis, \
+    threshold, bits, edges, from_logits, bounds, prefix, class_names, class_axis, \
     ignore_index, dtype, zero_division, fill_undefined, allow_large
         As for :class:`matrics.integrations.torch.MultilabelMetric`. (torchmetrics decides by the values of each batch
         whether scores are logits, and predicts the labels above the threshold, not those at it.)
@@ -67,11 +66,8 @@ class MultilabelMetric(RunningMetric):
         metrics: str | Metric | Iterable[str | Metric],
         *,
         threshold: float | Sequence[float] | Tensor | None = None,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: Sequence[float] | Tensor | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         prefix: str = "",
@@ -85,7 +81,7 @@ class MultilabelMetric(RunningMetric):
         **keywords: Any,
     ) -> None:
         super().__init__(**keywords)
-        bins = {"histogram_bins": histogram_bins, "low": low, "high": high, "edges": edges, "spacing": spacing}
+        bins = {"bits": bits, "edges": edges}
         self._tensors = LabelTensors(
             num_labels,
             metrics,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from matrics.integrations.binned import Binning
-from matrics.integrations.checkpoints import check_counts, check_edges, check_sums
+from matrics.integrations.checkpoints import check_counts, check_edges, check_resolution, check_sums
 from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torchmetrics_metric import RunningMetric
-from matrics.ranking.bins import Spacing
-from matrics.ranking.histograms import ADDED
+from matrics.ranking.leaves import ADDED
 from matrics.ranking.state import ScoreState
 from matrics.states.windows import WEIGHED
 
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class ScoreMetric(RunningMetric):
-    """Count scores in bins: areas under curves with bounds, calibration, measures at thresholds.
+    """Count scores: areas under curves with bounds, calibration, measures at thresholds, losses.
 
     It is :class:`matrics.integrations.torch.ScoreMetric` for Lightning and torchmetrics: ``self.log_dict(metric)`` in a
-    step is all that is needed. Its states are the histograms of a :class:`matrics.ScoreState`, of fixed size however
+    step is all that is needed. Its states are the counts of a :class:`matrics.ScoreState`, of fixed size however
     many samples are counted, and are added up over processes. As in all of torchmetrics, and unlike elsewhere in
     matrics, predictions come first: ``update(preds, target)``.
 
@@ -38,11 +37,13 @@ class ScoreMetric(RunningMetric):
     metrics : str, or several of them, optional
         As for :class:`matrics.integrations.torch.ScoreMetric`: ``"roc_auc"``, ``"average_precision:class"``, ``"ece"``,
         ``"recall@0.5"``, ``"log_loss"``, ``"top_k_accuracy(k=5)"``.
-    histogram_bins, low, high, edges, spacing
-        The bins of the histogram, as in :meth:`matrics.ScoreState.zeros`.
+    bits : int, optional
+        The resolution of the buckets for areas, as in :meth:`matrics.ScoreState.zeros`.
+    edges : sequence of float, optional
+        Bins of your own for areas, in place of the buckets.
     from_logits : bool, default False
-        The scores are logits, and are turned into probabilities first: by the logistic function, or by the softmax over
-        classes. (torchmetrics decides by the values of each batch.)
+        The scores are logits: areas are of the logits, all else is of probabilities. (torchmetrics decides by the
+        values of each batch.)
     bounds, num_bins, prefix, class_names, positive, class_axis, ignore_index, dtype, decay, zero_division, \
     fill_undefined, allow_large
         As for :class:`matrics.integrations.torch.ScoreMetric`.
@@ -75,11 +76,8 @@ class ScoreMetric(RunningMetric):
         num_classes: int | None = None,
         metrics: str | Iterable[str] | None = None,
         *,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
+        bits: int | None = None,
         edges: Sequence[float] | Tensor | None = None,
-        spacing: Spacing | None = None,
         from_logits: bool = False,
         bounds: bool = False,
         num_bins: int = 15,
@@ -101,18 +99,13 @@ class ScoreMetric(RunningMetric):
         wanted = read_names(metrics, positive, has_classes=num_classes is not None)
         self._binning = Binning(
             num_classes,
-            histogram_bins=histogram_bins,
-            low=low,
-            high=high,
-            edges=edges,
-            spacing=spacing,
+            kept=kept_for(wanted, bits=bits, edges=edges, num_bins=num_bins),
             positive=positive,
             class_axis=class_axis,
             from_logits=from_logits,
             ignore_index=ignore_index,
             dtype=dtype,
             allow_large=allow_large,
-            kept=kept_for(wanted),
         )
         self.num_classes = num_classes
         zeros = self._binning.zeros()
@@ -125,7 +118,6 @@ class ScoreMetric(RunningMetric):
             positive=positive,
             undefined=Undefined.of(zero_division, fill_undefined),
             bounds=bounds,
-            num_bins=num_bins,
         )
         # A collection shares states that have the same names and are equal after the first batch: states with other
         # bins have other edges, and metrics that count differently need different names.
@@ -168,15 +160,15 @@ class ScoreMetric(RunningMetric):
         """
         self._use_outside_inference()
         state = self.state
-        found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight)
-        for name, counts in zip(self._states, state, strict=True):
+        found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
+        for name, counts in zip(self._states[1:], state[1:], strict=True):
             self._forget(name, counts)
-        for name in ADDED:
+        for name in ADDED[1:]:  # the first of which were counted in place
             getattr(state, name).add_(getattr(found, name))
 
     @property
     def state(self) -> ScoreState:
-        """The histograms of this process, as a :class:`matrics.ScoreState`; an update changes its arrays.
+        """The counts of this process, as a :class:`matrics.ScoreState`; an update changes its arrays.
 
         Within ``with metric.sync_context():`` it is the state of all processes.
         """
@@ -192,12 +184,13 @@ class ScoreMetric(RunningMetric):
             counts.mul_(self.decay)
 
     def _check_loaded(self, state_dict: dict[str, Any], prefix: str) -> None:
-        found = {name: state_dict.get(prefix + name) for name in self._states}
-        own, loaded = self.state, ScoreState(*found.values())
+        key = {field: prefix + name for field, name in zip(ScoreState._fields, self._states, strict=True)}
+        own, loaded = self.state, ScoreState(**{field: state_dict.get(name) for field, name in key.items()})
         if loaded.edges is not None and loaded.states is not None:
-            check_edges(prefix + self._states[4], loaded.edges // loaded.states, own.edges // own.states)
+            check_edges(key["edges"], loaded.edges // loaded.states, own.edges // own.states)
         if loaded.top_k is not None and loaded.states is not None:
             of_both = ({"sums": x.sums, "top_k": x.top_k // x.states} for x in (loaded, own))
             check_sums("", *of_both)
-        check_counts(prefix + self._states[0], loaded.counts, own.counts)
-        check_counts(prefix + self._states[2], loaded.dropped, own.dropped)
+        check_resolution(key["counts"], loaded.counts, own.counts)
+        for field in ("counts", "bins", "dropped"):
+            check_counts(key[field], getattr(loaded, field), getattr(own, field))

@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from matrics.catalogue.record import Metric
 from matrics.integrations.transformers_metric import TrainerMetrics
-from matrics.ranking.bins import Spacing
 
 __all__ = ["compute_metrics"]
 
@@ -24,7 +23,7 @@ def compute_metrics(
     ignore_index: int | Sequence[int] | None = -100,
     prefix: str = "",
     shift: bool | None = None,
-    spacing: Spacing | None = None,
+    bits: int | None = None,
 ) -> TrainerMetrics:
     """Measures for ``Trainer(compute_metrics=...)``, of labels and of logits, with one count for all of them.
 
@@ -59,12 +58,9 @@ def compute_metrics(
         are, and its loss shifts them, but the Trainer passes both as they were: pass ``shift=True``. For tags of
         tokens, masked language models, and encoders with decoders, it is ``shift=False``. If left out, nothing is
         shifted, and sequences with 1,000 classes or more raise an error, because these are vocabularies.
-
-    spacing : {"equal", "logit"}, optional
-        The bins of the probabilities, 1,000 of them, from which areas under curves and the calibration error are
-        computed, as in ``ScoreMetric``: of equal width if left out, or equal in log-odds. Scores of one bin count as
-        equal; where that leaves the area open, as with rare classes whose probabilities are all below 0.001, a warning
-        says between which limits it is.
+    bits : int, optional
+        The resolution of the buckets from which areas under curves are computed, as in ``ScoreMetric``. Where that
+        leaves an area open by more than 0.01, a warning says between which limits it is.
 
     Returns
     -------
@@ -113,5 +109,5 @@ def compute_metrics(
         ignore_index=ignore_index,
         prefix=prefix,
         shift=shift,
-        spacing=spacing,
+        bits=bits,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,18 +14,16 @@ from matrics.arrays.torch import TORCH
 from matrics.catalogue.record import Metric
 from matrics.counting.codes import integer_codes, searched
 from matrics.counting.labels import check_ignore_index, is_kept, labels_to_ignore, said
-from matrics.integrations.binned import SCORES_AT_ONCE
 from matrics.integrations.score_names import is_of_scores, read_names
 from matrics.integrations.settings import checked_prefix, classes_of
 from matrics.integrations.torch import ConfusionMetric, ScoreMetric
 from matrics.quoting import quoted, split_outside
-from matrics.ranking.bins import Spacing, check_spacing
 from matrics.scoring.score import resolve
 
+#: Scores that are counted at once: the metrics of labels would need memory for copies of all samples.
+SCORES_AT_ONCE = 2**21
 #: With so many classes, labels of a sequence are taken to be tokens: sets of tags are smaller, vocabularies larger.
 VOCABULARY = 1000
-#: The distance of the bounds of an area from which on its value says too little.
-WIDE = 0.05
 
 
 class TrainerMetrics:
@@ -43,7 +40,7 @@ class TrainerMetrics:
         ignore_index: int | Sequence[int] | None,
         prefix: str,
         shift: bool | None,
-        spacing: Spacing | None,
+        bits: int | None,
     ) -> None:
         self._of_labels, self._of_scores = _two_kinds(metrics)
         self._labels = None if labels is None else list(labels)
@@ -52,7 +49,7 @@ class TrainerMetrics:
         self._ignored = check_ignore_index(ignore_index)
         if shift is not None and not isinstance(shift, bool):
             raise TypeError(f"shift: expected True, False or None, got {quoted(shift)}")
-        self._shift, self._spacing = shift, check_spacing(spacing)
+        self._shift, self._bits = shift, bits
         self.confusion: ConfusionMetric | None = None
         self.scores: ScoreMetric | None = None
         self._num_classes: int | None = None
@@ -92,26 +89,7 @@ class TrainerMetrics:
         if not self._is_over:
             return {}
         values = {} if self.confusion is None else self.confusion.log_dict()
-        return values if self.scores is None else values | self._without_bounds(self.scores.log_dict())
-
-    def _without_bounds(self, values: dict[str, float]) -> dict[str, float]:
-        """The values of scores, with a warning where the bounds of an area are far apart."""
-        names = {key: key.removeprefix(self._prefix).partition("/") for key in values}
-        plain = {key: value for key, value in values.items() if not names[key][0].endswith(("_low", "_high"))}
-        found = []
-        for key in plain:
-            name, slash, of_class = names[key]
-            low, high = (values.get(f"{self._prefix}{name}{end}{slash}{of_class}", 0.0) for end in ("_low", "_high"))
-            found.append((high - low, key, low, high))
-        width, key, low, high = max(found, default=(0.0, "", 0.0, 0.0))
-        if width > WIDE:
-            advice = "" if self._spacing == "logit" else ': pass spacing="logit", whose bins are narrow near 0 and 1'
-            warnings.warn(
-                f"{key} counts scores of one bin as equal, and so many are in one that of the scores themselves it is "
-                f"between {low:.3f} and {high:.3f}{advice}",
-                stacklevel=3,
-            )
-        return plain
+        return values if self.scores is None else values | self.scores.log_dict()
 
     def reset(self) -> None:
         """Forget the counts, after an evaluation that was interrupted."""
@@ -144,8 +122,7 @@ class TrainerMetrics:
                 num_classes,
                 self._of_scores,
                 from_logits=True,
-                spacing=self._spacing,
-                bounds=True,
+                bits=self._bits,
                 class_names=names,
                 positive=place if place is None or names is None else names[place],
                 ignore_index=self._ignored if self._codes is None else None,

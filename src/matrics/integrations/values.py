@@ -80,12 +80,13 @@ class Values:
         Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
         there are no samples at all.
         """
-        known = self.of(state)
-        backend, leaves = as_arrays(counts=self._counted(state), dropped=state.dropped, carried=state.carried)
+        known, odd = self._known(state)
+        counts, carried = self._counted(state)
+        backend, leaves = as_arrays(counts=counts, dropped=state.dropped, carried=counts if carried is None else carried)
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
             return known, has_warned
-        odd, samples = self._oddity(state, counts), int(dropped)
+        samples = int(dropped)
         if odd and not has_warned:
             warnings.warn(odd, RuntimeWarning, stacklevel=frames_to_the_user())
         if warns_of_nothing and not samples and not _are_some(counts) and not carried.any():
@@ -93,13 +94,13 @@ class Values:
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
 
-    def _counted(self, state: Any) -> Array:
-        """Counts that are all 0 without samples."""
-        return state.counts
+    def _known(self, state: Any) -> tuple[dict[str, Array], str]:
+        """All values, and the text of a warning; empty if there is none, or if values are not at hand."""
+        return self.of(state), ""
 
-    def _oddity(self, state: Any, counts: Array) -> str:  # noqa: ARG002 (others look at them)
-        """The text of the warning; empty if there is none."""
-        return ""
+    def _counted(self, state: Any) -> tuple[Array, Array | None]:
+        """Counts that are all 0 without samples, and their high words."""
+        return state.counts, state.carried
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,66 +1,86 @@
-"""Calibration from histograms of scores: exact means and shares, in groups of neighbouring bins."""
+"""Calibration from the sums of a ScoreState over bins of probabilities: exact means and shares."""
 
 from __future__ import annotations
 
-import itertools
-from typing import Any, get_args
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
 
-from matrics.arrays import Array, Standard
-from matrics.arrays.sizes import check_count
+from matrics.arrays import NUMPY, Array, Standard, as_arrays
 from matrics.quoting import quoted
+from matrics.ranking.bins import equal_edges
+from matrics.ranking.inputs import returned
+from matrics.ranking.leaves import Contents, ScoreLeaves
 from matrics.ranking.probability_bins import Of
 
 
-def check_of(of: Any, *, has_classes: bool) -> str | None:
-    """Select the histograms for calibration: None for class 1 of two."""
+class Calibration(NamedTuple):
+    """Sums over bins (…, M), where probabilities below 0 and above 1 count in the outer bins."""
+
+    backend: Standard
+    own: Standard  # the library of the state, to which results return
+    samples: Array
+    positives: Array
+    probabilities: Array
+    edges: Array  # (M + 1,)
+
+    @classmethod
+    def of(cls, leaves: Sequence[Any], of: Of | None) -> Calibration:
+        """The calibration of class 1 of two, of the top label, or of each class."""
+        state = ScoreLeaves(*leaves)
+        contents = Contents.of(state)
+        if not contents.num_bins:
+            raise ValueError("expected a state that keeps calibration, got one made with num_bins=0")
+        chosen = _check_of(of, contents)
+        own, arrays = as_arrays(calibration=state.calibration, remainders=state.calibration_remainders)
+        views: list[Any] = [own.host_view(array) for array in arrays]
+        is_on_host = all(view is not None for view in views)
+        backend = NUMPY if is_on_host else own
+        sums, remainders = views if is_on_host else arrays
+        sums = sums + remainders if remainders.shape[-1] else sums
+        sums = sums[..., :-1, :, :] if chosen == "class_wise" else sums[..., -1, :, :]
+        xp = backend.xp
+        edges = backend.constant([equal_edges(contents.num_bins)], sums)[0, :]
+        below = xp.reshape(xp.concat([edges[:1], edges]), (-1,))
+        samples, positives, distances = (sums[..., k] for k in range(3))
+        parts = [samples, positives, samples * below + distances]
+        return cls(backend, own, *(_with_outer(part, xp) for part in parts), edges)
+
+    def reliability(self) -> tuple[Array, Array, Array, Array]:
+        """Mean probability, share of positives, number of samples, and the edges (…, M + 1)."""
+        backend, xp = self.backend, self.backend.xp
+        some = xp.where(self.samples > 0, self.samples, 1)
+        mean, share = (
+            xp.where(self.samples > 0, part / some, math.nan) for part in (self.probabilities, self.positives)
+        )
+        edges = backend.copied(xp.broadcast_to(self.edges, (*mean.shape[:-1], self.edges.shape[0])))
+        mean, share, samples, edges = (returned(x, backend, self.own) for x in (mean, share, self.samples, edges))
+        return mean, share, samples, edges
+
+    def error(self, zero_division: float, *, over_classes: bool) -> Array:
+        """The mean distance of the mean probability from the share of positives, by samples."""
+        xp = self.backend.xp
+        total = xp.sum(self.samples, axis=-1)
+        gaps = xp.sum(xp.abs(self.probabilities - self.positives), axis=-1)
+        errors = xp.where(total > 0, gaps / xp.where(total > 0, total, 1), zero_division)
+        # A negative weight, or one that is no number, spoils its element of the batch.
+        errors = xp.where(xp.all((self.samples >= 0) & (self.samples < math.inf), axis=-1), errors, math.nan)
+        return returned(xp.mean(errors, axis=-1) if over_classes else errors, self.backend, self.own)
+
+
+def _check_of(of: Any, contents: Contents) -> str | None:
+    """Which calibration it is; raises for one that the state does not keep."""
     if of is not None and of not in get_args(Of):
         raise ValueError(f"of: expected 'top_label' or 'class_wise', got {quoted(of)}")
-    if of is not None and not has_classes:
+    if of is not None and contents.num_classes is None:
         raise ValueError(f"of: expected None, as this state has the scores of class 1 of two, got {quoted(of)}")
-    return "top_label" if of is None and has_classes else of
+    if of == "class_wise" and not contents.has_each:
+        raise ValueError("of: expected a state made with class_wise=True for 'class_wise', got one made without")
+    return of
 
 
-def group_starts(num_bins: Any, bins: int) -> list[int]:
-    """The edges of the state, by number, where groups of its bins begin, and the last edge; raises for more groups."""
-    number = check_count(num_bins, "num_bins")
-    if number > bins:
-        raise ValueError(f"num_bins: expected at most the {bins} bins of the state, got {number}")
-    return [(2 * k * bins + number) // (2 * number) for k in range(number + 1)]
-
-
-def grouped(x: Array, starts: list[int], xp: Any) -> Array:
-    """Sums over groups of bins, along the last axis; samples beyond the edges count in the outer groups."""
-    *batch, length = x.shape
-    if length == 3:  # one bin, and the outer bins
+def _with_outer(x: Array, xp: Any) -> Array:
+    """Sums over bins, with those of probabilities below the first and above the last edge in the outer ones."""
+    if x.shape[-1] == 3:
         return xp.sum(x, axis=-1, keepdims=True)
-    x = xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)
-    number = len(starts) - 1
-    if (length - 2) % number == 0:
-        return xp.sum(xp.reshape(x, (*batch, number, (length - 2) // number)), axis=-1)
-    return xp.stack([xp.sum(x[..., a:b], axis=-1) for a, b in itertools.pairwise(starts)], axis=-1)
-
-
-def sums(
-    counts: Array, offsets: Array, edges: Array, starts: list[int], backend: Standard
-) -> tuple[Array, Array, Array]:
-    """Number of samples, number of positives and sum of the scores, in each group of bins."""
-    xp = backend.xp
-    number = counts[..., 0] + counts[..., 1]
-    anchors = xp.reshape(xp.concat([edges[:1], edges]), (1,) * (number.ndim - 1) + (-1,))
-    scores = grouped(number * anchors, starts, xp) + grouped(offsets, starts, xp)
-    return grouped(number, starts, xp), grouped(counts[..., 1], starts, xp), scores
-
-
-def reliability(number: Array, positives: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:
-    """Mean score and share of positives of each group; NaN without samples."""
-    xp = backend.xp
-    samples = xp.where(number > 0, number, 1)
-    return tuple(xp.where(number > 0, part / samples, xp.nan) for part in (scores, positives))
-
-
-def calibration_error(number: Array, positives: Array, scores: Array, zero_division: float, backend: Standard) -> Array:
-    """The mean distance of the mean score from the share of positives, by samples."""
-    xp = backend.xp
-    total = xp.sum(number, axis=-1)
-    gaps = xp.sum(xp.abs(scores - positives), axis=-1)
-    return xp.where(total > 0, gaps / xp.where(total > 0, total, 1), zero_division)
+    return xp.concat([x[..., :1] + x[..., 1:2], x[..., 2:-2], x[..., -2:-1] + x[..., -1:]], axis=-1)

@@ -2,65 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from matrics.arrays import Array, Standard
-from matrics.arrays.sizes import check_count
 from matrics.counting.labels import label_dtype
 from matrics.quoting import quoted
 
-Spacing = Literal["equal", "logit"]
-
-# Logits beyond these are rare, and the probability of 20 differs from 1 by two billionths.
-LARGEST_LOGIT = 20
 LARGEST_EDGE = 1e30
 
 # An edge is an integer of 24 bits times a power of two, kept in two integers, each below 2**16 in size, so that 2**15
 # states can be added up leaf by leaf in 32 bits.
 MANTISSA, LEAST_EXPONENT = 24, -126
-# Of more bins of equal width some are too narrow for float32, whatever the first and the last edge.
-MOST_BINS = 2**25
 # In float32 the position of a score among more equal bins than these might be off by half a bin.
 MOST_EQUAL_BINS = 2**18
 
 
-def check_spacing(spacing: Spacing | None) -> Spacing | None:
-    """Which it is; raises unless it is one."""
-    if spacing not in (None, *get_args(Spacing)):
-        raise ValueError(f"spacing: expected None, 'equal' or 'logit', got {quoted(spacing)}")
-    return spacing
+def make_edges(edges: Any, thresholds: Any) -> Array:
+    """The given edges and thresholds in float64, each rounded down to 24 bits; they increase."""
+    made = np.zeros(0) if edges is None else _given(edges)
+    if thresholds is None:
+        return made
+    numbers = np.asarray(thresholds)
+    if numbers.ndim > 1 or numbers.dtype.kind not in "iuf" or not (np.abs(numbers) <= LARGEST_EDGE).all():
+        raise ValueError(f"thresholds: expected finite numbers, got {quoted(thresholds)}")
+    return np.union1d(made, rounded(numbers.reshape(-1)))
 
 
-def make_edges(histogram_bins: int, low: float, high: float, edges: Any, spacing: Spacing | None) -> Array:
-    """The edges (K + 1,) in float64, each rounded down to 24 bits; they never decrease."""
-    if edges is not None:
-        return _given(edges, histogram_bins, low, high, spacing)
-    histogram_bins = check_count(histogram_bins, "histogram_bins", most=MOST_BINS)
-    check_spacing(spacing)
-    for name, value in (("low", low), ("high", high)):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not abs(value) <= LARGEST_EDGE:
-            raise ValueError(f"{name}: expected a finite number, got {quoted(value)}")
-    if spacing == "logit":
-        if (low, high) != (0, 1):
-            raise ValueError(f"spacing='logit': expected low=0 and high=1, as of probabilities, got {low} and {high}")
-        logits = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, max(histogram_bins - 1, 0))
-        return rounded([0, *(1 / (1 + np.exp(-logits))), 1])
-    if not low < high:
-        raise ValueError(f"low, high: expected low < high, got {low} and {high}")
-    made = rounded(low + np.arange(histogram_bins + 1) * (float(high) - float(low)) / histogram_bins)
-    if not (np.diff(made) > 0).all():
-        raise ValueError(
-            f"histogram_bins: expected fewer: {histogram_bins} bins from {low} to {high} are too narrow for float32"
-        )
-    return made
-
-
-def _given(edges: Any, histogram_bins: int, low: float, high: float, spacing: Spacing | None) -> Array:
-    if spacing is not None or (low, high) != (0, 1) or histogram_bins != 1000:
-        raise ValueError("edges: expected only edges=, or histogram_bins=, low=, high= and spacing=, got both")
+def _given(edges: Any) -> Array:
     given = np.asarray(edges)
     if given.ndim != 1 or given.size < 2 or given.dtype.kind not in "iuf":
         raise ValueError(f"edges: expected two or more increasing numbers, got {quoted(edges)}")
@@ -74,6 +46,12 @@ def _given(edges: Any, histogram_bins: int, low: float, high: float, spacing: Sp
             f"edges: expected numbers that increase, also in float32, got {given[at]} before {given[at + 1]} at {at}"
         )
     return made
+
+
+@functools.lru_cache(maxsize=64)
+def equal_edges(num_bins: int) -> tuple[float, ...]:
+    """The edges of bins of equal width from 0 to 1, as :func:`matrics.expected_calibration_error` has them."""
+    return tuple(k / num_bins for k in range(num_bins + 1))
 
 
 def rounded(edges: Any) -> Array:
@@ -110,7 +88,7 @@ def decode(pieces: Array, states: Array, dtype: Any, backend: Standard) -> Array
 
 def place(scores: Array, edges: Array, backend: Standard) -> Array:
     """The bin of each score, which is not NaN: how many edges are at or below it."""
-    if backend.looking_is_free and _are_equal(edges):
+    if backend.looking_is_free and len(edges) > 2 and _are_equal(edges):
         return _nearest(scores, edges)
     xp = backend.xp
     # A binary search without branches: where the edges are in the cache it takes a tenth of NumPy's own.

@@ -42,13 +42,15 @@ class Bounded(NamedTuple):
 class BoundedBins(NamedTuple):
     """What areas are made of: floats, with the highest bin first."""
 
-    positives: Array  # (*B, K + 2)
+    positives: Array  # (*B, K)
     negatives: Array
     positives_above: Array  # in the bins above
     negatives_above: Array
+    positives_upto: Array  # in these and in the bin itself
+    negatives_upto: Array
     all_positives: Array  # (*B, 1)
     all_negatives: Array
-    is_tied: Array  # (*B, K + 2): whether all scores of the bin are equal for certain
+    is_tied: Array  # (*B, K): whether all scores of the bin are equal for certain
     has_units: bool  # whether every sample counts 1
 
 
@@ -59,13 +61,11 @@ def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     those with equal scores count. In one bin a pair may count 0, half or 1.
     """
     xp = backend.xp
-    above = _share(bins.positives_above, bins.all_positives, xp)
-    upto = _share(bins.positives_above + bins.positives, bins.all_positives, xp)
-    middle = (above + upto) / 2
-    low, high = xp.where(bins.is_tied, middle, above), xp.where(bins.is_tied, middle, upto)
-    share = _share(bins.negatives, bins.all_negatives, xp)
-    areas = [tree_sum(share * part, xp) for part in (middle, low, high)]
-    return areas, ((bins.all_positives > 0) & (bins.all_negatives > 0))[..., 0]
+    positives, negatives = (_or_one(x, xp) for x in (bins.all_positives, bins.all_negatives))
+    share = bins.negatives / negatives
+    value = _sum(share * ((bins.positives_above + bins.positives_upto) / (2 * positives)), backend)
+    half = _sum(xp.where(bins.is_tied, 0, share * (bins.positives / (2 * positives))), backend)
+    return [value, value - half, value + half], ((bins.all_positives > 0) & (bins.all_negatives > 0))[..., 0]
 
 
 def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
@@ -83,17 +83,19 @@ def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array]
     positive counts w g(W), W being the weight up to it; as g increases, the sum is at least the integral from 0 to p.
     """
     xp = backend.xp
-    p, t, negatives = bins.positives, bins.positives_above, bins.negatives_above + bins.negatives
-    share = _share(p, bins.all_positives, xp)
-    value = share * _share(t + p, t + p + negatives, xp)
-    high = share * _share(t + p, t + p + bins.negatives_above, xp)
-    below = t + negatives + (0.5 if bins.has_units else 0)
-    fall = xp.log1p(_share(p, below, xp))  # 0 where below is, as negatives are then as well
-    low = share - _share(negatives, bins.all_positives, xp) * fall
+    p, upto, negatives = bins.positives, bins.positives_upto, bins.negatives_upto
+    total = _or_one(bins.all_positives, xp)
+    share = p / total
+    value = share * (upto / _or_one(upto + negatives, xp))
+    high = share * (upto / _or_one(upto + bins.negatives_above, xp))
+    below = bins.positives_above + negatives + (0.5 if bins.has_units else 0)
+    # The fall is 0 where a bin has nothing above and no negatives.
+    fall = xp.log1p(p / _or_one(below, xp))
+    low = share - (negatives / total) * fall
     is_exact = (bins.is_tied | (p == 1)) if bins.has_units else bins.is_tied
     low = xp.where(is_exact, value, low)
     high = xp.where(bins.is_tied, value, high)
-    return [tree_sum(part, xp) for part in (value, low, high)], (bins.all_positives > 0)[..., 0]
+    return [_sum(part, backend) for part in (value, low, high)], (bins.all_positives > 0)[..., 0]
 
 
 def average_of(
@@ -112,7 +114,7 @@ def average_of(
     if weights is not None:
         counted = counted * weights
     total = tree_sum(counted, xp)[..., None]
-    share = _share(counted, total, xp)
+    share = counted / _or_one(total, xp)
     means = [tree_sum(xp.where(counted > 0, area, 0) * share, xp) for area in areas]
     if not is_nan(zero_division):
         return widened(means, share.shape[-1], backend, (min(zero_division, 0.0), max(zero_division, 1.0)))
@@ -148,6 +150,11 @@ def tree_sum(x: Array, xp: Any) -> Array:
     return x[..., 0]
 
 
-def _share(a: Array, b: Array, xp: Any) -> Array:
-    """One divided by the other, and 0 where that is 0."""
-    return xp.where(b > 0, a, 0) / xp.where(b > 0, b, 1)
+def _sum(x: Array, backend: Standard) -> Array:
+    """The sum along the last axis; NumPy's own adds in pairs as well."""
+    return np.sum(x, axis=-1) if backend.looking_is_free else tree_sum(x, backend.xp)
+
+
+def _or_one(x: Array, xp: Any) -> Array:
+    """Divisors, with 1 in place of 0, where the dividend is 0 as well."""
+    return xp.where(x > 0, x, 1)

@@ -1,244 +1,296 @@
-"""From labels and scores to histograms of scores by class, and their running sums."""
+"""Counting scores into buckets, into bins between thresholds, and into bins of the calibration."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from matrics.arrays import NUMPY, Array, Standard, as_arrays
-from matrics.counting.labels import (
-    broadcast,
-    check_labels,
-    check_weights,
-    is_kept,
-    labels_to_ignore,
-    listed,
-    said,
-    widen,
-)
-from matrics.ranking.bins import decode, place
-from matrics.ranking.inputs import ScoredSamples, check_pair
-from matrics.ranking.leaves import ScoreLeaves
-from matrics.ranking.positive import LEFT_OUT, read_labels
-from matrics.ranking.sample_sums import columns_of, sample_sums, values_of
-from matrics.states.two_words import TwoWords
+from matrics.arrays import NUMPY, Array, Standard
+from matrics.counting.labels import is_kept
+from matrics.ranking.bins import equal_edges, place
+from matrics.ranking.buckets import bucket
+from matrics.ranking.leaves import COLUMNS_OF_CALIBRATION, Contents
+from matrics.ranking.log_odds import class_odds, logistic
+from matrics.states.two_words import TwoWords, carry
 
-# Scores per chunk on the host.
-SCORES_AT_ONCE = 2**14
+# Scores in a part of a batch on the host, whose intermediate arrays fit in a cache; and samples in one at least.
+SCORES_AT_ONCE = 2**15
+SAMPLES_AT_ONCE = 2**5
+
+_ONE = np.ones((), np.int64)
 
 
-class ScoreHistograms(NamedTuple):
-    """What one batch of samples adds to a state."""
+class Counter:
+    """Adds to the counts of buckets at the places of scores, which are few beside the buckets.
+
+    On the host, and with ``in_place``, an array is changed: that of the state, or a copy of it.
+    """
+
+    def __init__(
+        self, counts: Array, carried: Array, backend: Standard, *, in_place: bool, decay: float | None = None
+    ) -> None:
+        xp = backend.xp
+        if decay is not None:
+            counts *= decay
+        self._backend, self._in_place, self._counts = backend, in_place, counts
+        self._writes = in_place or backend is NUMPY
+        wide = backend.widest_float(counts)
+        # In float32 a count would stop at 2**24, if samples were added one by one.
+        self._is_batch = backend.is_float(counts) and (counts.dtype != wide or wide == xp.float32)
+        if self._is_batch:
+            zeros = xp.zeros((math.prod(counts.shape),), dtype=wide, **backend.device_option(counts))
+            self._flat = zeros
+        else:
+            self._flat = xp.reshape(counts if in_place or not self._writes else counts.copy(), (-1,))
+        self._carried = xp.reshape(carried, (-1,)) if carried.shape[-1] else None
+        self._shapes = counts.shape, carried
+
+    def add(self, places: Array, values: Array | None) -> None:
+        """Add values, by default 1, at places in the flat counts."""
+        backend, flat = self._backend, self._flat
+        if values is None and backend is NUMPY:
+            values = _ONE if flat.dtype == np.int64 else np.ones((), flat.dtype)
+        elif values is None:
+            values = backend.xp.ones(places.shape, dtype=flat.dtype, **backend.device_option(places))
+        elif values.dtype != flat.dtype:
+            values = backend.xp.astype(values, flat.dtype)
+        if self._writes:
+            backend.add_into(flat, places, values)
+            return
+        self._flat = backend.add_at(flat, places, values)
+        if self._carried is not None:
+            self._flat, self._carried = carry(self._flat, self._carried, places, backend)
+
+    def finish(self) -> tuple[Array, Array]:
+        """The counts, and the high words of counts in two words."""
+        xp = self._backend.xp
+        shape, carried = self._shapes
+        counts = xp.reshape(self._flat, shape)
+        if self._is_batch:
+            counts = xp.astype(counts, self._counts.dtype)
+            if self._in_place:
+                self._counts += counts
+                counts = self._counts
+            else:
+                counts = self._counts + counts
+        return counts, carried if self._carried is None else xp.reshape(self._carried, carried.shape)
+
+
+class Samples(NamedTuple):
+    """Samples in one library, as a batch of one axis."""
+
+    y_true: Array  # (B, S), wide integers
+    scores: Array  # (B, S) or (B, S, n)
+    weight: Array | None  # (B, S)
+    first: int = 0  # the place of the first element in the whole batch
+
+    def part(self, elements: slice, samples: slice) -> Samples:
+        """Some of the elements, and some of their samples."""
+        weight = None if self.weight is None else self.weight[elements, samples]
+        return Samples(
+            self.y_true[elements, samples], self.scores[elements, samples], weight, self.first + elements.start
+        )
+
+
+class Task(NamedTuple):
+    """How samples are counted."""
 
     backend: Standard
-    counts: Array  # (*B, [n + 1,] K + 2, 2)
-    offsets: Array  # (*B, [n + 1,] K + 2)
-    dropped: Array  # (*B,)
-    sums: Array  # (*B, n, C)
+    contents: Contents
+    edges: Array
+    ignored: tuple[int, ...]
+    are_logits: bool
+    counter: Counter
 
 
-# The arrays of a state that a batch is added to.
-ADDED = ScoreHistograms._fields[1:]
+class Seen(NamedTuple):
+    """The scores of samples in all forms that are needed; classes are on the first axis."""
+
+    order: Array  # ([n,] B, S): in the order of the scores, for areas
+    probability: Array  # ([n,] B, S)
+    top: Array | None  # (B, S): the highest probability, of scores of classes
+    is_top: Array | None  # (n, B, S): which classes have it
+    is_missing: Array  # (B, S)
 
 
-def bin_samples(
-    y_true: Any,
-    scores: Any,
-    state: ScoreLeaves,
-    *,
-    sample_weight: Any,
-    ignore_index: Any,
-    positive: Any = None,
-    logits: Any = None,
-) -> ScoreHistograms:
-    """Histograms and sums of labels and scores in the shapes of a state.
+def count(samples: Samples, task: Task) -> list[Array]:
+    """Count into the buckets; return what the bins, ``rounded``, ``dropped`` and the calibration grow by.
 
-    Of logits of the same shape, if they are known, the log loss and the order of the classes are exact.
+    On the host it is done in parts that fit in a cache.
     """
-    counts, batch_ndim = state.counts, state.dropped.ndim
-    has_classes = counts.ndim - batch_ndim == 3
-    if has_classes and positive is not None:
-        raise TypeError("positive: expected None, as this state has the scores of each of its classes")
-    labels = read_labels(y_true, positive, ignore_index, lambda _: has_classes, is_batch=True)
-    values = {"y_true": labels.values, "y_score": scores}
-    if sample_weight is not None:
-        values["sample_weight"] = sample_weight
-    leaves = {"state": counts, "edges": state.edges, "states": state.states, "sums": state.sums, "top_k": state.top_k}
-    own, arrays = as_arrays(**values, **leaves, **({} if logits is None else {"logits": logits}))
-    arrays[0] = listed(values["y_true"], arrays[0], "y_true")
-    check_pair(arrays[0], arrays[1], "y_score", own, "count them with matrics.ConfusionState")
-    check_labels(arrays[0], "y_true", own)
-    sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
-    batch = tuple(counts.shape[:batch_ndim])
-    shapes = {name: tuple(array.shape) for name, array in zip(values, arrays, strict=False)}
-    if sample_ndim < 0:
-        got = said(dict(zip(values, arrays, strict=False)))
-        raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
-    arrays[1:] = [own.detached(array) for array in arrays[1:]]  # counts have no gradient
-    views = [own.host_view(array) for array in arrays]
-    has_histogram = counts.shape[-2] > 0
-    if views[1] is None and not has_histogram:  # scores are converted in parts
-        views[1] = own.host_bits(arrays[1])
-    is_on_host = all(view is not None for view in views)
-    backend = NUMPY if is_on_host else own
-    seen: list[Any] = views if is_on_host else arrays
-    samples = seen[: len(values)]
-    if has_histogram:
-        samples[1] = backend.to_float(samples[1])
-    if len(samples) > 2:
-        samples[2] = check_weights(samples[2], backend)
-    _check_classes(samples[0], samples[1], counts.shape[batch_ndim] - 1 if has_classes else None)
-    samples = broadcast(sample_ndim, backend, shapes, *samples, has_classes=has_classes)
-    if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != batch:
-        got = said(dict(zip(values, arrays, strict=False)))
-        raise ValueError(f"expected labels and scores with the batch {batch} of the state, got {got}")
-    ignored = labels_to_ignore(labels.ignored, samples[0], backend)
-    if labels.positive is not None and labels.names is None:
-        samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
-    with backend.quiet():  # infinite weights
-        made = _made(samples, seen[len(values) :], ignored, batch, backend)
-    if own is not backend:
-        made = [own.from_host(array) for array in made]
-    return ScoreHistograms(own, *made)
+    (number, size), each = samples.y_true.shape, math.prod(samples.scores.shape[2:])
+    if task.backend is not NUMPY or number * size * each <= SCORES_AT_ONCE:
+        return _count(samples, task)
+    step = max(SCORES_AT_ONCE // each, SAMPLES_AT_ONCE)
+    if size < step:
+        groups = _slices(number, max(step // size, 1))
+        return [np.concatenate(part) for part in zip(*(_count(samples.part(x, slice(size)), task) for x in groups))]
+    found = []
+    for element in _slices(number, 1):
+        parts = [_count(samples.part(element, x), task) for x in _slices(size, step)]
+        found.append([sum(part) for part in zip(*parts, strict=True)])
+    return [np.concatenate(part) for part in zip(*found, strict=True)]
 
 
-def _made(
-    samples: list[Array], leaves: list[Array], ignored: tuple[int, ...], batch: tuple[int, ...], backend: Standard
-) -> list[Array]:
-    """Counts, offsets, dropped samples and sums; the leaves of the state, and perhaps logits after them."""
-    counts, edges, states, sums, top_k, *logits = leaves
-    if counts.shape[-2]:
-        edges = decode(edges, states, backend.widest_float(edges), backend)
-        made = (_in_parts if backend is NUMPY else _count)(samples, ignored, edges, batch, backend)
-    else:
-        made = [counts, counts[..., 0], counts]
-    if sums.shape[-1]:
-        top_k = top_k // states[..., None]
-        sums, made[2] = _summed(samples, logits, sums, top_k, ignored=ignored, backend=backend)
-    return [*made, sums]
+def _slices(length: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, length)) for start in range(0, length, step)]
 
 
-def _summed(
-    samples: list[Array],
-    logits: list[Array],
-    sums: Array,
-    top_k: Array,
-    *,
-    ignored: tuple[int, ...],
-    backend: Standard,
-) -> tuple[Array, Array]:
-    """The sums over samples, and how many are dropped; of one array of logits, or none."""
-    y_true, scores, *weights = samples
-    y_true = widen(y_true, backend)
-    n = scores.shape[-1] if scores.ndim > y_true.ndim else None
-    logits = [backend.xp.broadcast_to(backend.to_float(x), scores.shape) for x in logits]
-    found = ScoredSamples(
-        backend, backend, backend.clamped(y_true, 0, (n or 2) - 1), scores, weights[0] if weights else None, None, n
-    )
-    values = values_of(found, logits[0] if logits else None, columns_of(sums, top_k))
-    is_good, dropped = _judged(y_true, values[0], ignored, n or 2, top_k.ndim - 1, backend)
-    return sample_sums(found, is_good, values[1:], sums, top_k), dropped
-
-
-def _against_rest(
-    y_true: Array, positive: int, ignored: tuple[int, ...], backend: Standard
-) -> tuple[Array, tuple[int, ...]]:
-    """Integers as 0 and 1, below 0 if dropped, and the new labels to leave out."""
-    xp, kept = backend.xp, is_kept(y_true, ignored, backend)
-    y_true = widen(y_true, backend)
-    found = xp.where(y_true == positive, 1, xp.where(y_true < 0, -1, xp.zeros_like(y_true)))
-    return (found, ()) if kept is None else (xp.where(kept, found, LEFT_OUT), (LEFT_OUT,))
-
-
-def _check_classes(y_true: Array, scores: Array, n: int | None) -> None:
-    """Raise unless scores have the classes of the state."""
-    shapes = f"y_true {tuple(y_true.shape)}, y_score {tuple(scores.shape)}"
-    if n is not None and (scores.ndim == 0 or scores.shape[-1] != n):
-        raise ValueError(
-            f"y_score: expected {n} along the last axis, one for each class of the state, got {shapes}; without "
-            "num_classes= a state takes the scores of class 1 of two"
-        )
-    if n is not None and tuple(y_true.shape) == tuple(scores.shape):
-        raise ValueError(
-            f"y_true: expected one axis less than y_score has, got {shapes}; of one-hot labels take y_true.argmax(-1)"
-        )
-    if n is None and scores.ndim > y_true.ndim > 0 and scores.shape[-1] != y_true.shape[-1]:
-        raise ValueError(
-            f"y_score: expected scores of class 1 for the samples of the labels, got {shapes}; for an axis of classes "
-            "make the state with num_classes="
-        )
-
-
-def _in_parts(
-    samples: list[Array], ignored: tuple[int, ...], edges: Array, batch: tuple[int, ...], backend: Standard
-) -> list[Array]:
-    """The same for NumPy arrays, in chunks whose intermediate arrays fit in a cache."""
-    shape, size = samples[0].shape, samples[1].size
-    if size <= SCORES_AT_ONCE:
-        return _count(samples, ignored, edges, batch, backend)
-    if not batch:
-        trailing = samples[1].shape[len(shape) :]
-        samples = [samples[0].reshape(-1), samples[1].reshape(-1, *trailing), *(w.reshape(-1) for w in samples[2:])]
-    number = samples[0].shape[0]
-    step = max(SCORES_AT_ONCE // (size // number), 1)
-    if batch and step == 1:
-        parts = [_in_parts([x[i] for x in samples], ignored, edges, batch[1:], backend) for i in range(number)]
-        return [np.stack(part) for part in zip(*parts, strict=True)]
-    slices = [slice(start, min(start + step, number)) for start in range(0, number, step)]
-    lengths = [(part.stop - part.start, *batch[1:]) if batch else () for part in slices]
-    parts = [
-        _count([x[part] for x in samples], ignored, edges, length, backend)
-        for part, length in zip(slices, lengths, strict=True)
-    ]
-    return [np.concatenate(part) if batch else sum(part) for part in zip(*parts, strict=True)]
-
-
-def _count(
-    samples: list[Array], ignored: tuple[int, ...], edges: Array, batch: tuple[int, ...], backend: Standard
-) -> list[Array]:
-    """Counts, offsets and dropped samples of arrays of one shape."""
-    xp = backend.xp
-    y_true, scores, *weights = samples
-    y_true = widen(y_true, backend)
-    has_classes, dtype = scores.ndim > y_true.ndim, y_true.dtype
-    is_missing = xp.isnan(scores)
-    is_missing = xp.any(is_missing, axis=-1) if has_classes else is_missing
-    is_good, dropped = _judged(y_true, is_missing, ignored, scores.shape[-1] if has_classes else 2, len(batch), backend)
-    rows, length = 1, edges.shape[0] + 1
-    if has_classes:
-        is_good = is_good[..., None]
-        scores, is_true = _each_and_top(y_true[..., None], scores, backend)
-        rows = scores.shape[-1]
-    else:
-        is_true = y_true
+def _count(samples: Samples, task: Task) -> list[Array]:
+    backend, contents, y_true = task.backend, task.contents, samples.y_true
+    xp, n = backend.xp, contents.num_classes
+    seen = _seen(samples.scores, task)
+    is_good, dropped = judged(y_true, seen.is_missing, task.ignored, n or 2, 1, backend)
     are_all_good = backend.looking_is_free and bool(is_good.all())
-
-    def good(x: Array, other: int) -> Array:
-        return x if are_all_good else xp.where(is_good, x, other)
-
-    scores = good(scores, 0)
-    bins = place(scores, xp.astype(edges, scores.dtype), backend)
-    offsets = good(xp.astype(scores, edges.dtype) - backend.look_up(xp.concat([edges[:1], edges]), bins), 0)
-    if has_classes:
-        starts = xp.astype(backend.class_index(rows, bins), dtype) * length
-        bins = bins + xp.reshape(starts, (1,) * (bins.ndim - 1) + (rows,))
-    bins = good(bins, rows * length)
-    weight = None
-    if weights:
-        weight = xp.astype(weights[0], edges.dtype)
-        weight = xp.broadcast_to(weight[..., None], bins.shape) if has_classes else weight
-        offsets = good(offsets * weight, 0)
-    number, dtype = math.prod(batch), dtype if weight is None else edges.dtype
-    counts = backend.count(2 * bins + good(is_true, 0), number, 2 * rows * length + 2, weight, dtype=dtype)
-    sums = backend.count(bins, number, rows * length + 1, offsets, dtype=edges.dtype)
-    inner = (*batch, rows, length) if has_classes else (*batch, length)
-    counts = xp.reshape(xp.reshape(counts, (*batch, 2 * rows * length + 2))[..., :-2], (*inner, 2))
-    return [counts, xp.reshape(xp.reshape(sums, (*batch, rows * length + 1))[..., :-1], inner), dropped]
+    chosen = None if are_all_good else is_good
+    is_true = y_true == 1
+    if n is not None:
+        classes = xp.astype(backend.class_index(n, y_true), y_true.dtype)
+        is_true = y_true == xp.reshape(classes, (n, 1, 1))
+    rounded = xp.zeros((y_true.shape[0],), dtype=backend.widest_float(samples.scores), **backend.device_option(y_true))
+    if contents.grid is not None:
+        found, rest = bucket(_where(chosen, seen.order, 0, xp), contents.grid, backend)
+        rounded = xp.astype(xp.any(rest != 0, axis=(*range(rest.ndim - 2), -1)), rounded.dtype)
+        _count_buckets(found, is_true, chosen, samples, task)
+    bins, is_between = _count_bins(seen, is_true, chosen, samples, task)
+    rounded = xp.astype(is_between, rounded.dtype) if contents.grid is None and is_between is not None else rounded
+    return [bins, rounded, dropped, _count_calibration(seen, is_true, chosen, samples, task)]
 
 
-def _judged(  # noqa: PLR0917 (all is needed)
+def _seen(scores: Array, task: Task) -> Seen:
+    """The scores, or logits, in the forms that are needed."""
+    backend, contents = task.backend, task.contents
+    xp, n = backend.xp, contents.num_classes
+    scores = backend.of_bits(scores)
+    needs_each = contents.num_edges > 0 or contents.has_each or (n is None and contents.num_bins > 0)
+    if n is None:
+        is_missing = xp.isnan(scores)
+        probability = scores
+        if task.are_logits and needs_each:
+            probability = logistic(xp.astype(scores, backend.widest_float(scores)), backend)
+        return Seen(scores, probability, None, None, is_missing)
+    scores = backend.packed(xp.permute_dims(scores, (2, 0, 1)))
+    if not task.are_logits:
+        top = xp.max(scores, axis=0)
+        return Seen(scores, scores, top, scores == top, xp.any(xp.isnan(scores), axis=0))
+    odds = class_odds(xp.astype(scores, backend.widest_float(scores)), backend)
+    # Where all classes are as probable, the log-odds against the mean of the others are 0, around which buckets are
+    # narrowest: models begin there.
+    order = xp.astype(odds.each + math.log(n - 1), xp.float32)
+    each = logistic(odds.each, backend) if needs_each else odds.each
+    top = logistic(odds.top, backend) if contents.num_bins else odds.top
+    return Seen(order, each, top, odds.is_top, odds.is_missing)
+
+
+def _count_buckets(found: Array, is_true: Array, is_good: Array | None, samples: Samples, task: Task) -> None:
+    """Count the buckets ([n,] B, S) of scores."""
+    backend, contents = task.backend, task.contents
+    assert contents.grid is not None
+    xp, length, dtype = backend.xp, contents.grid.length, found.dtype
+    elements = samples.first + xp.astype(backend.class_index(found.shape[-2], found), dtype)
+    rows = xp.reshape(elements * contents.rows, (-1, 1))
+    if contents.num_classes is not None:
+        rows = rows + xp.reshape(xp.astype(backend.class_index(contents.rows, found), dtype), (-1, 1, 1))
+    places = 2 * (found + rows * length) + xp.astype(is_true, dtype)
+    values = samples.weight
+    if is_good is not None and backend.looking_is_free:
+        is_good = np.broadcast_to(is_good, places.shape)
+        places = places[is_good]
+        values = None if values is None else np.broadcast_to(values, is_good.shape)[is_good]
+    elif is_good is not None:
+        values = xp.astype(is_good, dtype) if values is None else xp.where(is_good, values, 0)
+    if values is not None:
+        values = xp.reshape(values if values.shape == places.shape else xp.broadcast_to(values, places.shape), (-1,))
+    task.counter.add(xp.reshape(places, (-1,)), values)
+
+
+def _count_bins(
+    seen: Seen, is_true: Array, is_good: Array | None, samples: Samples, task: Task
+) -> tuple[Array, Array | None]:
+    """The counts (B, [n,] E + 1, 2) of probabilities between thresholds, and whether any is not on one (B,)."""
+    backend, contents, y_true = task.backend, task.contents, samples.y_true
+    xp, number, length = backend.xp, y_true.shape[0], contents.num_edges + 1
+    weight, dtype = samples.weight, y_true.dtype
+    kind = dtype if weight is None else backend.widest_float(weight)
+    if not contents.num_edges:
+        return xp.zeros((number, contents.rows, 0, 2), dtype=kind, **backend.device_option(y_true)), None
+    values = _where(is_good, seen.probability, 0, xp)
+    edges = xp.astype(task.edges, values.dtype)
+    found, is_between = place(values, edges, backend), None
+    if contents.grid is None:
+        below = backend.look_up(xp.concat([edges[:1], edges]), found)
+        is_between = xp.any(_where(is_good, values != below, False, xp), axis=(*range(values.ndim - 2), -1))
+    if contents.num_classes is not None:
+        starts = xp.astype(backend.class_index(contents.rows, found), found.dtype) * length
+        found = _elements_first(found + xp.reshape(starts, (-1, 1, 1)), xp)
+        is_true = _elements_first(is_true, xp)
+        is_good, weight = (None if x is None else xp.broadcast_to(x[:, None, :], found.shape) for x in (is_good, weight))
+    found = _where(is_good, 2 * found + xp.astype(is_true, found.dtype), 2 * contents.rows * length, xp)
+    weight = None if weight is None else xp.astype(_where(is_good, weight, 0, xp), kind)
+    counts = backend.count(found, number, 2 * contents.rows * length + 1, weight, dtype=kind)
+    return xp.reshape(xp.reshape(counts, (number, -1))[:, :-1], (number, contents.rows, length, 2)), is_between
+
+
+def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, samples: Samples, task: Task) -> Array:
+    """Samples, positives and distances from the lower edge, in bins of the probability of equal width, (B, R, M + 2, 3)."""
+    backend, contents, y_true = task.backend, task.contents, samples.y_true
+    xp, number, wide = backend.xp, y_true.shape[0], backend.widest_float(samples.scores)
+    if not contents.num_bins:
+        return xp.zeros((number, 1, 0, COLUMNS_OF_CALIBRATION), dtype=wide, **backend.device_option(y_true))
+    probability, happens = seen.probability[None, ...], is_true[None, ...]
+    if seen.top is not None and seen.is_top is not None:
+        probability, happens = seen.top[None, ...], _is_right(is_true, seen.is_top, backend)[None, ...]
+        if contents.has_each:
+            probability = xp.concat([seen.probability, probability])
+            happens = xp.concat([is_true, happens])
+    rows, length = probability.shape[0], contents.num_bins + 2
+    probability = _where(is_good, probability, 0, xp)
+    edges = backend.constant([equal_edges(contents.num_bins)], probability)[0, :]
+    found = place(probability, edges, backend)  # 0 is below the first bin, which begins at 0
+    found = found - xp.astype(probability == 1, found.dtype)  # the last bin ends with 1
+    distance = xp.astype(probability - backend.look_up(xp.concat([edges[:1], edges]), found), wide)
+    if rows > 1:
+        starts = xp.astype(backend.class_index(rows, found), found.dtype) * length
+        found = found + xp.reshape(starts, (-1, 1, 1))
+    weight = samples.weight
+    if weight is not None:
+        weight = xp.broadcast_to(xp.astype(_where(is_good, weight, 0, xp), wide), found.shape)
+        distance = distance * weight
+    # Samples that do not count are in a bin behind all others.
+    kinds = _where(is_good, 2 * found + xp.astype(happens, found.dtype), 2 * rows * length, xp)
+    found = _where(is_good, found, rows * length, xp)
+    found, kinds, distance, weight = (
+        x if x is None else xp.permute_dims(x, (1, 0, 2)) for x in (found, kinds, distance, weight)
+    )
+    counts = backend.count(kinds, number, 2 * rows * length + 1, weight, dtype=y_true.dtype if weight is None else wide)
+    counts = xp.reshape(xp.reshape(xp.astype(counts, wide), (number, -1))[:, :-1], (number, rows, length, 2))
+    sums = backend.count(found, number, rows * length + 1, distance, dtype=wide)
+    sums = xp.reshape(xp.reshape(sums, (number, -1))[:, :-1], (number, rows, length))
+    return xp.stack([counts[..., 0] + counts[..., 1], counts[..., 1], sums], axis=-1)
+
+
+def _is_right(is_true: Array, is_top: Array, backend: Standard) -> Array:
+    """Whether the true class is the predicted one: the first of those with the highest score."""
+    xp = backend.xp
+    ties = xp.astype(is_top, xp.int32)
+    if not (backend.looking_is_free and int(ties.sum(axis=0).max(initial=0)) <= 1):
+        is_top = is_top & (backend.running_sum(ties, 0) == 1)
+    return xp.any(is_true & is_top, axis=0)
+
+
+def _elements_first(x: Array, xp: Array) -> Array:
+    """An array (rows, B, S) as (B, rows, S)."""
+    return xp.permute_dims(x, (1, 0, 2))
+
+
+def _where(is_good: Array | None, x: Array, other: float, xp: Array) -> Array:
+    """The numbers of good samples; if all are good the array itself."""
+    return x if is_good is None else xp.where(is_good, x, other)
+
+
+def judged(  # noqa: PLR0917 (all is needed)
     y_true: Array, is_missing: Array, ignored: tuple[int, ...], n: int, batch_ndim: int, backend: Standard
 ) -> tuple[Array, Array]:
     """Which samples count, and how many are dropped (*B,); those that are ignored are neither."""
@@ -249,31 +301,3 @@ def _judged(  # noqa: PLR0917 (all is needed)
     if kept is not None:
         is_good, lost = is_good & kept, lost & kept
     return is_good, xp.sum(xp.astype(lost, dtype), axis=tuple(range(batch_ndim, lost.ndim)), dtype=dtype)
-
-
-def _each_and_top(y_true: Array, scores: Array, backend: Standard) -> tuple[Array, Array]:
-    """The scores of each class, by whether it is the true one; and the top score, by whether its class is."""
-    xp, dtype = backend.xp, y_true.dtype
-    best, label = backend.max_and_argmax(scores)
-    classes = xp.astype(backend.class_index(scores.shape[-1], y_true), dtype)
-    is_class = y_true == xp.reshape(classes, (1,) * (y_true.ndim - 1) + (-1,))
-    is_right = y_true == widen(label, backend)[..., None]
-    is_true = xp.astype(xp.concat([is_class, is_right], axis=-1), dtype)
-    return xp.concat([scores, best[..., None]], axis=-1), is_true
-
-
-def running(counts: Array, carried: Array | None, backend: Standard) -> Array:
-    """Sums of the bins before each, and of all, along the last axis but one: one more entry than bins.
-
-    Counts in two words become floats at the end, from exact sums.
-    """
-    low = _running(counts, backend)
-    if carried is None:
-        return low
-    return TwoWords(low, _running(carried, backend)).to_float(backend)
-
-
-def _running(x: Array, backend: Standard) -> Array:
-    xp = backend.xp
-    x = xp.concat([xp.zeros_like(x[..., :1, :]), x], axis=-2)
-    return backend.running_sum(x, -2)

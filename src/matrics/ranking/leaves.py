@@ -1,4 +1,4 @@
-"""The leaves of a ScoreState: their initial values, and their sums."""
+"""The leaves of a ScoreState: their initial values, what they count, and their sums."""
 
 from __future__ import annotations
 
@@ -8,65 +8,116 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrics.arrays import Array, Standard, as_arrays
-from matrics.arrays.sizes import check_count, check_state_size, one_or_more
+from matrics.arrays.sizes import check_count, check_state_size, is_whole, one_or_more
 from matrics.quoting import quoted
-from matrics.ranking.bins import encode
+from matrics.ranking.bins import decode, encode
+from matrics.ranking.buckets import BYTES_OF_BUCKET, Grid, bits_of, check_bits, grid_of
+from matrics.ranking.probability_bins import MOST_BINS
 from matrics.ranking.sample_sums import added_sums
-from matrics.states.leaves import add, check_batch, zeros
+from matrics.states.leaves import CountLeaves, add, check_batch, zeros
 
-# The running sum of so many low words is below 2**31.
-MOST_BINS_IN_WORDS = 2**15 - 4
 # A k is added up over states as well.
 MOST_PLACES = 2**16 - 1
+# Samples, positives, and the distances of probabilities from the lower edge of their bin.
+COLUMNS_OF_CALIBRATION = 3
 
 
 class ScoreLeaves(NamedTuple):
     """The arrays of a ScoreState."""
 
     counts: Array
-    offsets: Array
-    dropped: Array
     carried: Array
+    bins: Array
+    bins_carried: Array
+    rounded: Array
+    dropped: Array
     edges: Array
     states: Array
+    calibration: Array
+    calibration_remainders: Array
     sums: Array
     remainders: Array
     top_k: Array
 
 
+#: The arrays that a batch adds to.
+ADDED = ("counts", "bins", "rounded", "dropped", "calibration", "sums")
+
+
+class Contents(NamedTuple):
+    """What a state counts, read from the shapes of its leaves."""
+
+    batch: tuple[int, ...]
+    num_classes: int | None
+    grid: Grid | None  # the buckets, unless there are none
+    num_edges: int
+    num_bins: int  # of the calibration
+    has_each: bool  # whether there is calibration of each class as well
+    has_sums: bool
+
+    @classmethod
+    def of(cls, leaves: Any) -> Contents:
+        """What the leaves of a state count."""
+        batch_ndim = leaves.dropped.ndim
+        counts, calibration = leaves.counts.shape, leaves.calibration.shape
+        bits = bits_of(counts[-2])
+        return cls(
+            batch=tuple(counts[:batch_ndim]),
+            num_classes=counts[batch_ndim] if len(counts) - batch_ndim == 3 else None,
+            grid=None if bits is None else grid_of(bits),
+            num_edges=leaves.edges.shape[-2],
+            num_bins=max(calibration[-2] - 2, 0),
+            has_each=calibration[-3] > 1,
+            has_sums=leaves.sums.shape[-1] > 0,
+        )
+
+    @property
+    def rows(self) -> int:
+        """The number of histograms in an element of the batch."""
+        return self.num_classes or 1
+
+
 def empty(
-    edges: Array | None,
+    edges: Array,
     num_classes: Any,
     batch_shape: Any,
     like: Any,
     dtype: Any,
     *,
+    bits: Any,
+    num_bins: Any,
+    class_wise: Any,
     losses: Any,
     top_k: Any,
     allow_large: bool,
 ) -> list[Array]:
-    """The leaves of an empty state; without edges it has no histograms."""
-    length, batch = 0 if edges is None else len(edges) + 1, check_batch(batch_shape)
+    """The leaves of an empty state."""
+    batch = check_batch(batch_shape)
     n = None if num_classes is None else check_count(num_classes, "num_classes")
     if n == 1:
         raise ValueError("num_classes: expected None for the scores of class 1 of two, or at least 2, got 1")
-    rows = () if n is None else (n + 1,)
+    rows = () if n is None else (n,)
+    bits = check_bits(bits, max(math.prod((*batch, *rows)), 1))
+    bins = _checked_bins(num_bins)
+    if not isinstance(class_wise, bool):
+        raise TypeError(f"class_wise: expected True or False, got {quoted(class_wise)}")
+    if class_wise and n is None:
+        raise ValueError("class_wise: expected False without num_classes=, as there is one score for each sample")
+    calibrated = (n + 1 if class_wise and n is not None else 1, bins + 2 if bins else 0, COLUMNS_OF_CALIBRATION)
     places, columns = _kept(n, losses=losses, top_k=top_k)
-    if edges is None and not columns:
-        raise ValueError(
-            "histogram_bins: expected an integer of at least 1, as without losses=True or top_k= nothing else is kept, "
-            "got 0"
-        )
-    sizes = {"histogram_bins": max(length - 2, 0), "num_classes": num_classes, "batch_shape": batch or None}
-    size = 3 * 8 * math.prod((*batch, *rows, length))  # two counts and an offset in each bin
-    check_state_size(size + 8 * math.prod((*batch, n or 2, columns)), sizes, allow_large=allow_large)
-    counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, sizes=sizes, allow_large=True)
+    if not (bits or bins or columns or len(edges)):
+        raise ValueError("expected a state that keeps something, got bits=0, num_bins=0 and no edges, losses or top_k")
+    length, num_edges = grid_of(bits).length if bits else 0, len(edges)
+    sizes = {"bits": bits or None, "num_classes": num_classes, "batch_shape": batch or None}
+    size = BYTES_OF_BUCKET * (length + num_edges + 1) * math.prod(rows) + 8 * (n or 2) * columns
+    check_state_size(math.prod(batch) * (size + 8 * math.prod(calibrated)), sizes, allow_large=allow_large)
+    options: Any = {"sizes": sizes, "allow_large": True}
+    counts, dropped, carried = zeros(batch, (*rows, length, 2), like, dtype, **options)
+    binned, _, bins_carried = zeros(batch, (*rows, num_edges + 1 if num_edges else 0, 2), like, dtype, **options)
     backend, (dropped,) = as_arrays(dropped=dropped)
-    if backend.widest_int(dropped) is None and length > MOST_BINS_IN_WORDS:
-        most = MOST_BINS_IN_WORDS - 2
-        raise ValueError(f"expected at most {most} bins, as there are no 64-bit integers, got {length - 2}")
     xp, place = backend.xp, backend.device_option(dropped)
     wide = backend.widest_float(dropped)
+    has_remainders = wide == xp.float32
 
     def of_batch(values: np.ndarray) -> Array:
         if not values.size:  # which has odd strides once it is broadcast
@@ -74,18 +125,30 @@ def empty(
         pieces = xp.asarray(values, dtype=dropped.dtype, **place)
         return backend.copied(xp.broadcast_to(pieces, (*batch, *pieces.shape)))
 
-    shape = (*batch, n or 2, columns) if columns else (*batch, 0, 0)
+    def floats(*shape: int) -> Array:
+        return xp.zeros((*batch, *shape), dtype=wide, **place)
+
+    summed = (n or 2, columns) if columns else (0, 0)
     return [
         counts,
-        xp.zeros((*batch, *rows, length), dtype=wide, **place),
-        dropped,
         carried,
-        of_batch(np.zeros((0, 2), int) if edges is None else encode(edges)),
+        binned,
+        bins_carried,
+        floats(),
+        dropped,
+        of_batch(encode(edges)),
         xp.ones_like(dropped),
-        xp.zeros(shape, dtype=wide, **place),
-        xp.zeros(shape if wide == xp.float32 else (*batch, 0, 0), dtype=wide, **place),
+        floats(*calibrated),
+        floats(*(calibrated if has_remainders else (0, 0, 0))),
+        floats(*summed),
+        floats(*(summed if has_remainders else (0, 0))),
         of_batch(np.asarray(places, int)),
     ]
+
+
+def _checked_bins(num_bins: Any) -> int:
+    """The number of bins of the calibration, which may be 0."""
+    return 0 if is_whole(num_bins) and num_bins == 0 else check_count(num_bins, "num_bins", most=MOST_BINS)
 
 
 def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
@@ -98,31 +161,80 @@ def _kept(n: int | None, *, losses: Any, top_k: Any) -> tuple[list[int], int]:
     return places, 1 + 2 * losses + len(places) if losses or places else 0
 
 
-def check_same_places(backend: Standard, state: Any, other: Any) -> None:
-    """Raise unless two states keep the same losses and numbers of highest scores."""
-    same = tuple(state.sums.shape) == tuple(other.sums.shape) and tuple(state.top_k.shape) == tuple(other.top_k.shape)
-    views = [backend.host_view(x) for x in (state.top_k, state.states, other.top_k, other.states)]
-    if same and all(view is not None for view in views):
-        places, states, others, of_others = (np.asarray(view) for view in views)
-        same = np.array_equal(places // states[..., None], others // of_others[..., None])
-    if not same:
+def edges_of(leaves: Any, backend: Standard) -> Array:
+    """The edges, or the thresholds, in ascending order and in the widest float."""
+    return decode(leaves.edges, leaves.states, backend.widest_float(leaves.edges), backend)
+
+
+def check_same(backend: Standard, state: Any, other: Any) -> None:
+    """Raise unless two states count the same; constants are compared where they are at hand."""
+    mine, its = Contents.of(state), Contents.of(other)
+    if mine[:2] != its[:2]:
+        raise ValueError(
+            f"expected states of the same classes and batch, got num_classes {mine.num_classes} and {its.num_classes} "
+            f"with the batches {mine.batch} and {its.batch}"
+        )
+    bits, others = (bits_of(x.counts.shape[-2]) or 0 for x in (state, other))
+    if bits != others:
+        raise ValueError(
+            f"expected states whose buckets have the same resolution, got one of bits={bits} and one of bits={others}; "
+            "make both with the same bits="
+        )
+    if mine.num_bins != its.num_bins or mine.has_each != its.has_each:
+        raise ValueError(
+            f"expected states with the same bins of calibration, got num_bins={mine.num_bins}, "
+            f"class_wise={mine.has_each} and num_bins={its.num_bins}, class_wise={its.has_each}"
+        )
+    if not _are_same(backend, state, other, "edges"):
+        raise ValueError("expected states with the same edges or thresholds, got others; see their thresholds")
+    if tuple(state.sums.shape) != tuple(other.sums.shape) or not _are_same(backend, state, other, "top_k"):
         raise ValueError("expected states that keep the same losses= and top_k=, got others")
 
 
-def check_same_edges(views: list[Any]) -> None:
-    """Raise unless two states have the same edges, given edges and states of each as NumPy's, or None."""
-    if any(view is None for view in views):  # values are not at hand
-        return
-    edges, states, others, of_others = views
-    if not np.array_equal(edges // states[..., None, None], others // of_others[..., None, None]):
-        raise ValueError("expected states with the same edges, got others; see their thresholds")
+def _are_same(backend: Standard, state: Any, other: Any, name: str) -> bool:
+    """Whether two states have the same constants; also true where values are not at hand."""
+    mine, its = getattr(state, name), getattr(other, name)
+    if tuple(mine.shape) != tuple(its.shape):
+        return False
+    views = [backend.host_view(x) for x in (mine, state.states, its, other.states)]
+    if any(view is None for view in views):
+        return True
+    own, states, others, of_others = (np.asarray(view) for view in views)
+    ones = (None,) * (own.ndim - states.ndim)
+    return np.array_equal(own // states[(..., *ones)], others // of_others[(..., *ones)])
 
 
-def added(state: Any, more: Any, carried: Array | None, backend: Standard) -> list[Array]:
-    """The leaves of the state with counts, offsets, dropped samples and sums added; it is one state again."""
-    whole = add(state, more.counts, more.dropped, carried, backend)
-    offsets = state.offsets + backend.xp.astype(more.offsets, state.offsets.dtype)
-    edges, top_k = state.edges // state.states[..., None, None], state.top_k // state.states[..., None]
-    sums, remainders = added_sums(state.sums, state.remainders, more.sums, backend)
-    ones = backend.xp.ones_like(state.states)
-    return [whole.counts, offsets, whole.dropped, whole.carried, edges, ones, sums, remainders, top_k]
+def merged(state: Any, other: Any, backend: Standard) -> dict[str, Array]:
+    """The leaves of the sum of two states."""
+    whole = add(state, other.counts, other.dropped, other.carried, backend)
+    found = with_batch(state, other, backend) | whole._asdict()
+    bins = _more_bins(state, other.bins, other.bins_carried, backend)
+    remainders = {
+        name: found[name] + getattr(other, name) for name in ("remainders", "calibration_remainders")
+    }
+    return found | {"bins": bins.counts, "bins_carried": bins.carried} | remainders
+
+
+def with_batch(state: Any, more: Any, backend: Standard) -> dict[str, Array]:
+    """All leaves but the counts, with those of a batch or of another state added; it is one state again."""
+    xp = backend.xp
+    bins = _more_bins(state, more.bins, None, backend)
+    calibration = added_sums(state.calibration, state.calibration_remainders, more.calibration, backend)
+    sums = added_sums(state.sums, state.remainders, more.sums, backend)
+    return {
+        "bins": bins.counts,
+        "bins_carried": bins.carried,
+        "rounded": state.rounded + xp.astype(more.rounded, state.rounded.dtype),
+        "edges": state.edges // state.states[..., None, None],
+        "states": xp.ones_like(state.states),
+        "calibration": calibration[0],
+        "calibration_remainders": calibration[1],
+        "sums": sums[0],
+        "remainders": sums[1],
+        "top_k": state.top_k // state.states[..., None],
+    }
+
+
+def _more_bins(state: Any, bins: Array, carried: Array | None, backend: Standard) -> CountLeaves:
+    own = CountLeaves(state.bins, state.dropped, state.bins_carried)
+    return add(own, bins, backend.xp.zeros_like(state.dropped), carried, backend)

@@ -13,8 +13,9 @@ from matrics.engine.safety import Safe
 from matrics.ranking.averages import mean_of_defined
 from matrics.ranking.brier import squared_distance
 from matrics.ranking.inputs import ScoredSamples, returned
+from matrics.ranking.log_odds import logistic, softmax
 from matrics.ranking.losses import of_each
-from matrics.ranking.probabilities import missing, of_true_class
+from matrics.ranking.probabilities import missing
 from matrics.ranking.top_k import ranks, share_of_places
 
 # Scores in a part of the samples on the host.
@@ -34,7 +35,7 @@ def columns_of(sums: Array, top_k: Array) -> Columns:
     return Columns(max(sums.shape[-1] - 1 - hits, 0), hits)
 
 
-def values_of(samples: ScoredSamples, logits: Array | None, columns: Columns) -> list[Array]:
+def values_of(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
     """Whether a score of each sample is NaN; its losses; how many scores are higher than that of its class, and equal.
 
     Each is (*B, *S). On the host they are computed for parts of the samples that fit in a cache.
@@ -42,43 +43,46 @@ def values_of(samples: ScoredSamples, logits: Array | None, columns: Columns) ->
     Parameters
     ----------
     samples
-        Labels in range, and scores.
-    logits
-        The logits of the scores, where they are known.
+        Labels in range, and scores, or logits.
     columns
         What is wanted.
+    are_logits
+        Whether the scores are logits: then losses and the order of the classes are as exact as the logits.
     """
     backend, y_true = samples.backend, samples.y_true
     if backend is not NUMPY or samples.scores.size <= SCORES_AT_ONCE:
-        return _values(samples, logits, columns)
+        return _values(samples, columns, are_logits=are_logits)
     shape, rows = y_true.shape, samples.scores.shape[y_true.ndim :]
     y_true, scores = y_true.reshape(-1), samples.scores.reshape(-1, *rows)
-    logits = None if logits is None else logits.reshape(-1, *rows)
     step = max(SCORES_AT_ONCE // math.prod(rows), 1)
     parts = []
     for start in range(0, len(y_true), step):
         here = slice(start, start + step)
-        some = samples._replace(y_true=y_true[here], scores=scores[here])
-        parts.append(_values(some, None if logits is None else logits[here], columns))
+        parts.append(
+            _values(samples._replace(y_true=y_true[here], scores=scores[here]), columns, are_logits=are_logits)
+        )
     return [np.concatenate(part).reshape(shape) for part in zip(*parts, strict=True)]
 
 
-def _values(samples: ScoredSamples, logits: Array | None, columns: Columns) -> list[Array]:
-    backend = samples.backend
+def _values(samples: ScoredSamples, columns: Columns, *, are_logits: bool) -> list[Array]:
+    backend, n = samples.backend, samples.num_classes
     samples = samples._replace(scores=backend.of_bits(samples.scores))
     xp, wide = backend.xp, backend.widest_float(samples.scores)
+    ordered = samples
+    if are_logits:
+        ordered = samples._replace(scores=xp.astype(samples.scores, wide))
+        logits = ordered.scores
+        samples = samples._replace(scores=logistic(logits, backend) if n is None else softmax(logits, backend))
     is_missing = missing(samples.scores, backend)
     if is_missing is None:
         is_missing = xp.zeros(samples.y_true.shape, dtype=xp.bool)
-    elif samples.num_classes is not None:
+    elif n is not None:
         is_missing = xp.any(is_missing, axis=-1)
     found = []
     if columns.losses:
         samples = samples._replace(scores=xp.astype(samples.scores, wide))
-    ordered = samples if logits is None else samples._replace(scores=logits)
-    if columns.losses:
-        losses = [_log_loss(samples, ordered), squared_distance(samples)]
-        bad = _no_probabilities(samples) if logits is None else None
+        losses = [of_each(ordered, "logits") if are_logits else of_each(samples, "y_prob"), squared_distance(samples)]
+        bad = None if are_logits else _no_probabilities(samples)
         found += losses if bad is None else [xp.where(bad, math.nan, loss) for loss in losses]
     if columns.hits:
         found += ranks(ordered)
@@ -114,17 +118,6 @@ def sample_sums(samples: ScoredSamples, is_good: Array, values: list[Array], sum
     rows = xp.reshape(samples.y_true, (number, size))
     found = backend.scatter_add(rows, xp.reshape(xp.stack(columns, axis=-1), (number, size, len(columns))), n)
     return xp.reshape(found, (*batch, n, len(columns)))
-
-
-def _log_loss(samples: ScoredSamples, ordered: ScoredSamples) -> Array:
-    """The log loss of each sample: from logits, unless probabilities of true classes are seen to have all digits."""
-    if ordered is samples:
-        return of_each(samples, "y_prob")
-    if samples.num_classes is not None and samples.backend.looking_is_free:
-        smallest = np.finfo(samples.scores.dtype).smallest_normal
-        if np.min(of_true_class(samples), initial=1) >= smallest:
-            return of_each(samples, "y_prob")
-    return of_each(ordered, "logits")
 
 
 def _no_probabilities(samples: ScoredSamples) -> Array | None:

@@ -7,57 +7,63 @@ from collections.abc import Hashable, Iterable
 from typing import Any, get_args
 
 from matrics.arrays import Array, as_arrays
-from matrics.arrays.sizes import is_whole
 from matrics.catalogue.classes import TWO
 from matrics.catalogue.record import Metric
-from matrics.engine.evaluation import Invalid, evaluate
-from matrics.ranking import bounds
-from matrics.ranking.answers import area, expected_calibration_error, matrices, reliability_curve, thresholds
+from matrics.engine.evaluation import Invalid, check_options, evaluate
+from matrics.ranking.answers import Areas, matrices, thresholds
 from matrics.ranking.averages import Average, check_average
-from matrics.ranking.bins import Spacing, make_edges
+from matrics.ranking.batches import read_batch
+from matrics.ranking.binned_calibration import Calibration
+from matrics.ranking.bins import make_edges
 from matrics.ranking.bounds import Bounded
 from matrics.ranking.calibration import Reliability
-from matrics.ranking.histograms import bin_samples
-from matrics.ranking.leaves import ScoreLeaves, added, check_same_edges, check_same_places, empty
+from matrics.ranking.leaves import ScoreLeaves, check_same, empty, merged, with_batch
 from matrics.ranking.probability_bins import Of
 from matrics.ranking.sample_sums import Means
 from matrics.ranking.top_k import Average as AverageOfHits
 from matrics.scoring.score import resolve
-from matrics.states.leaves import RunningState, refuse_unexpected_weights, scored
+from matrics.states.leaves import RunningState, add, refuse_unexpected_weights, scored
 from matrics.typing import ArrayLike
 
 
 class ScoreState(RunningState, ScoreLeaves):
     """Histograms of scores by class as a running state: immutable, of fixed shape, and merged by addition.
 
-    Instead of all scores it keeps bins, which give every measure at every edge, calibration, and the areas under the
-    ROC curve and (as average precision) under the precision-recall curve, with guaranteed bounds.
+    Instead of all scores it keeps counts of buckets, from which it has the areas under the ROC curve and (as average
+    precision) under the precision-recall curve, with guaranteed bounds. A bucket holds the scores that agree in their
+    leading bits, so its width is proportional to the score, and no range of the scores has to be known. Calibration,
+    measures at thresholds, losses and top-k measures have counters of their own, and are exact.
+
     It is a tuple of arrays, and so passes through ``jax.jit``, ``lax.scan``, ``vmap``, ``torch.compile`` and
     checkpoints unchanged. One ``all_reduce`` or ``psum`` of its arrays is a correct merge over processes.
 
     Parameters
     ----------
-    counts : array, shape (*B, K + 2, 2) or (*B, n + 1, K + 2, 2)
-        Samples in each bin, of class 0 and class 1. K bins are between the edges, the first is below them, and the last
-        is at and above the last edge. With n classes, n histograms are for each class against the rest; the last
-        one is of the top score, for wrong and correct predictions. In default JAX the low words.
-    offsets : array, shape (*B, K + 2) or (*B, n + 1, K + 2)
-        Sums of the distances of scores from the edge below them.
-    dropped : array, shape (*B,)
-        How many samples were left out for a label out of range or a NaN score.
+    counts : array, shape (*B, K, 2) or (*B, n, K, 2)
+        Samples of class 0 and of class 1 in each of K buckets; with n classes, of each class against the rest. In
+        default JAX the low words.
     carried : array, shape of ``counts``, or with lengths of 0
         In default JAX, which has no 64-bit integers, the high words of the counts, in units of 65,536; elsewhere
         empty.
-    edges : array, shape (*B, K + 1, 2)
-        The edges as integers, times ``states``.
+    bins, bins_carried : array, shape (*B, E + 1, 2) or (*B, n, E + 1, 2)
+        Samples between E thresholds or edges, and the high words of these counts.
+    rounded : array, shape (*B,)
+        0 if every score is known to be the only number in its bucket or bin.
+    dropped : array, shape (*B,)
+        How many samples were left out for a label out of range or a NaN score.
+    edges : array, shape (*B, E, 2)
+        The thresholds or edges as integers, times ``states``.
     states : array, shape (*B,)
         How many states have been added array by array: their edges have been added as well. After each step it is 1.
+    calibration : array, shape (*B, R, M + 2, 3)
+        Samples, positives and distances of probabilities from the lower edge, in M bins of equal width and the two
+        beyond them: of class 1; with classes of the top class, and with ``class_wise=True`` of each class before it.
     sums : array, shape (*B, n, C) or (*B, 0, 0)
         The weight of the samples of each true class; with ``losses=True`` the sums of their log losses and Brier
         scores; and for each k of ``top_k=`` how many have their class among the k highest scores.
-    remainders : array, shape of ``sums`` or (*B, 0, 0)
-        In float32 what additions to ``sums`` have rounded off; elsewhere empty.
-    top_k : array, shape (*B, K)
+    calibration_remainders, remainders : array
+        In float32 what additions to ``calibration`` and ``sums`` have rounded off; elsewhere empty.
+    top_k : array, shape (*B, T)
         Each k, times ``states``.
 
     Notes
@@ -67,12 +73,12 @@ class ScoreState(RunningState, ScoreLeaves):
     Examples
     --------
     >>> import matrics
-    >>> state = matrics.ScoreState.zeros(histogram_bins=10)
+    >>> state = matrics.ScoreState.zeros()
     >>> for y_true, y_score in [([0, 0, 1], [0.1, 0.4, 0.35]), ([1, 0, 1], [0.8, 0.33, 0.95])]:
     ...     state = state.update(y_true, y_score)
     >>> area = state.roc_auc()
     >>> print(f"{area.value:.3f}, and between {area.low:.3f} and {area.high:.3f}")
-    0.833, and between 0.778 and 0.889
+    0.889, and between 0.889 and 0.889
     """
 
     __slots__ = ()
@@ -81,12 +87,12 @@ class ScoreState(RunningState, ScoreLeaves):
     def zeros(
         cls,
         *,
-        histogram_bins: int = 1000,
-        low: float = 0.0,
-        high: float = 1.0,
-        edges: ArrayLike | None = None,
-        spacing: Spacing | None = None,
         num_classes: int | None = None,
+        bits: int | None = None,
+        edges: ArrayLike | None = None,
+        thresholds: ArrayLike | None = None,
+        num_bins: int = 15,
+        class_wise: bool = False,
         losses: bool = False,
         top_k: int | Iterable[int] | None = None,
         batch_shape: Iterable[int] = (),
@@ -98,20 +104,24 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Parameters
         ----------
-        histogram_bins : int, default 1000
-            Number of bins between ``low`` and ``high``, K. Scores outside have two bins more. With 0 there is no
-            histogram, only what ``losses`` and ``top_k`` keep.
-        low, high : float, default 0 and 1
-            The first and the last edge.
-        edges : array_like, shape (K + 1,), optional
-            Edges of any distance, in place of all of these; they increase.
-        spacing : {None, "equal", "logit"}
-            Equal distances of scores (None and ``"equal"``), or of their logits from -20 to 20, for probabilities that
-            are mostly near 0 and 1. Edges that are equal in float32 leave bins between them empty.
         num_classes : int, optional
             Number of classes, n, for scores with an axis of classes. If left out, scores are of class 1 of two.
+        bits : int, optional
+            The resolution of the buckets for areas, from 4 to 20: scores that agree in so many bits after the first one
+            are in one bucket. (From 13 on, scores below 1/16 and above 128 keep 12; below 2⁻¹⁶ 7 or fewer, above 2¹⁶ 4
+            or fewer.) If left out, 15 for the scores of class 1 of two, which takes 16 MiB; for classes 10, or fewer,
+            but at least 4, such that the counts take at most 64 MiB. With 0 there are no buckets.
+        edges : array_like, shape (E,), optional
+            Bins of your own in place of the buckets, for areas and for :meth:`score`: edges that increase.
+        thresholds : array_like, shape (T,), optional
+            Thresholds for :attr:`matrix` and :meth:`score`: counts there are exact, whatever the buckets. With
+            ``edges=`` they are further edges.
+        num_bins : int, default 15
+            Number of bins of the calibration, of equal width from 0 to 1; 0 for no calibration.
+        class_wise : bool, default False
+            With classes: whether there is calibration of each class, and not of the top class alone.
         losses : bool, default False
-            Whether to keep sums for :meth:`log_loss` and :meth:`brier_score`; scores are then probabilities.
+            Whether to keep sums for :meth:`log_loss` and :meth:`brier_score`; scores are then probabilities or logits.
         top_k : int or several of them, optional
             With classes: numbers of highest scores, for :meth:`top_k_accuracy` and :meth:`top_k_recall`.
         batch_shape : tuple of int, default ()
@@ -132,39 +142,47 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Notes
         -----
-        Edges are rounded down to float32: they are the same numbers on every backend, and a score of 0.3 is at the edge
-        0.3 in float32 and in float64. ``torch.compile`` takes states, but this is called outside of compiled code.
+        Edges and thresholds are rounded down to float32: they are the same numbers on every backend, and a score of 0.3
+        is at the threshold 0.3 in float32 and in float64. ``torch.compile`` takes states, but this is called outside of
+        compiled code.
 
         Examples
         --------
         >>> import matrics
-        >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).counts.shape
+        >>> matrics.ScoreState.zeros(edges=[0, 0.5, 0.75, 1], batch_shape=(5,)).bins.shape
         (5, 5, 2)
+        >>> matrics.ScoreState.zeros(num_classes=10).counts.nbytes / 2**20  # in MiB
+        17.7937...
         """
-        has_histogram = edges is not None or not is_whole(histogram_bins) or histogram_bins != 0
-        made = make_edges(histogram_bins, low, high, edges, spacing) if has_histogram else None
+        if edges is not None and bits is not None:
+            raise ValueError("bits: expected None with edges=, which are bins in place of the buckets, got both")
         kept: Any = {"losses": losses, "top_k": top_k, "allow_large": allow_large}
-        return cls(*empty(made, num_classes, batch_shape, like, dtype, **kept))
+        kept |= {"bits": bits if edges is None else 0, "num_bins": num_bins, "class_wise": class_wise}
+        return cls(*empty(make_edges(edges, thresholds), num_classes, batch_shape, like, dtype, **kept))
 
     def update(
         self,
         y_true: ArrayLike,
-        y_score: ArrayLike,
+        y_score: ArrayLike | None = None,
         *,
+        logits: ArrayLike | None = None,
         positive: Hashable = None,
         sample_weight: ArrayLike | None = None,
         ignore_index: Any = None,
-        logits: ArrayLike | None = None,
     ) -> ScoreState:
-        """Add a batch of labels and scores; the state itself does not change.
+        """Add a batch of labels and scores, or logits; the state itself does not change.
 
         Parameters
         ----------
         y_true : array_like of int or bool, shape (*B, *S)
             True labels in [0, n), or 0 and 1. B is the batch of the state; all other axes are samples, and are pooled.
         y_score : array_like of floats, shape (*B, *S) or (*B, *S, n)
-            The score of class 1, or the scores of all classes. Labels broadcast over the batch: one ``y_true`` (N,)
-            against the scores (M, N) of M models.
+            The score of class 1, or the scores of all classes: probabilities, or for areas and thresholds any numbers.
+            Labels broadcast over the batch: one ``y_true`` (N,) against the scores (M, N) of M models.
+        logits : array_like of floats, shape of ``y_score``
+            Logits in place of scores: areas are then of the logits, or of the log-odds of each class against the rest,
+            which no rounding of probabilities to 0 and 1 affects; all else is of the probabilities. Use the same
+            argument for all batches of a state.
         positive : str or int, optional
             The label of the class of ``y_score``, as in :func:`matrics.roc_auc`. The state does not store it:
             pass it with each batch. Other labels below 0 are dropped.
@@ -172,15 +190,12 @@ class ScoreState(RunningState, ScoreLeaves):
             A weight for each sample; broadcasts against the labels. The state must have floating counts.
         ignore_index : int or sequence of int, optional
             Samples with this true label, or one of these, are left out, and do not count as dropped.
-        logits : array_like of floats, shape of ``y_score``, optional
-            The logits of these probabilities, for a log loss and an order of classes that no rounding of
-            probabilities to 0 and 1 affects.
 
         Raises
         ------
         TypeError
-            The arrays are not of the state's library, labels are not integers, scores not floating, or there are
-            weights and the state has integer counts.
+            The arrays are not of the state's library, labels are not integers, scores not floating, there are weights
+            and the state has integer counts, or not one of ``y_score`` and ``logits`` is given.
         ValueError
             The shapes do not fit.
 
@@ -188,43 +203,43 @@ class ScoreState(RunningState, ScoreLeaves):
         -----
         No value raises an error on any backend. Samples with a label out of range or a NaN score (of any class) are not
         counted, but ``dropped`` counts them. A NaN, infinite or negative weight makes the areas of its batch element
-        NaN.
+        NaN. An update copies the counts: where batches are small, compile it, or use a metric of
+        ``matrics.integrations``, which counts in place.
 
         Examples
         --------
         >>> import matrics
-        >>> models = matrics.ScoreState.zeros(histogram_bins=100, batch_shape=(2,))
+        >>> models = matrics.ScoreState.zeros(batch_shape=(2,))
         >>> models.update([0, 1, 1], [[0.2, 0.4, 0.9], [0.2, 0.1, 0.9]]).roc_auc().value
         array([1. , 0.5])
         """
         refuse_unexpected_weights(self, self.counts, sample_weight)
+        if (y_score is None) == (logits is None):
+            raise TypeError(f"expected one of y_score and logits, got {'neither' if logits is None else 'both'}")
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        found = bin_samples(y_true, y_score, self, **options, logits=logits)
-        return ScoreState(*added(self, found, None, found.backend))
+        scores, are_logits = (y_score, False) if logits is None else (logits, True)
+        return self._with(read_batch(y_true, scores, self, **options, are_logits=are_logits))
+
+    def _with(self, batch: Any) -> ScoreState:
+        """The state with a batch."""
+        nothing = batch.backend.xp.zeros_like(batch.counts[..., :0, :])
+        blank = self._replace(counts=nothing, carried=nothing[..., :0])
+        dropped = add(blank, nothing, batch.dropped, None, batch.backend).dropped
+        counts = {"counts": batch.counts, "carried": batch.carried, "dropped": dropped}
+        return ScoreState(**with_batch(self, batch, batch.backend) | counts)
 
     def _plus(self, other: ScoreState) -> ScoreState:
-        backend, (a, b, *pairs) = as_arrays(
-            state=self.counts,
-            other=other.counts,
-            edges=self.edges,
-            its=self.states,
-            others=other.edges,
-            theirs=other.states,
-        )
-        if tuple(a.shape) != tuple(b.shape):
-            raise ValueError(
-                f"expected states of the same bins, classes and batch, got counts {tuple(a.shape)} and {tuple(b.shape)}"
-            )
-        if a.dtype != b.dtype or tuple(self.carried.shape) != tuple(other.carried.shape):
-            raise TypeError(f"expected states of the same kind of counts, got {a.dtype} and {b.dtype}")
-        check_same_edges([backend.host_view(x) for x in pairs])
-        check_same_places(backend, self, other)
-        found = ScoreState(*added(self, other, other.carried, backend))
-        return found._replace(remainders=found.remainders + other.remainders)
+        leaves = {f"{name}.{key}": x for name, y in (("state", self), ("other", other)) for key, x in y._asdict().items()}
+        backend, _ = as_arrays(**leaves)
+        check_same(backend, self, other)
+        kinds = [(str(x.counts.dtype), x.carried.shape[-1] > 0) for x in (self, other)]
+        if kinds[0] != kinds[1]:
+            raise TypeError(f"expected states of the same kind of counts, got {kinds[0][0]} and {kinds[1][0]}")
+        return ScoreState(**merged(self, other, backend))
 
     @property
     def thresholds(self) -> Array:
-        """The thresholds, shape (K + 3,), in descending order: +inf, the edges, and -inf.
+        """The thresholds, shape (E + 2,), in descending order: +inf, the thresholds or edges of the state, and -inf.
 
         At +inf no sample is predicted as positive, at -inf every sample.
         """
@@ -232,7 +247,7 @@ class ScoreState(RunningState, ScoreLeaves):
 
     @property
     def matrix(self) -> Array:
-        """The confusion matrices at each of :attr:`thresholds`, shape (*B, K + 3, 2, 2), or (*B, n, K + 3, 2, 2).
+        """The confusion matrices at each of :attr:`thresholds`, shape (*B, E + 2, 2, 2), or (*B, n, E + 2, 2, 2).
 
         A score of at least the threshold is predicted as positive. With classes there is a matrix for each class
         against the rest. In default JAX, which has no 64-bit integers, an exact int64 array of NumPy; under ``jit``,
@@ -260,12 +275,12 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         dict of str to array
-            Keyed by metric, as given: shape (*B, K + 3), or (*B, n, K + 3) of each class against the rest.
+            Keyed by metric, as given: shape (*B, E + 2), or (*B, n, E + 2) of each class against the rest.
 
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(edges=[0.25, 0.5, 0.75])
+        >>> state = matrics.ScoreState.zeros(thresholds=[0.25, 0.5, 0.75])
         >>> state = state.update([0, 0, 1, 1], [0.1, 0.6, 0.5, 0.9])
         >>> state.thresholds
         array([ inf, 0.75, 0.5 , 0.25, -inf])
@@ -301,19 +316,20 @@ class ScoreState(RunningState, ScoreLeaves):
 
         Notes
         -----
-        The limits hold for any order inside each bin, and are attained: low if in each bin the negatives have the
-        higher scores, high if the positives have. If all scores of a bin are equal to its lower edge, such as
-        saturated ones of 1, they are known to be equal, and their pairs count half. The limits are moved apart by some
-        ulps of 1, more than all errors of rounding; with weights they hold for the sums in the state.
+        The limits hold for any order inside each bucket, and are attained: low if in each bucket the negatives have the
+        higher scores, high if the positives have. The scores 0, 1, -inf and inf have buckets of their own, and in these
+        pairs count half. If every score is the first number of its bucket, as float16 and bfloat16 scores are with 10
+        bits or more, equal scores are known to be equal, and the area is exact. The limits are moved apart by some ulps
+        of 1, more than all errors of rounding; with weights they hold for the sums in the state.
 
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(histogram_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> state = matrics.ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1]).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
         >>> [round(float(x), 3) for x in state.roc_auc()]
         [0.625, 0.5, 0.75]
         """
-        return area(self, bounds.roc_auc, average, zero_division)
+        return Areas(self).bounded("roc_auc", average, zero_division)
 
     def average_precision(self, *, average: Average | None = None, zero_division: float = math.nan) -> Bounded:
         """The average precision, with bounds that contain the value of the exact scores.
@@ -330,58 +346,60 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         Bounded
-            ``value``, if the scores of one bin count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
+            ``value``, if the scores of one bucket count as equal, ``low`` and ``high``: shape (*B,), or (*B, n) for
             ``average="class"``.
 
         Notes
         -----
-        The value is highest if the positives of each bin have one score, above those of its negatives, and lowest if
-        they have different ones, below. The lower limit is below that by a small part of what each bin contributes, as
-        it has a logarithm in place of a sum.
+        The value is highest if the positives of each bucket have one score, above those of its negatives, and lowest if
+        they have different ones, below. The lower limit is below that by a small part of what each bucket contributes,
+        as it has a logarithm in place of a sum.
 
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(histogram_bins=4).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+        >>> state = matrics.ScoreState.zeros(edges=[0, 0.25, 0.5, 0.75, 1]).update([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
         >>> [round(float(x), 3) for x in state.average_precision()]
         [0.75, 0.75, 0.833]
         """
-        return area(self, bounds.average_precision, average, zero_division)
+        return Areas(self).bounded("average_precision", average, zero_division)
 
-    def reliability_curve(self, *, num_bins: int = 15, of: Of | None = None) -> Reliability:
-        """How often scores come true: mean score and share of positives, in groups of neighbouring bins.
+    def reliability_curve(self, *, of: Of | None = None) -> Reliability:
+        """How often probabilities come true: mean probability and share of positives, in bins of equal width.
 
         Parameters
         ----------
-        num_bins : int, default 15
-            Number of groups, of equally many bins of the state each; where that is impossible, some have one more.
         of : {"top_label", "class_wise"}, optional
-            With classes: the top score, by right and wrong (the default), or the scores of each class.
+            With classes: the highest probability, by right and wrong (the default), or the probabilities of each class.
 
         Returns
         -------
         Reliability
-            ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, num_bins) or
-            (*B, n, num_bins), edges with one more. Empty groups are NaN. Means are exact: the state has sums of scores.
+            ``mean_probability``, ``share_of_positives``, ``count`` and ``edges``, of shape (*B, M) or (*B, n, M) for the
+            M bins of the state, edges with one more; as :func:`matrics.reliability_curve` of all samples. Empty bins
+            are NaN.
+
+        Raises
+        ------
+        ValueError
+            The state was made without calibration (``num_bins=0``), or for ``"class_wise"`` without ``class_wise=True``.
 
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(histogram_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
-        >>> curve = state.reliability_curve(num_bins=2)
+        >>> state = matrics.ScoreState.zeros(num_bins=2).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> curve = state.reliability_curve()
         >>> curve.mean_probability.round(3), curve.share_of_positives.round(3), curve.count
         (array([0.267, 0.9  ]), array([0.333, 1.   ]), array([3., 1.]))
         """
-        return reliability_curve(self, num_bins, of)
+        return Reliability(*Calibration.of(self, of).reliability())
 
-    def expected_calibration_error(
-        self, *, num_bins: int = 15, of: Of | None = None, zero_division: float = math.nan
-    ) -> Array:
-        """The mean distance of scores from shares of positives, in groups of neighbouring bins.
+    def expected_calibration_error(self, *, of: Of | None = None, zero_division: float = math.nan) -> Array:
+        """The mean distance of probabilities from shares of positives, in bins of equal width.
 
         Parameters
         ----------
-        num_bins, of
+        of
             As in :meth:`reliability_curve`. ``of="class_wise"`` gives the mean over classes.
         zero_division : float, default NaN
             The value without samples.
@@ -389,16 +407,22 @@ class ScoreState(RunningState, ScoreLeaves):
         Returns
         -------
         array, shape (*B,)
-            Errors, from 0 to 1 for probabilities. No bounds are needed: the value is exact.
+            Errors, from 0 to 1 for probabilities: :func:`matrics.expected_calibration_error` of all samples.
+
+        Raises
+        ------
+        ValueError
+            As in :meth:`reliability_curve`.
 
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(histogram_bins=100).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
-        >>> print(f"{state.expected_calibration_error(num_bins=2):.3f}")
+        >>> state = matrics.ScoreState.zeros(num_bins=2).update([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.9])
+        >>> print(f"{state.expected_calibration_error():.3f}")
         0.075
         """
-        return expected_calibration_error(self, num_bins, of, zero_division)
+        check_options(zero_division, "nan")
+        return Calibration.of(self, of).error(float(zero_division), over_classes=of == "class_wise")
 
     def log_loss(self, *, zero_division: float = math.nan) -> Array:
         """The mean of -ln p of the true class, as :func:`matrics.log_loss` of all samples; exact, and not binned.
@@ -474,7 +498,7 @@ class ScoreState(RunningState, ScoreLeaves):
         Examples
         --------
         >>> import matrics
-        >>> state = matrics.ScoreState.zeros(num_classes=3, top_k=[1, 2], histogram_bins=0)
+        >>> state = matrics.ScoreState.zeros(num_classes=3, top_k=[1, 2], bits=0, num_bins=0)
         >>> state = state.update([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]).update([1], [[0.4, 0.4, 0.2]])
         >>> state.top_k_accuracy().round(3)
         array([0.5, 1. ])

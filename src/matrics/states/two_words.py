@@ -39,3 +39,9 @@ class TwoWords:
         """The numbers, rounded to float32."""
         xp = backend.xp
         return xp.astype(self.high, xp.float32) * float(2**WORD) + xp.astype(self.low, xp.float32)
+
+
+def carry(low: Array, high: Array, places: Array, backend: Standard) -> tuple[Array, Array]:
+    """Rows of low and high words, with low words below 2**16 again where something was added to them."""
+    found = TwoWords(backend.look_up(low, places), backend.look_up(high, places))
+    return backend.set_at(low, places, found.low), backend.set_at(high, places, found.high)

@@ -12,7 +12,7 @@ from matrics.states.two_words import MOST_DROPPED
 
 # The arrays of a state that say how it counts, and those that are sums of weights.
 SETTINGS = ("edges", "states", "top_k")
-WEIGHED = ("counts", "offsets", "sums", "remainders")
+WEIGHED = ("counts", "bins", "calibration", "calibration_remainders", "sums", "remainders")
 
 # Low words of default JAX are below 2**16, so that this many states can be summed before one would wrap.
 STATES_AT_ONCE = 2**14
