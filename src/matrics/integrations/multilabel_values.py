@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from matrics.arrays import Array, as_arrays, is_compiling
 from matrics.catalogue.naming import by_class, check_names, named
-from matrics.integrations.multilabel_names import LabelValue
+from matrics.integrations.multilabel_names import AREAS, LabelValue
 from matrics.integrations.multilabel_sums import Layout, MultilabelSums
 from matrics.integrations.score_values import wide_bounds
 from matrics.integrations.settings import Seen, Undefined, checked_prefix
-from matrics.integrations.values import Values
+from matrics.integrations.values import Counted, Values
 from matrics.multilabel.state import MultilabelState
 from matrics.ranking.answers import Areas
 from matrics.ranking.bounds import Bounded
@@ -68,12 +68,20 @@ class MultilabelValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded]]:
-        """All values, and the areas with their limits."""
-        counts, carried = self._seen(state)
-        seen = Seen.of(counts, carried)
-        areas: dict[str, Bounded] = {}
-        read: Areas | None = None
+    def _read(self, state: MultilabelSums) -> tuple[dict[str, Array], dict[str, Bounded], Counted]:
+        """All values, the areas with their limits, and what was counted."""
+        of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS and wanted.metric is None]
+        read = Areas(self.layout.scores(state)) if of_areas else None
+        areas = {
+            wanted.key: read.bounded(
+                wanted.name, "class" if wanted.average == "label" else wanted.average, self.undefined.zero_division
+            )
+            for wanted in of_areas
+            if read is not None
+        }
+        has_counts = sum(self.layout.sizes) > 0 or read is None
+        counted = (state.counts, state.carried) if has_counts else (read.samples(), None)  # type: ignore[union-attr]
+        seen = Seen.of(*counted)
         of_matrices = self._of_matrices(self.layout.labels(state)) if self.layout.kept.labels else {}
         found: dict[str, Array] = {}
         for wanted in self.wanted:
@@ -84,14 +92,12 @@ class MultilabelValues(Values):
             elif wanted.name == "ranking_loss":
                 parts = {"": self._loss(state)}
             else:
-                read = Areas(self.layout.scores(state)) if read is None else read
-                average = "class" if wanted.average == "label" else wanted.average
-                area = areas[wanted.key] = read.bounded(wanted.name, average, self.undefined.zero_division)
+                area = areas[wanted.key]
                 parts = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
             for ending, values in parts.items():
                 filled = self.undefined.filled(values, seen, is_count=wanted.is_count)
                 found |= self._named(wanted, ending, filled)
-        return found, areas
+        return found, areas, counted
 
     def _of_matrices(self, labels: MultilabelState) -> dict[str, dict[str, Array]]:
         """The measures of the matrices, by average and by spec."""
@@ -132,16 +138,6 @@ class MultilabelValues(Values):
         ]
         return dict(zip(keys, by_class(values), strict=True))
 
-    def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str]:
-        found, areas = self._read(state)
-        return found, wide_bounds(areas)
-
-    def _counted(self, state: MultilabelSums) -> tuple[Array, Array | None]:
-        counts, carried = self._seen(state)
-        return counts[None], carried
-
-    def _seen(self, state: MultilabelSums) -> tuple[Array, Array]:
-        """Counts that are all 0 without samples, and their high words."""
-        if sum(self.layout.sizes):
-            return state.counts, state.carried
-        return (state.buckets, state.buckets_carried) if self.layout.has_buckets else (state.bins, state.bins_carried)
+    def _known(self, state: MultilabelSums) -> tuple[dict[str, Array], str, Counted]:
+        found, areas, (counts, carried) = self._read(state)
+        return found, wide_bounds(areas), (counts[None], carried)

@@ -14,7 +14,7 @@ from matrics.catalogue.naming import by_class, check_names, named
 from matrics.counting.labels import is_kept, labels_to_ignore, widen
 from matrics.integrations.score_names import AREAS, CALIBRATION, LOSSES, ScoreValue, placed
 from matrics.integrations.settings import Seen, Undefined, checked_prefix
-from matrics.integrations.values import Values
+from matrics.integrations.values import Counted, Values
 from matrics.quoting import quoted
 from matrics.ranking.answers import Areas
 from matrics.ranking.bounds import Bounded
@@ -90,26 +90,25 @@ class ScoreValues(Values):
         """All values, as scalar arrays under names for a logger."""
         return self._read(state)[0]
 
-    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded]]:
-        """All values, and the areas with their limits."""
+    def _read(self, state: ScoreState) -> tuple[dict[str, Array], dict[str, Bounded], Counted]:
+        """All values, the areas with their limits, and what was counted."""
         found: dict[str, Array] = {}
-        areas: dict[str, Bounded] = {}
-        read: Areas | None = None
-        seen = Seen.of(*_counted(state))
+        of_areas = [wanted for wanted in self.wanted if wanted.name in AREAS]
+        read = Areas(state) if of_areas else None
+        areas = {wanted.key: self._area(wanted, read) for wanted in of_areas if read is not None}
+        counted = _counted(state) or (read.samples() if read is not None else state.counts, None)
+        seen = Seen.of(*counted)
         for wanted in self.wanted:
-            if wanted.name in AREAS:
-                read = Areas(state) if read is None else read
-                areas[wanted.key] = self._area(wanted, read)
-                parts = areas[wanted.key]._asdict()
-                values = {"": parts["value"]}
-                values |= {"_low": parts["low"], "_high": parts["high"]} if self.bounds else {}
+            if wanted.key in areas:
+                area = areas[wanted.key]
+                values = {"": area.value} | ({"_low": area.low, "_high": area.high} if self.bounds else {})
             else:
                 values = {"": self._value(wanted, state)}
             for ending, part in values.items():
                 # A loss of samples is never undefined: NaN tells of a NaN or of a number that is no probability.
                 undefined = self.undefined._replace(fill=None) if wanted.name in LOSSES else self.undefined
                 found |= self._named(wanted, ending, undefined.filled(part, seen, is_count=wanted.is_count))
-        return found, areas
+        return found, areas, counted
 
     def _area(self, wanted: ScoreValue, areas: Areas) -> Bounded:
         of_one = self._class is not None and wanted.option is None
@@ -172,21 +171,18 @@ class ScoreValues(Values):
             else f"{measure}, macro"
         )
 
-    def _known(self, state: ScoreState) -> tuple[dict[str, Array], str]:
-        found, areas = self._read(state)
-        return found, _odd_scores(state) or wide_bounds(areas)
-
-    def _counted(self, state: ScoreState) -> tuple[Array, Array | None]:
-        return _counted(state)
+    def _known(self, state: ScoreState) -> tuple[dict[str, Array], str, Counted]:
+        found, areas, counted = self._read(state)
+        return found, _odd_scores(state) or wide_bounds(areas), counted
 
 
-def _counted(state: ScoreState) -> tuple[Array, Array | None]:
-    """The shortest array of counts that are all 0 without samples, and its high words."""
+def _counted(state: ScoreState) -> Counted | None:
+    """The shortest counts that are all 0 without samples; None if the state has areas alone."""
     if state.sums.shape[-1]:
         return state.sums[..., 0], None
     if state.calibration.shape[-2]:
         return state.calibration[..., 0], None
-    return (state.bins, state.bins_carried) if state.bins.shape[-2] else (state.counts, state.carried)
+    return (state.bins, state.bins_carried) if state.bins.shape[-2] else None
 
 
 def _odd_scores(state: ScoreState) -> str:

@@ -30,6 +30,10 @@ from matrics.states.confusion import ConfusionState
 from matrics.states.margins import MarginState
 
 
+# Counts that are all 0 without samples, and their high words.
+Counted = tuple[Array, Array | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Values:
     """The requested values of a state. It contains only constants, so that it can be compared and hashed."""
@@ -80,8 +84,7 @@ class Values:
         Warns once of dropped samples and of odd counts; the second result is whether it has by now. And it warns where
         there are no samples at all.
         """
-        known, odd = self._known(state)
-        counts, carried = self._counted(state)
+        known, odd, (counts, carried) = self._known(state)
         backend, leaves = as_arrays(counts=counts, dropped=state.dropped, carried=counts if carried is None else carried)
         counts, dropped, carried = map(backend.host_view, leaves)
         if counts is None or dropped is None or carried is None:
@@ -94,13 +97,9 @@ class Values:
         known = with_dropped(known, state.dropped, self.prefix, samples=samples, warn=not has_warned)
         return known, has_warned or bool(odd) or samples > 0
 
-    def _known(self, state: Any) -> tuple[dict[str, Array], str]:
-        """All values, and the text of a warning; empty if there is none, or if values are not at hand."""
-        return self.of(state), ""
-
-    def _counted(self, state: Any) -> tuple[Array, Array | None]:
-        """Counts that are all 0 without samples, and their high words."""
-        return state.counts, state.carried
+    def _known(self, state: Any) -> tuple[dict[str, Array], str, Counted]:
+        """All values; the text of a warning, empty if there is none or values are not at hand; and what was counted."""
+        return self.of(state), "", (state.counts, state.carried)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,4 +186,5 @@ def _is_complete(state: ConfusionState | MarginState, values: Sequence[Array]) -
 
 def _are_some(counts: Array) -> bool:
     """Whether any count is not 0; row by row, as nearly always the first one has some."""
-    return any(map(np.any, counts))
+    is_long = counts.ndim == 0 or len(counts) > counts.size / 64
+    return bool(counts.any()) if is_long else any(map(np.any, counts))

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from matrics.arrays import Array, Standard, as_arrays
 from matrics.engine.evaluation import check_options
 from matrics.ranking import bounds
@@ -43,7 +45,7 @@ class Areas:
     def __init__(self, leaves: Sequence[Array]) -> None:
         self._reading = Reading.of_areas(leaves)
         self._is_single = self._reading.own.widest_float(leaves[4]) == self._reading.own.xp.float32
-        self._bins: dict[bool, bounds.BoundedBins] = {}
+        self._bins: dict[bool, list[bounds.BoundedBins]] = {}
 
     def bounded(self, name: str, average: Any, zero_division: float) -> Bounded:
         """An area with its limits, ``"roc_auc"`` or ``"average_precision"``."""
@@ -53,11 +55,13 @@ class Areas:
         backend, is_valid, has_classes = reading.backend, reading.is_valid(), reading.has_classes
         xp = backend.xp
         with backend.quiet():
-            bins = self._of(is_pooled=has_classes and average == "micro")
-            areas, is_defined = function(bins, backend)
+            is_pooled = has_classes and average == "micro"
+            parts = [function(bins, backend) for bins in self._of(is_pooled=is_pooled)]
+            areas = [self._joined(some, is_pooled=is_pooled) for some in zip(*(part for part, _ in parts), strict=True)]
+            is_defined = self._joined([part for _, part in parts], is_pooled=is_pooled)
             areas = bounds.widened(areas, reading.counts.shape[-2], backend)
             if has_classes and average in ("macro", "weighted"):
-                weights = bins.all_positives[..., 0] if average == "weighted" else None
+                weights = self._total("all_positives") if average == "weighted" else None
                 areas = bounds.average_of(areas, weights, zero_division, is_defined, backend)
             else:
                 areas = [xp.where(is_defined, part, zero_division) for part in areas]
@@ -69,7 +73,23 @@ class Areas:
             areas[1:] = bounds.outward(*areas[1:])
         return Bounded(*map(reading.finish, areas))
 
-    def _of(self, *, is_pooled: bool) -> bounds.BoundedBins:
+    def samples(self) -> Array:
+        """How many samples each histogram has, as floats: 0 without any, NaN if a count is no number."""
+        return self._reading.finish(self._total("all_positives") + self._total("all_negatives"))
+
+    def _total(self, name: str) -> Array:
+        """The positives, or the negatives, of each histogram, (*B,) or (*B, n)."""
+        is_pooled = False not in self._bins
+        return self._joined([getattr(bins, name)[..., 0] for bins in self._of(is_pooled=is_pooled)], is_pooled=is_pooled)
+
+    def _of(self, *, is_pooled: bool) -> list[bounds.BoundedBins]:
         if is_pooled not in self._bins:
             self._bins[is_pooled] = (self._reading.pooled() if is_pooled else self._reading).bins()
         return self._bins[is_pooled]
+
+    def _joined(self, parts: Sequence[Array], *, is_pooled: bool) -> Array:
+        """The results of groups of histograms in the shape of all."""
+        if not self._reading.backend.looking_is_free:
+            return parts[0]
+        shape = self._reading.counts.shape[: -3 if is_pooled else -2]
+        return (np.concatenate(parts) if parts else np.zeros(0)).reshape(shape)

@@ -50,7 +50,7 @@ class BoundedBins(NamedTuple):
     negatives_upto: Array
     all_positives: Array  # (*B, 1)
     all_negatives: Array
-    is_tied: Array  # (*B, K): whether all scores of the bin are equal for certain
+    is_tied: Array | None  # (*B, K): whether all scores of the bin are equal for certain; None if no bin is
     has_units: bool  # whether every sample counts 1
 
 
@@ -61,10 +61,12 @@ def roc_auc(bins: BoundedBins, backend: Standard) -> tuple[list[Array], Array]:
     those with equal scores count. In one bin a pair may count 0, half or 1.
     """
     xp = backend.xp
-    positives, negatives = (_or_one(x, xp) for x in (bins.all_positives, bins.all_negatives))
-    share = bins.negatives / negatives
-    value = _sum(share * ((bins.positives_above + bins.positives_upto) / (2 * positives)), backend)
-    half = _sum(xp.where(bins.is_tied, 0, share * (bins.positives / (2 * positives))), backend)
+    # One factor is scaled before the product, which float32 might not hold, and the other one at the end.
+    share = bins.negatives / _or_one(bins.all_negatives, xp)
+    twice = 2 * _or_one(bins.all_positives, xp)[..., 0]
+    value = _sum(share * (bins.positives_above + bins.positives_upto), backend) / twice
+    of_bin = share * bins.positives
+    half = _sum(of_bin if bins.is_tied is None else xp.where(bins.is_tied, 0, of_bin), backend) / twice
     return [value, value - half, value + half], ((bins.all_positives > 0) & (bins.all_negatives > 0))[..., 0]
 
 
@@ -86,15 +88,14 @@ def average_precision(bins: BoundedBins, backend: Standard) -> tuple[list[Array]
     p, upto, negatives = bins.positives, bins.positives_upto, bins.negatives_upto
     total = _or_one(bins.all_positives, xp)
     share = p / total
-    value = share * (upto / _or_one(upto + negatives, xp))
-    high = share * (upto / _or_one(upto + bins.negatives_above, xp))
-    below = bins.positives_above + negatives + (0.5 if bins.has_units else 0)
-    # The fall is 0 where a bin has nothing above and no negatives.
-    fall = xp.log1p(p / _or_one(below, xp))
-    low = share - (negatives / total) * fall
-    is_exact = (bins.is_tied | (p == 1)) if bins.has_units else bins.is_tied
-    low = xp.where(is_exact, value, low)
-    high = xp.where(bins.is_tied, value, high)
+    value, high = (share * (upto / _or_one(upto + x, xp)) for x in (negatives, bins.negatives_above))
+    below = bins.positives_above + negatives
+    below = below + 0.5 if bins.has_units else _or_one(below, xp)  # which is 0 only where negatives are
+    low = (p - negatives * xp.log1p(p / below)) / total
+    if bins.has_units:
+        low = xp.where(p == 1, value, low)
+    if bins.is_tied is not None:
+        low, high = (xp.where(bins.is_tied, value, part) for part in (low, high))
     return [_sum(part, backend) for part in (value, low, high)], (bins.all_positives > 0)[..., 0]
 
 
@@ -157,4 +158,4 @@ def _sum(x: Array, backend: Standard) -> Array:
 
 def _or_one(x: Array, xp: Any) -> Array:
     """Divisors, with 1 in place of 0, where the dividend is 0 as well."""
-    return xp.where(x > 0, x, 1)
+    return x + xp.astype(x == 0, x.dtype)

@@ -17,8 +17,8 @@ from matrics.states.two_words import WORD, TwoWords
 
 # Bits of the low words in running sums: so many, below 2**13 each, stay below 2**31.
 LOW_BITS, MOST_IN_A_SUM = 13, 2**18
-# The empty ones among more bins than these are left out where that can be seen.
-FEW_BINS = 2**10
+# On the host, histograms of so many filled bins are read at once: arrays of that length need no fresh memory.
+BINS_AT_ONCE = 2**14 - 2**6
 
 
 class Reading(NamedTuple):
@@ -122,10 +122,10 @@ class Reading(NamedTuple):
         negative = xp.flip(self.running(from_the_top=False), axis=-2)
         return xp.stack([negative, positive], axis=-1)
 
-    def bins(self) -> BoundedBins:
-        """What areas are made of."""
+    def bins(self) -> list[BoundedBins]:
+        """What areas are made of: all histograms together, or by NumPy groups of them one after the other."""
         backend, xp = self.backend, self.backend.xp
-        if backend.looking_is_free and self.counts.shape[-2] > FEW_BINS:
+        if backend.looking_is_free:
             return self._bins_on_host()
         dtype = backend.widest_float(self.rounded)
         counts = xp.flip(self.floats(), axis=-2)
@@ -136,40 +136,53 @@ class Reading(NamedTuple):
         numbers = backend.class_index(shape[-1], counts)
         for point in self.points:
             is_point = is_point | (numbers == point)
-        is_tied = xp.broadcast_to(xp.flip(is_point, axis=-1) | self._are_exact(len(shape)), shape)
-        return BoundedBins(counts[..., 1], counts[..., 0], *sums, is_tied, self.is_integer)
+        rounded = xp.reshape(self.rounded, (*self.rounded.shape, *(1,) * (len(shape) - self.rounded.ndim)))
+        is_tied = xp.broadcast_to(xp.flip(is_point, axis=-1) | (rounded == 0), shape)
+        return [BoundedBins(counts[..., 1], counts[..., 0], *sums, is_tied, self.is_integer)]
 
-    def _bins_on_host(self) -> BoundedBins:
-        """The same by NumPy without empty bins, which most buckets are; each histogram as long as the longest."""
+    def _bins_on_host(self) -> list[BoundedBins]:
+        """The same by NumPy without empty bins, which most buckets are; in groups that fit in a cache."""
         *batch, length, _ = self.counts.shape
         rows = self.counts.reshape(-1, length, 2)
+        rounded = np.reshape(self.rounded, (*self.rounded.shape, *(1,) * (len(batch) - self.rounded.ndim)))
+        are_exact = np.broadcast_to(rounded == 0, batch).reshape(-1)
         # Two bytes, whether there are samples of class 0 and of class 1, are a number that is 0 for an empty bin.
         filled = [np.flatnonzero((row.reshape(-1) != 0).view(np.uint16) != 0) for row in rows]
-        longest = max(map(len, filled), default=0)
-        positives, negatives = (np.zeros((len(rows), longest), rows.dtype) for _ in range(2))
-        is_tied = np.zeros((len(rows), longest), bool)
+        found, start = [], 0
+        while start < len(rows):
+            stop = start + 1
+            while stop < len(rows) and sum(map(len, filled[start : stop + 1])) <= BINS_AT_ONCE:
+                stop += 1
+            here = slice(start, stop)
+            found.append(self._group(rows[here], filled[here], are_exact[here]))
+            start = stop
+        return found
+
+    def _group(self, rows: np.ndarray, filled: list[np.ndarray], are_exact: np.ndarray) -> BoundedBins:
+        """Histograms (R, K, 2) without empty bins, each as long as the longest; which of their bins are filled is known."""
+        shape = (len(rows), max(map(len, filled)))
+        positives, negatives = np.zeros(shape, rows.dtype), np.zeros(shape, rows.dtype)
+        is_tied = np.zeros(shape, bool)
+        is_tied[are_exact] = True
         for row, bins in enumerate(filled):
             found = rows[row].take(bins[::-1], axis=0)
             negatives[row, : len(bins)], positives[row, : len(bins)] = found[:, 0], found[:, 1]
-            places = np.searchsorted(bins, self.points)
-            met = [at for at, point in zip(places, self.points, strict=True) if at < len(bins) and bins[at] == point]
-            is_tied[row, [len(bins) - 1 - at for at in met]] = True
-        is_tied = is_tied.reshape(*batch, longest) | self._are_exact(len(batch) + 1)
-        sums = []
-        for kind in (positives, negatives):
-            total = np.zeros((len(rows), longest + 1), kind.dtype)
-            np.cumsum(kind, axis=-1, out=total[:, 1:])  # of integers in a quarter of the time
-            sums.append(total.astype(np.float64, copy=False))
-        parts = [x[:, part] for part in (slice(-1), slice(1, None), slice(-1, None)) for x in sums]
-        counts = [x.astype(np.float64, copy=False) for x in (positives, negatives)]
-        parts = [x.reshape(*batch, x.shape[-1]) for x in (*counts, *parts)]
-        return BoundedBins(*parts, is_tied, self.is_integer)
-
-    def _are_exact(self, ndim: int) -> Array:
-        """Whether every score is known to be alone in its bin, (*B, 1, …)."""
-        rounded = self.rounded
-        return self.backend.xp.reshape(rounded == 0, (*rounded.shape, *(1,) * (ndim - rounded.ndim)))
+            for point in self.points:
+                at = int(bins.searchsorted(point))
+                if at < len(bins) and bins[at] == point:
+                    is_tied[row, len(bins) - 1 - at] = True
+        above, upto, totals = zip(*map(_sums, (positives, negatives)), strict=True)
+        counts = (x.astype(np.float64, copy=False) for x in (positives, negatives))
+        return BoundedBins(*counts, *above, *upto, *totals, is_tied if is_tied.any() else None, self.is_integer)
 
     def finish(self, x: Array) -> Array:
         """A result as an array of the state's library; a single number of NumPy is a scalar."""
         return returned(x, self.backend, self.own)
+
+
+def _sums(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums before each bin, up to each, and of all (R, 1), as floats; integers are added in a quarter of the time."""
+    sums = np.zeros((counts.shape[0], counts.shape[1] + 1), counts.dtype)
+    np.cumsum(counts, axis=-1, out=sums[:, 1:])
+    sums = sums.astype(np.float64, copy=False)
+    return sums[:, :-1], sums[:, 1:], sums[:, -1:]
