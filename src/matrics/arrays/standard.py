@@ -58,6 +58,16 @@ class Standard:
         """
         return None
 
+    def host_views(self, *arrays: Array) -> list[Array] | None:
+        """The memory of several arrays, if NumPy can take all of them."""
+        views = []
+        for x in arrays:
+            view = self.host_view(x)
+            if view is None:
+                return None
+            views.append(view)
+        return views
+
     def viewer(self, x: Array) -> Callable[[Array], Array] | None:  # noqa: ARG002
         """What shows the values of ``x``, and of all that is computed from it; None where looking is not free.
 

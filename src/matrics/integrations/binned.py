@@ -12,7 +12,7 @@ from matrics.arrays.torch import TORCH
 from matrics.counting.labels import AXIS_OF_LOSSES, check_ignore_index, checked_class_axis, said, warn_if_either_fits
 from matrics.integrations.score_values import MASKED, checked_positive, masked
 from matrics.integrations.torch_metric import check_tensors, of_samples, refuse_weights_of_integers
-from matrics.ranking.batches import ScoreBatch, read_batch
+from matrics.ranking.batches import count_into
 from matrics.ranking.state import ScoreState
 
 
@@ -55,11 +55,8 @@ class Binning:
         mask: Tensor | None = None,
         sample_weight: Tensor | None = None,
         decay: float | None = None,
-    ) -> ScoreBatch:
-        """Add a batch to the counts of the state, in place; return what it adds to the other arrays.
-
-        The counts are multiplied by the decay before, if there is one.
-        """
+    ) -> None:
+        """Add a batch to the arrays of the state, in place; before, they are multiplied by the decay, if there is one."""
         check_tensors(y_true, y_score, "y_score")
         if sample_weight is not None and not state.counts.is_floating_point():
             refuse_weights_of_integers()
@@ -73,7 +70,7 @@ class Binning:
         if sample_weight is not None:
             sample_weight = of_samples(sample_weight, "sample_weight", y_true)
         options: Any = {"sample_weight": sample_weight, "ignore_index": ignore_index, "positive": positive}
-        return read_batch(y_true, y_score, state, **options, are_logits=self.from_logits, in_place=True, decay=decay)
+        count_into(y_true, y_score, state, **options, are_logits=self.from_logits, decay=decay)
 
     def _last(self, y_true: Tensor, y_score: Tensor) -> Tensor:
         """Scores in the shape of the labels, with the classes last."""

@@ -156,8 +156,8 @@ def _binned(  # noqa: PLR0917 (all is needed)
     xp = backend.xp
     y_true, scores = backend.packed(xp.matrix_transpose(y_true)), backend.packed(xp.matrix_transpose(scores))
     spread = None if weights is None else xp.broadcast_to(weights[None, :], y_true.shape)
-    options: Any = {"sample_weight": spread, "ignore_index": masked or None, "in_place": in_place}
-    return read_batch(y_true, scores, layout.rows(state), **options)
+    options: Any = {"sample_weight": spread, "ignore_index": masked or None}
+    return read_batch(y_true, scores, layout.rows(state), **options, in_place=in_place)
 
 
 def _losses(y_true: Array, scores: Array, lost: Array, weights: Array | None, backend: Standard) -> tuple[Array, Array]:

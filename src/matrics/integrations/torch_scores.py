@@ -195,18 +195,11 @@ class ScoreMetric(RunningMetric):
         sample_weight : tensor, optional
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
-        state, decay = self._read(lambda buffer: buffer[0]), self.decay
-        found = self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=decay)
-        for name, field in zip(self._summed, ADDED, strict=True):
-            buffer = getattr(self, name)
-            if buffer is None:
-                continue
-            if name in self._large:  # which are counted in place
-                if decay is not None:
-                    buffer[1:] *= decay
-                continue
-            self._forget(name, buffer)
-            buffer[0] += getattr(found, field).to(buffer.dtype)
+        state = self._read(lambda buffer: buffer[0])
+        self._binning.count(state, y_true, y_score, mask=mask, sample_weight=sample_weight, decay=self.decay)
+        if self.decay is not None:  # of what was counted before the last sync as well
+            for name in self._present:
+                self._forget(name, getattr(self, name)[1:])
 
     @property
     def state(self) -> ScoreState:

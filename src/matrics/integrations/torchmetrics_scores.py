@@ -14,7 +14,6 @@ from matrics.integrations.score_names import kept_for, read_names
 from matrics.integrations.score_values import ScoreValues
 from matrics.integrations.settings import Undefined, decay_and_dtype
 from matrics.integrations.torchmetrics_metric import RunningMetric
-from matrics.ranking.leaves import ADDED
 from matrics.ranking.state import ScoreState
 from matrics.states.windows import WEIGHED
 
@@ -159,12 +158,7 @@ class ScoreMetric(RunningMetric):
             A weight for each sample; the metric must have been made with ``dtype=``.
         """
         self._use_outside_inference()
-        state = self.state
-        found = self._binning.count(state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
-        for name, counts in zip(self._states[1:], state[1:], strict=True):
-            self._forget(name, counts)
-        for name in ADDED[1:]:  # the first of which were counted in place
-            getattr(state, name).add_(getattr(found, name))
+        self._binning.count(self.state, target, preds, mask=mask, sample_weight=sample_weight, decay=self.decay)
 
     @property
     def state(self) -> ScoreState:

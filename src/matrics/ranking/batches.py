@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from matrics.arrays import NUMPY, Array, Standard, as_arrays
@@ -18,9 +19,11 @@ from matrics.counting.labels import (
 )
 from matrics.ranking.histograms import Counter, Samples, Task, count, judged
 from matrics.ranking.inputs import ScoredSamples, check_pair
-from matrics.ranking.leaves import Contents, ScoreLeaves, edges_of
+from matrics.ranking.bins import equal_edges
+from matrics.ranking.leaves import ADDED, Contents, ScoreLeaves, edges_of
 from matrics.ranking.positive import LEFT_OUT, read_labels
 from matrics.ranking.sample_sums import columns_of, sample_sums, values_of
+from matrics.states.windows import WEIGHED
 
 
 class ScoreBatch(NamedTuple):
@@ -36,7 +39,48 @@ class ScoreBatch(NamedTuple):
     sums: Array  # (*B, n, C)
 
 
-def read_batch(
+def read_batch(y_true: Any, scores: Any, state: ScoreLeaves, *, in_place: bool = False, **options: Any) -> ScoreBatch:
+    """Count a batch of labels and scores, or logits; of the state only the counts may change, with ``in_place``.
+
+    The options are those of ``count_into``.
+    """
+    own, task, leaves, samples = _read(y_true, scores, state, in_place=in_place, **options)
+    with task.backend.quiet():  # infinite weights
+        made = _counted(samples, leaves, task)
+        made = [*task.counter.finish(), *made]
+    if own is not task.backend:
+        made = [own.from_host(array) for array in made]
+    return ScoreBatch(own, *made)
+
+
+def count_into(y_true: Any, scores: Any, state: ScoreLeaves, *, decay: float | None = None, **options: Any) -> None:
+    """Count a batch into the arrays of a state, which change; they are NumPy's, or tensors without gaps.
+
+    Parameters
+    ----------
+    y_true, scores
+        Labels, and scores or logits.
+    state
+        What the batch is added to.
+    decay
+        What weights are multiplied by before.
+    **options
+        ``sample_weight``, ``ignore_index``, ``positive``, and ``are_logits``.
+    """
+    _, task, leaves, samples = _read(y_true, scores, state, in_place=True, **options)
+    with task.backend.quiet():
+        if decay is not None:
+            for name in WEIGHED:
+                leaf = getattr(leaves, name)
+                leaf *= decay
+        made = _counted(samples, leaves, task)
+        task.counter.finish()
+        for name, part in zip(ADDED[1:], made, strict=True):
+            leaf = getattr(leaves, name)
+            leaf += part
+
+
+def _read(
     y_true: Any,
     scores: Any,
     state: ScoreLeaves,
@@ -45,14 +89,9 @@ def read_batch(
     ignore_index: Any,
     positive: Any = None,
     are_logits: bool = False,
-    in_place: bool = False,
-    decay: float | None = None,
-) -> ScoreBatch:
-    """Count a batch of labels and scores, or logits.
-
-    With ``in_place`` the counts of the state change; they must be an array of NumPy or a tensor, without gaps. With
-    ``decay`` they are multiplied by it before.
-    """
+    in_place: bool,
+) -> tuple[Standard, Task, ScoreLeaves, list[Array]]:
+    """The library of the user; how a batch is counted; and the leaves and samples, on the host if all is there."""
     batch_ndim, contents = state.dropped.ndim, Contents.of(state)
     has_classes = contents.num_classes is not None
     if has_classes and positive is not None:
@@ -62,48 +101,41 @@ def read_batch(
     values = {"y_true": labels.values, name: scores}
     if sample_weight is not None:
         values["sample_weight"] = sample_weight
-    own, arrays = as_arrays(**values, **{f"state.{key}": leaf for key, leaf in zip(state._fields, state, strict=True)})
+    own, arrays = as_arrays(**values, state=state.counts)
+    del arrays[-1]
     arrays[0] = listed(values["y_true"], arrays[0], "y_true")
     check_pair(arrays[0], arrays[1], name, own, "count them with matrics.ConfusionState")
     check_labels(arrays[0], "y_true", own)
     sample_ndim = max(arrays[0].ndim, arrays[1].ndim - has_classes) - batch_ndim
-    shapes = {key: tuple(array.shape) for key, array in zip(values, arrays, strict=False)}
     if sample_ndim < 0:
-        _refuse_batch(contents, dict(zip(values, arrays, strict=False)))
-    arrays[1:] = [own.detached(array) for array in arrays[1:]]  # counts have no gradient
-    views = [own.host_view(array) for array in arrays]
-    if views[1] is None:
-        views[1] = own.host_bits(arrays[1])
-    is_on_host = all(view is not None for view in views)
-    backend = NUMPY if is_on_host else own
-    seen: list[Any] = views if is_on_host else arrays
-    samples, leaves = seen[: len(values)], ScoreLeaves(*seen[len(values) :])
+        _refuse_batch(contents, values, arrays)
+    given = [arrays[0], *map(own.detached, arrays[1:])]  # counts have no gradient
+    bits = own.host_bits(given[1])
+    views = own.host_views(given[0], given[1] if bits is None else bits, *given[2:], *state)
+    backend = own if views is None else NUMPY
+    samples, leaves = (given, state) if views is None else (views[: len(given)], ScoreLeaves(*views[len(given) :]))
     if len(samples) > 2:
         samples[2] = check_weights(samples[2], backend)
     _check_classes(samples[0], samples[1], contents.num_classes, name)
+    shapes = {key: tuple(array.shape) for key, array in zip(values, arrays, strict=True)}
     samples = broadcast(sample_ndim, backend, shapes, *samples, has_classes=has_classes)
     if tuple(samples[0].shape[: samples[0].ndim - sample_ndim]) != contents.batch:
-        _refuse_batch(contents, dict(zip(values, arrays, strict=False)))
+        _refuse_batch(contents, values, arrays)
     ignored = labels_to_ignore(labels.ignored, samples[0], backend)
     if labels.positive is not None and labels.names is None:
         samples[0], ignored = _against_rest(samples[0], labels.positive, ignored, backend)
     samples[0] = widen(samples[0], backend)
-    with backend.quiet():  # infinite weights
-        counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place, decay=decay)
-        edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges
-        task = Task(backend, contents, edges, ignored, are_logits, counter)
-        made = _counted(samples, leaves, task)
-        made = [*counter.finish(), *made]
-    if own is not backend:
-        made = [own.from_host(array) for array in made]
-    return ScoreBatch(own, *made)
+    counter = Counter(leaves.counts, leaves.carried, backend, in_place=in_place)
+    edges = edges_of(leaves, backend) if contents.num_edges else leaves.edges
+    calibrated = equal_edges(contents.num_bins) if contents.num_bins else ()
+    equal = backend.constant([calibrated], leaves.calibration)[0, :] if calibrated else leaves.edges
+    return own, Task(backend, contents, edges, equal, ignored, are_logits, counter), leaves, samples
 
 
 def _counted(samples: list[Array], leaves: ScoreLeaves, task: Task) -> list[Array]:
     """What a batch adds to the leaves behind the counts."""
     backend, contents, batch = task.backend, task.contents, task.contents.batch
     xp, grown = backend.xp, (leaves.bins, leaves.rounded, leaves.dropped, leaves.calibration)
-    made = [xp.zeros_like(leaf) for leaf in grown]
     if contents.grid is not None or contents.num_edges or contents.num_bins:
         samples_ndim = samples[0].ndim
         flat = (math.prod(batch), math.prod(samples[0].shape[len(batch) :]))
@@ -113,6 +145,8 @@ def _counted(samples: list[Array], leaves: ScoreLeaves, task: Task) -> list[Arra
         ]
         found = count(Samples(one_axis[0], one_axis[1], one_axis[2] if len(one_axis) > 2 else None), task)
         made = [xp.reshape(x, leaf.shape) for x, leaf in zip(found, grown, strict=True)]
+    else:
+        made = [xp.zeros_like(leaf) for leaf in grown]
     if not contents.has_sums:
         return [*made, xp.zeros_like(leaves.sums)]
     sums, made[2] = _summed(samples, leaves, task)
@@ -131,8 +165,9 @@ def _summed(samples: list[Array], leaves: ScoreLeaves, task: Task) -> tuple[Arra
     return sample_sums(found, is_good, values[1:], leaves.sums, top_k), dropped
 
 
-def _refuse_batch(contents: Contents, arrays: dict[str, Array]) -> None:
-    raise ValueError(f"expected labels and scores with the batch {contents.batch} of the state, got {said(arrays)}")
+def _refuse_batch(contents: Contents, names: Iterable[str], arrays: list[Array]) -> None:
+    got = said(dict(zip(names, arrays, strict=True)))
+    raise ValueError(f"expected labels and scores with the batch {contents.batch} of the state, got {got}")
 
 
 def _against_rest(

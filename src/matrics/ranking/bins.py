@@ -86,9 +86,12 @@ def decode(pieces: Array, states: Array, dtype: Any, backend: Standard) -> Array
     return xp.astype(mantissa, dtype) * backend.power_of_two(xp.astype(exponent, dtype))
 
 
-def place(scores: Array, edges: Array, backend: Standard) -> Array:
-    """The bin of each score, which is not NaN: how many edges are at or below it."""
-    if backend.looking_is_free and len(edges) > 2 and _are_equal(edges):
+def place(scores: Array, edges: Array, backend: Standard, *, are_equal: bool = False) -> Array:
+    """The bin of each score, which is not NaN: how many edges are at or below it.
+
+    The edges may be known to have equal distances, or nearly so.
+    """
+    if backend.looking_is_free and (are_equal or (len(edges) > 2 and _are_equal(edges))):
         return _nearest(scores, edges)
     xp = backend.xp
     # A binary search without branches: where the edges are in the cache it takes a tenth of NumPy's own.
@@ -120,8 +123,9 @@ def _are_equal(edges: Array) -> bool:
 
 def _nearest(scores: Array, edges: Array) -> Array:
     number = len(edges) - 1
-    place = np.clip(scores, edges[0], edges[-1])
+    place = np.minimum(np.maximum(scores, edges[0]), edges[-1])
     place -= edges[0]
     place *= number / (edges[-1] - edges[0])
     nearest = np.rint(place, out=place).astype(np.int64)
-    return nearest + (scores >= np.take(edges, nearest))
+    nearest += scores >= edges.take(nearest)
+    return nearest

@@ -163,7 +163,7 @@ def _number(size: Array, grid: Grid, backend: Standard) -> tuple[Array, Array]:
 
 
 def _bucket_on_host(scores: Array, grid: Grid) -> tuple[Array, Array]:
-    """The same by NumPy, in a quarter of the time: in place, and with the other zones only where there are scores."""
+    """The same by NumPy, in a quarter of the time: in place, and apart for the few scores that are not of usual size."""
     low, high, shift = grid.usual
     is_above = scores > 1
     is_folded = scores >= 0.5
@@ -177,14 +177,32 @@ def _bucket_on_host(scores: Array, grid: Grid) -> tuple[Array, Array]:
     number >>= shift
     number += grid.magnitude(low)
     if is_outside.any():
-        number[is_outside], rest[is_outside] = _number(size[is_outside], grid, NUMPY)
+        few = size[is_outside]
+        octaves = few >> _MANTISSA
+        starts, shifts = (table.take(octaves) for table in _octaves(grid))
+        digits = few & (2**_MANTISSA - 1)
+        number[is_outside] = starts + (digits >> shifts) - (few == 0)
+        rest[is_outside] = digits & ((1 << shifts) - 1)
     if is_rounded is not None:
         rest |= is_rounded
-    number -= np.multiply(is_folded, grid.near_one, dtype=np.int32)
+    folded = is_folded.astype(np.int32)
+    number -= folded * grid.near_one
     np.maximum(number, 0, out=number)
-    signs = np.multiply(is_folded | (scores < 0), -1, dtype=np.int32)
+    signs = -(is_folded | (scores < 0)).astype(np.int32)
     number ^= signs
     number -= signs
-    number += np.multiply(is_folded, grid.one - grid.zero, dtype=np.int32)
-    number += np.multiply(is_above, grid.above - grid.zero, dtype=np.int32)
-    return np.add(number, grid.zero, dtype=np.int64), rest
+    folded *= grid.one - grid.zero
+    number += folded
+    if is_above.any():
+        number += is_above.astype(np.int32) * (grid.above - grid.zero)
+    number += grid.zero
+    return number.astype(np.int64), rest
+
+
+@functools.lru_cache(maxsize=32)
+def _octaves(grid: Grid) -> tuple[Array, Array]:
+    """For each exponent the number of the first magnitude that has it, and how many last bits do not count."""
+    firsts = [octave << _MANTISSA for octave in range(256)]
+    shifts = [next((shift for low, high, shift in grid.zones if low <= bits < high), _MANTISSA) for bits in firsts]
+    starts = [1, *(grid.magnitude(bits) for bits in firsts[1:])]
+    return np.asarray(starts, np.int32), np.asarray(shifts, np.int32)

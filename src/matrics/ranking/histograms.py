@@ -9,14 +9,15 @@ import numpy as np
 
 from matrics.arrays import NUMPY, Array, Standard
 from matrics.counting.labels import is_kept
-from matrics.ranking.bins import equal_edges, place
+from matrics.ranking.bins import place
 from matrics.ranking.buckets import bucket
 from matrics.ranking.leaves import COLUMNS_OF_CALIBRATION, Contents
 from matrics.ranking.log_odds import class_odds, logistic
 from matrics.states.two_words import TwoWords, carry
 
-# Scores in a part of a batch on the host, whose intermediate arrays fit in a cache; and samples in one at least.
-SCORES_AT_ONCE = 2**15
+# Scores in a part of a batch on the host, whose intermediate arrays fit in a cache and need no fresh memory; and samples
+# in one at least.
+SCORES_AT_ONCE = 2**14 - 2**6
 SAMPLES_AT_ONCE = 2**5
 
 _ONE = np.ones((), np.int64)
@@ -28,12 +29,8 @@ class Counter:
     On the host, and with ``in_place``, an array is changed: that of the state, or a copy of it.
     """
 
-    def __init__(
-        self, counts: Array, carried: Array, backend: Standard, *, in_place: bool, decay: float | None = None
-    ) -> None:
+    def __init__(self, counts: Array, carried: Array, backend: Standard, *, in_place: bool) -> None:
         xp = backend.xp
-        if decay is not None:
-            counts *= decay
         self._backend, self._in_place, self._counts = backend, in_place, counts
         self._writes = in_place or backend is NUMPY
         wide = backend.widest_float(counts)
@@ -100,6 +97,7 @@ class Task(NamedTuple):
     backend: Standard
     contents: Contents
     edges: Array
+    edges_of_calibration: Array
     ignored: tuple[int, ...]
     are_logits: bool
     counter: Counter
@@ -189,11 +187,13 @@ def _count_buckets(found: Array, is_true: Array, is_good: Array | None, samples:
     backend, contents = task.backend, task.contents
     assert contents.grid is not None
     xp, length, dtype = backend.xp, contents.grid.length, found.dtype
-    elements = samples.first + xp.astype(backend.class_index(found.shape[-2], found), dtype)
-    rows = xp.reshape(elements * contents.rows, (-1, 1))
-    if contents.num_classes is not None:
-        rows = rows + xp.reshape(xp.astype(backend.class_index(contents.rows, found), dtype), (-1, 1, 1))
-    places = 2 * (found + rows * length) + xp.astype(is_true, dtype)
+    places = 2 * found + xp.astype(is_true, dtype)
+    if math.prod(task.contents.batch) * contents.rows > 1:
+        elements = samples.first + xp.astype(backend.class_index(found.shape[-2], found), dtype)
+        rows = xp.reshape(elements * contents.rows, (-1, 1))
+        if contents.num_classes is not None:
+            rows = rows + xp.reshape(xp.astype(backend.class_index(contents.rows, found), dtype), (-1, 1, 1))
+        places = places + 2 * length * rows
     values = samples.weight
     if is_good is not None and backend.looking_is_free:
         is_good = np.broadcast_to(is_good, places.shape)
@@ -247,8 +247,8 @@ def _count_calibration(seen: Seen, is_true: Array, is_good: Array | None, sample
             happens = xp.concat([is_true, happens])
     rows, length = probability.shape[0], contents.num_bins + 2
     probability = _where(is_good, probability, 0, xp)
-    edges = backend.constant([equal_edges(contents.num_bins)], probability)[0, :]
-    found = place(probability, edges, backend)  # 0 is below the first bin, which begins at 0
+    edges = xp.astype(task.edges_of_calibration, probability.dtype)
+    found = place(probability, edges, backend, are_equal=True)  # 0 is below the first bin, which begins at 0
     found = found - xp.astype(probability == 1, found.dtype)  # the last bin ends with 1
     distance = xp.astype(probability - backend.look_up(xp.concat([edges[:1], edges]), found), wide)
     if rows > 1:
